@@ -4,8 +4,10 @@
 //! runs. So trend and gate need no samples, and a store of a million results answers from a few numbers each. Where runs are kept, and how
 //! revisions are looked up, is not known here.
 
+pub mod gate;
 mod run;
 mod summary;
+pub mod trend;
 
 pub use run::{Compared, Contents, Run, RunResult, Vanished, short_digest};
 pub use summary::{Summarised, machine_name, of_samples};

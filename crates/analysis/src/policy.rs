@@ -251,3 +251,17 @@ pub const LATE_SHARE: f64 = 0.2;
 pub const GENERATOR_BUSY: f64 = 0.97;
 /// A rate is held where at least this share of it is delivered; less means that a queue grows for as long as the slice lasts.
 pub const DELIVERED: f64 = 0.95;
+
+// What is normal over many runs
+
+/// Fewest runs between two changes of a history, and fewest that tell what is normal: of five the spread is known to within a factor of two.
+pub const FEWEST_RUNS: usize = 5;
+/// Where fewer than [`FEWEST_RUNS`] are known, so many are asked for: a change can then be told from them, too.
+pub const GATE_RUNS: usize = 10;
+/// The share of the error that belongs to a new run alone; the rest to the last three together. Steps as large as three of the deviations between
+/// runs are then found within three runs in more than 90 %, those of six at once (`history/gate/tests.rs`).
+pub const GATE_ALONE: f64 = 0.3;
+/// Runs farther from the median than so many robust standard deviations are brought in to there: of normal ones practically none is.
+pub const GATE_REACH: f64 = 4.0;
+/// A worsening is called detectable where it is found with this power, as everywhere.
+pub const GATE_POWER: f64 = 0.8;

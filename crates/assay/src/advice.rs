@@ -26,6 +26,8 @@ pub(crate) enum Dialect {
     Recording,
     /// `assay doctor`
     Doctor,
+    /// `assay gate`
+    Gate,
 }
 
 /// Says of every finding how this verb does what is advised.
@@ -70,6 +72,7 @@ impl Dialect {
             Self::Describe => "describe",
             Self::Profile | Self::Recording => "profile",
             Self::Doctor => "doctor",
+            Self::Gate => "gate",
         }
     }
 
@@ -83,7 +86,9 @@ impl Dialect {
     }
 
     fn spelling(self, action: &Action) -> Spelling {
-        use Dialect::{Bench, Compare, Describe, Doctor, Load, Profile, Recording, Repeat, Run};
+        use Dialect::{
+            Bench, Compare, Describe, Doctor, Gate, Load, Profile, Recording, Repeat, Run,
+        };
         let seconds = |seconds: &Option<f64>| seconds.map(|seconds| format!("{seconds}s"));
         match (action, self) {
             // What a command uses itself; of servers that is another metric.
@@ -124,6 +129,7 @@ impl Dialect {
             (Action::Skip { values }, Compare | Describe) => {
                 option("--skip", Some(values.to_string()))
             }
+            (Action::MeasureInBlocks, Gate) => command("assay bench --rev OLD --rev NEW"),
             (Action::MeasureInBlocks, _) => command("assay run A B"),
             (Action::Repeat, _) => command("assay repeat FILE"),
             (Action::ShorterRuns, Bench) => flag("--run-time"),
@@ -163,7 +169,7 @@ impl Dialect {
 mod tests {
     use super::*;
 
-    const ALL: [(Dialect, &str); 9] = [
+    const ALL: [(Dialect, &str); 10] = [
         (Dialect::Run, "run"),
         (Dialect::Repeat, "repeat"),
         (Dialect::Bench, "bench"),
@@ -173,6 +179,7 @@ mod tests {
         (Dialect::Profile, "profile"),
         (Dialect::Recording, "profile"),
         (Dialect::Doctor, "doctor"),
+        (Dialect::Gate, "gate"),
     ];
 
     fn every_action() -> Vec<Action> {

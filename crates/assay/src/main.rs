@@ -91,7 +91,7 @@ macro_rules! verb {
     };
 }
 
-const VERBS: [Verb; 17] = [
+const VERBS: [Verb; 18] = [
     Verb {
         run: |verb, matches| {
             let mut args = verbs::run::Args::from_arg_matches(matches)?;
@@ -134,6 +134,7 @@ const VERBS: [Verb; 17] = [
         "Show where a program spends its time; compare two programs function by function"
     ),
     verb!(history, "Keep runs, and look at how benchmarks changed over revisions"),
+    verb!(gate, "Check whether a run is worse than what is normal in the history"),
     verb!(repeat, "Measure a recorded run again and report whether its result was confirmed"),
     verb!(
         simulate,

@@ -7,6 +7,7 @@ pub(crate) mod convert;
 pub(crate) mod describe;
 pub(crate) mod doctor;
 pub(crate) mod documents;
+pub(crate) mod gate;
 pub(crate) mod history;
 pub(crate) mod load;
 pub(crate) mod ministat;

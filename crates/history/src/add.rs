@@ -75,7 +75,9 @@ impl Store {
         if summaries.is_empty() {
             return Err(StoreError::Nothing);
         }
+        // Benchmarks of one side are no rivals.
         let analysis = analyse(&samples, &Options::default()).ok();
+        let compares = samples.sides.len() > 1;
         let deflated = pack(&text)?;
         let parts = Parts {
             new,
@@ -84,6 +86,7 @@ impl Store {
             deflated: &deflated,
             summaries: &summaries,
             analysis: analysis.as_ref(),
+            compares,
         };
         let written = self.transact(|transaction| parts.write(transaction))?;
         let run = self.known(written.project, &digest)?;
@@ -155,6 +158,8 @@ struct Parts<'a> {
     deflated: &'a [u8],
     summaries: &'a [Summarised],
     analysis: Option<&'a Analysis>,
+    /// Whether sides were compared.
+    compares: bool,
 }
 
 struct Written {
@@ -177,7 +182,7 @@ impl Parts<'_> {
         let primary = self.analysis.map_or(0, |analysis| analysis.primary);
         let primary = Some(primary).filter(|p| self.summaries.iter().any(|s| s.metric == *p));
         let primary = primary.or(self.summaries.first().map(|s| s.metric));
-        let worst = self.analysis.and_then(Analysis::worst);
+        let worst = self.compared().and_then(Analysis::worst);
         let argv = serde_json::Value::from(new.samples.argv.clone()).to_string();
         db.prepare_cached(sql::ADD_RECORDING)?.execute(params![
             project,
@@ -204,6 +209,10 @@ impl Parts<'_> {
         self.verdicts(db, recording, &metrics)?;
         self.findings(db, recording)?;
         Ok(Written { project, is_new: true })
+    }
+
+    fn compared(&self) -> Option<&Analysis> {
+        self.analysis.filter(|_| self.compares)
     }
 
     fn results(&self, db: &Transaction<'_>, ids: Ids, metrics: &[i64]) -> rusqlite::Result<()> {
@@ -238,7 +247,7 @@ impl Parts<'_> {
         recording: i64,
         metrics: &[i64],
     ) -> rusqlite::Result<()> {
-        let Some(analysis) = self.analysis else { return Ok(()) };
+        let Some(analysis) = self.compared() else { return Ok(()) };
         let mut statement = db.prepare_cached(sql::ADD_COMPARISON)?;
         for (place, c) in analysis.comparisons.iter().enumerate() {
             let ends = c.ratio.and_then(|ratio| ratio.interval);

@@ -160,9 +160,9 @@ impl Store {
         self.rows(sql::ALIASES, params![project], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    /// The fingerprint of the machine that this environment describes; `given` stands for its host name.
-    pub fn fingerprint(environment: &Environment, given: Option<&str>) -> String {
-        machine_of(environment, given).0
+    /// The fingerprint and the name of the machine that this environment describes; `given` stands for its host name.
+    pub fn machine(environment: &Environment, given: Option<&str>) -> (String, String) {
+        machine_of(environment, given)
     }
 
     /// All series of the benchmarks that go by a name: one for each metric, machine, set of parameters and role. The one that was measured

@@ -1,10 +1,17 @@
-//! What a store of runs holds, as screens: the list of runs, one run. Nothing is read or computed here.
+//! What a store of runs holds, as screens: the list of runs, one run, a benchmark over its revisions, a
+//! run beside what is normal. Nothing is read or computed here.
 
+mod gate;
 mod log;
 mod show;
+mod trend;
 
+pub(crate) use gate::sentence as sentence_of_gate;
+pub use gate::{GateReport, gate};
 pub use log::{Log, log};
 pub use show::{Shown, show};
+pub(crate) use trend::sentence as sentence_of_trend;
+pub use trend::{TrendReport, trend};
 
 use assay_analysis::history::Run;
 use jiff::Timestamp;
@@ -13,6 +20,11 @@ use jiff::Timestamp;
 pub(crate) fn time(ms: i64) -> String {
     let time = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
     time.strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+/// The day of a time.
+pub(crate) fn date(ms: i64) -> String {
+    time(ms).split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// A time for programs, RFC 3339.

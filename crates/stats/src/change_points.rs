@@ -22,6 +22,9 @@
 
 mod energy;
 mod pelt;
+mod place;
+
+pub use place::places;
 
 use crate::resampling::Stream;
 use crate::{autocorrelation, descriptive, groups, normal};

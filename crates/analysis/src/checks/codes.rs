@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 108] = [
+pub const CODES: [&str; 113] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
@@ -13,9 +13,11 @@ pub const CODES: [&str; 108] = [
     "BENCHMARK_ERROR",
     "BENCHMARK_FAILED",
     "BENCHMARK_SKIPPED",
+    "BENCHMARK_VANISHED",
     "BUDGET_SPENT",
     "BUSY_PROCESS",
     "CERTIFICATES_NOT_CHECKED",
+    "CHANGED_WITHOUT_COMMIT",
     "CHANGE_POINT",
     "CHILDREN_NOT_COUNTED",
     "CLOCK_SOURCE",
@@ -61,6 +63,7 @@ pub const CODES: [&str; 108] = [
     "METRIC_MISSING",
     "MULTIMODAL",
     "MULTIPLEXED",
+    "NORMAL_CHANGED",
     "NOT_CONTROLLED",
     "NOT_COUNTED",
     "NOT_INTERLEAVED",
@@ -89,6 +92,7 @@ pub const CODES: [&str; 108] = [
     "RESUMED",
     "RESUMED_DIFFERENT",
     "RT_LIMIT",
+    "RUNS_DIFFER",
     "SAME_BUILDS",
     "SAMPLES_PROBLEM",
     "SERVER_OVER_MEMORY",
@@ -105,6 +109,7 @@ pub const CODES: [&str; 108] = [
     "TOO_DEPENDENT",
     "TOO_FEW",
     "TOO_FEW_FOR_THRESHOLD",
+    "TOO_FEW_RUNS",
     "TRUNCATED_FILE",
     "TURBO",
     "UNCOMMITTED",

@@ -4,6 +4,7 @@ mod add;
 mod alias;
 mod export;
 mod runs;
+mod trend;
 
 use crate::Ending;
 
@@ -16,7 +17,8 @@ use crate::Ending;
   assay bench ./bench --keep                 measure, and keep the run
   assay history add bench.json --rev v1.2    keep what another tool measured of a revision
   assay history log                          the last runs
-  assay history show                         the last of them in full"
+  assay history show                         the last of them in full
+  assay history trend BM_Copy                since when is it as it is?"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -31,6 +33,8 @@ enum Command {
     Log(runs::LogArgs),
     /// Show one run
     Show(runs::ShowArgs),
+    /// Find the changes of a benchmark, and between which commits each lies
+    Trend(trend::Args),
     /// Remove runs
     Rm(runs::RmArgs),
     /// Write runs as .assay files; of a damaged store, what can still be read
@@ -45,6 +49,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         Command::Add(args) => add::run(args),
         Command::Log(args) => runs::log(args),
         Command::Show(args) => runs::show(args),
+        Command::Trend(args) => trend::run(args),
         Command::Rm(args) => runs::rm(args),
         Command::Export(args) => export::run(args),
         Command::Alias(args) => alias::run(args),

@@ -17,6 +17,26 @@ fn repository() -> Room {
     room
 }
 
+/// Adds so many runs of a suite, a commit each, in which `BM_Copy` takes `step` times as long from the middle on.
+fn recorded(room: &Room, runs: u32, step: f64) {
+    let commits = format!(
+        "for i in $(seq {runs}); do git commit -q --allow-empty -m \"$i\"; git tag \"t$i\"; done"
+    );
+    let mut command = room.shell(&commits);
+    for role in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{role}_NAME"), "Somebody");
+        command.env(format!("GIT_{role}_EMAIL"), "somebody@example.org");
+    }
+    finish(command).ends(0);
+    for run in 1..=runs {
+        // Runs differ by some 2 %, in an order that has no pattern.
+        let noise = |seed: u32| 1.0 + f64::from(run * seed % 23) / 460.0;
+        let step = if run > runs / 2 { step } else { 1.0 };
+        suite(room, "run.json", [100.0 * noise(7) * step, 50.0 * noise(11)]);
+        history(room, &["add", "-q", "run.json", "--rev", &format!("t{run}")]).ends(0);
+    }
+}
+
 /// What Google Benchmark says of two benchmarks, each repeated nine times.
 fn suite(room: &Room, name: &str, times: [f64; 2]) {
     let row = |benchmark: &str, time: f64, i: u32| {
@@ -133,4 +153,66 @@ fn a_store_that_can_not_be_used_says_why_and_what_is_whole_is_saved() {
     assert_eq!(finish(room.shell(fresh)).ends(0).stdout.matches("\"measured\"").count(), runs);
     room.write("foreign.db", "nothing of ours, but a text that is longer than one hundred bytes, as long as the header of a database is, so that it is read");
     history(&room, &["log", "--store", "foreign.db"]).ends(2).complains("is no history of assay");
+}
+
+#[test]
+fn a_trend_names_the_commits_between_which_the_change_lies() {
+    let room = repository();
+    recorded(&room, 30, 1.1);
+    let trend = &room.json(&["history", "trend", "BM_Copy"])["trends"][0];
+    let change = &trend["changes"][0];
+    assert_eq!(
+        (change["verdict"].as_str(), trend["changes"].as_array().unwrap().len()),
+        (Some("slower"), 1)
+    );
+    let ratio = change["ratio"]["estimate"].as_f64().unwrap();
+    assert!((1.08..1.12).contains(&ratio), "{ratio}");
+    // Three commits were there before.
+    let ordinal = |key: &str| {
+        let run = &trend["runs"][change[key].as_u64().unwrap() as usize];
+        run["revision"]["ordinal"].as_u64().unwrap()
+    };
+    assert!(ordinal("earliest") <= 19 && 19 <= ordinal("latest"), "{change}");
+    let screen = history(&room, &["trend", "BM_Copy"]).ends(0);
+    screen.shows("changed for the worse, by +").shows("next: git ");
+    history(&room, &["trend", "BM_Sort"]).ends(0).shows("did not change");
+    history(&room, &["trend", "copy"]).ends(2).complains("did you mean BM_Copy?");
+    // A benchmark that is gone is said.
+    room.write("one.json", &room.read("run.json").replace("BM_Copy", "BM_Other"));
+    history(&room, &["add", "-q", "one.json", "--rev", "HEAD"]).ends(0);
+    history(&room, &["trend", "BM_Copy"]).ends(0).shows("BM_Copy is gone");
+}
+
+#[test]
+fn a_gate_ends_by_what_is_normal_and_says_what_it_can_not_know() {
+    let room = repository();
+    suite(&room, "usual.json", [102.0, 51.0]);
+    room.run(&["gate", "usual.json"]).ends(2).complains("there is no history");
+    recorded(&room, 4, 1.0);
+    room.run(&["gate", "usual.json"])
+        .ends(3)
+        .shows("it is not known whether 2 of 2 benchmarks are worse")
+        .shows("more runs");
+    recorded_more(&room, 26);
+    room.run(&["gate", "usual.json"]).ends(0).shows("nothing is worse than normal (2 benchmarks)");
+    suite(&room, "worse.json", [120.0, 51.0]);
+    let worse = room.run(&["gate", "worse.json", "--all"]).ends(1);
+    worse.shows("BM_Copy is worse than normal: +").shows("BM_Sort real time");
+    let json = room.run(&["gate", "worse.json", "--json"]).ends(1).json();
+    assert_eq!(
+        (&json["verdict"], &json["benchmarks"][1]["standing"]),
+        (&"worse".into(), &"normal".into())
+    );
+    // Another machine has no past here, and a suite that lacks a benchmark says so.
+    room.run(&["gate", "worse.json", "--machine", "elsewhere"]).ends(3);
+    room.write("less.json", &room.read("usual.json").replace("BM_Sort", "BM_Other"));
+    room.run(&["gate", "less.json"]).ends(3).shows("BM_Sort is gone");
+    // The run that was kept last is not held against itself.
+    history(&room, &["add", "-q", "worse.json", "--rev", "HEAD"]).ends(0);
+    room.run(&["gate"]).ends(1).shows("BM_Copy is worse than normal");
+}
+
+fn recorded_more(room: &Room, runs: u32) {
+    finish(room.shell("git tag -d $(git tag -l 't*')")).ends(0);
+    recorded(room, runs, 1.0);
 }

@@ -217,6 +217,7 @@ impl Ended {
         let name = match value["verb"].as_str() {
             Some("history") if has("total") => "history-log",
             Some("history") if has("results") => "history-show",
+            Some("history") if has("trends") => "history-trend",
             Some("history") => "history-add",
             // Two profiles are compared as suites are.
             _ if has("comparisons") => "compare",

@@ -27,7 +27,9 @@ pub fn log(of: &Log<'_>, screen: &Screen) -> String {
     let column = |cell: &dyn Fn(&Run) -> String| -> Vec<String> {
         of.runs.iter().map(|run| page.spelled(&cell(run))).collect()
     };
-    let named = |cell: &dyn Fn(&Run) -> String| page.fitted(&column(cell), WIDEST);
+    let named = |cell: &dyn Fn(&Run) -> String| -> Vec<String> {
+        column(cell).iter().map(|name| page.shortened(name, WIDEST)).collect()
+    };
     let mut columns = vec![
         Cells::left("run", column(&|run| run.short().to_owned()), Tone::Strong, 0),
         Cells::left("measured (UTC)", column(&|run| time(run.started)), Tone::Plain, 3),

@@ -2,9 +2,11 @@
 
 use super::Head;
 use super::finding::Finding;
-use super::values::{Estimate, view};
-use crate::history::{Log, Shown, rfc3339};
-use assay_analysis::history::{self, Compared, RunResult};
+use super::values::{Estimate, Verdict, view, words};
+use crate::history::{
+    GateReport, Log, Shown, TrendReport, rfc3339, sentence_of_gate, sentence_of_trend,
+};
+use assay_analysis::history::{self, Compared, RunResult, gate, trend};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -161,4 +163,167 @@ pub struct ChangedRun {
     pub done: &'static str,
     /// The file that it was read from, or written to.
     pub file: String,
+}
+
+view! {
+    /// A benchmark over its revisions.
+    Trends of (reports: &[TrendReport<'_>]) {
+        /// Layout and verb.
+        #[serde(flatten)]
+        head: Head = Head::of("history"),
+        /// One for each metric, machine and set of parameters that was asked for.
+        trends: Vec<Trend> = reports.iter().map(Trend::of).collect(),
+    }
+}
+
+view! {
+    /// One metric of one benchmark on one machine, over its revisions.
+    Trend of (report: &TrendReport<'_>) {
+        /// The answer in one sentence. For people.
+        sentence: String = sentence_of_trend(report.trend),
+        /// The benchmark.
+        benchmark: String = report.trend.series.benchmark.name.clone(),
+        /// Its parameters.
+        parameters: Map<String, Value> = super::parameters(&report.trend.series.benchmark.parameters),
+        /// The place of its side among several that are no revisions; 0: the reference, or the only one.
+        role: usize = report.trend.series.benchmark.role,
+        /// The metric.
+        metric: String = report.trend.series.metric.name.clone(),
+        /// Base unit of the numbers.
+        unit: String = report.trend.series.metric.unit.symbol().to_owned(),
+        /// The machine.
+        machine: String = report.trend.series.machine.clone(),
+        /// Confidence of intervals and places.
+        confidence: f64 = report.trend.confidence,
+        /// The runs, in the order of their revisions.
+        runs: Vec<TrendRun> = report.trend.series.points.iter().map(TrendRun::of).collect(),
+        /// The changes, in their order.
+        changes: Vec<TrendChange> = report.trend.changes.iter().zip(report.narrow)
+            .map(|(change, narrow)| TrendChange::of(report.trend, change, narrow.as_deref())).collect(),
+        /// What to know about it.
+        findings: Vec<Finding> = report.trend.findings.iter().map(Finding::of).collect(),
+    }
+}
+
+view! {
+    /// One run of a benchmark.
+    TrendRun of (point: &history::Point) {
+        /// The beginning of what it is known by.
+        run: String = point.recording.clone(),
+        /// When it was measured, RFC 3339.
+        measured: String = rfc3339(point.started),
+        /// The revision.
+        revision: Option<Revision> = point.revision.as_ref().map(Revision::of),
+        /// Number of values.
+        n: u64 = point.result.n,
+        /// The median, with its interval within the run.
+        centre: Estimate = Estimate::new(point.result.centre, point.result.interval),
+    }
+}
+
+view! {
+    /// A change of a benchmark.
+    TrendChange of (trend: &trend::Trend, change: &trend::Change, narrow: Option<&str>) {
+        /// `slower` for the worse, `faster` for the better.
+        verdict: Verdict = (&change.verdict).into(),
+        /// Index of the first run after it, as it fits best.
+        index: usize = change.index,
+        /// Index of the earliest run that may be the first after it.
+        earliest: usize = change.earliest,
+        /// Index of the latest run that may be the first after it.
+        latest: usize = change.latest,
+        /// After / before; `null` where a value is zero or negative.
+        ratio: Option<Estimate> = change.ratio.map(Into::into),
+        /// After - before.
+        shift: Estimate = change.shift.into(),
+        /// The last commit that is before it.
+        after_commit: Option<String> = trend.between(change).0.map(|r| r.commit.clone()),
+        /// The first commit that has it.
+        up_to_commit: Option<String> = trend.between(change).1.map(|r| r.commit.clone()),
+        /// How many commits it may be, by first parents.
+        commits: Option<u64> = trend.commits(change),
+        /// A command line that narrows it.
+        narrow: Option<String> = narrow.map(str::to_owned),
+    }
+}
+
+view! {
+    /// A run beside what is normal.
+    Gated of (report: &GateReport<'_>) {
+        /// Layout and verb.
+        #[serde(flatten)]
+        head: Head = Head::of("gate"),
+        /// The worst standing of all benchmarks; what is better than normal counts as normal.
+        verdict: Standing = (&report.gate.standing()).into(),
+        /// The answer in one sentence. For people.
+        sentence: String = sentence_of_gate(report),
+        /// The file or run that was judged.
+        run: String = report.run.to_owned(),
+        /// The machine.
+        machine: String = report.machine.to_owned(),
+        /// How sure all answers together are.
+        confidence: f64 = report.gate.asked.confidence,
+        /// The smallest worsening that is reported.
+        threshold: f64 = report.gate.asked.threshold,
+        /// The worsening that has to be detectable.
+        detect: f64 = report.gate.asked.detect,
+        /// The benchmarks.
+        benchmarks: Vec<GatedBenchmark> = report.gate.judged.iter().map(GatedBenchmark::of).collect(),
+        /// What to know about it.
+        findings: Vec<Finding> = report.gate.findings.iter().map(Finding::of).collect(),
+    }
+}
+
+words! {
+    /// Where a run stands beside what is normal.
+    Standing from gate::Standing {
+        /// As ever.
+        Source::Normal => Normal,
+        /// Better than ever.
+        Source::Better => Better,
+        /// Not known: a worsening that matters could not have been seen.
+        Source::Inconclusive => Inconclusive,
+        /// Worse.
+        Source::Worse => Worse,
+    }
+}
+
+view! {
+    /// One benchmark beside what is normal.
+    GatedBenchmark of (judged: &gate::Judged) {
+        /// The benchmark.
+        benchmark: String = judged.benchmark.name.clone(),
+        /// Its parameters.
+        parameters: Map<String, Value> = super::parameters(&judged.benchmark.parameters),
+        /// The place of its side among several that are no revisions; 0: the reference, or the only one.
+        role: usize = judged.benchmark.role,
+        /// The metric.
+        metric: String = judged.metric.name.clone(),
+        /// Base unit of the numbers.
+        unit: String = judged.metric.unit.symbol().to_owned(),
+        /// Where it stands.
+        standing: Standing = (&judged.standing).into(),
+        /// The median of this run.
+        now: f64 = judged.now,
+        /// What is normal, with the range in which one run is, at its share of the error.
+        normal: Option<Estimate> = judged.normal.map(|normal| Estimate {
+            estimate: Some(normal),
+            lower: judged.range.map(|(lower, _)| lower),
+            upper: judged.range.map(|(_, upper)| upper),
+        }),
+        /// This run (or where `together`, the last three) / normal.
+        ratio: Option<f64> = judged.ratio,
+        /// Whether it took the last three runs to see it.
+        together: bool = judged.together,
+        /// Runs that are normal.
+        runs: usize = judged.runs,
+        /// Standard deviation between runs, as a fraction.
+        spread: Option<f64> = judged.spread,
+        /// The worsening that is found within three runs in 80 %.
+        detectable: Option<f64> = judged.detectable,
+        /// So many more runs make `detect` detectable; `null` where it is, or no number would.
+        more_runs: Option<usize> = judged.more_runs,
+        /// p-value of "not worse", adjusted over all benchmarks.
+        p: Option<f64> = judged.p,
+    }
 }

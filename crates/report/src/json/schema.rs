@@ -1,9 +1,9 @@
 //! The JSON Schema of every document, and the reference page, which is the schema as tables.
 
 use super::{
-    Calibrated, Decision, Diagnosis, ExperimentPlan, Listing, ProfileDifference, ProfileShares,
-    Repetition, RunContents, RunList, SeriesDescription, SmokeTest, StoreChange, Synthetic,
-    VERSION,
+    Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Listing, ProfileDifference,
+    ProfileShares, Repetition, RunContents, RunList, SeriesDescription, SmokeTest, StoreChange,
+    Synthetic, Trends, VERSION,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -34,7 +34,7 @@ fn of<T: JsonSchema>() -> Schema {
 }
 
 /// All documents, in the order of the page.
-const DOCUMENTS: [Document; 14] = [
+const DOCUMENTS: [Document; 16] = [
     Document {
         title: "A result",
         commands: &["run A B", "bench A B", "load A B", "compare A B", "profile 'A' 'B'"],
@@ -113,6 +113,13 @@ const DOCUMENTS: [Document; 14] = [
         names: &["history-add"],
         schema: of::<StoreChange>,
     },
+    Document {
+        title: "A trend",
+        commands: &["history trend"],
+        names: &["history-trend"],
+        schema: of::<Trends>,
+    },
+    Document { title: "A gate", commands: &["gate"], names: &["gate"], schema: of::<Gated> },
     Document {
         title: "Synthetic data",
         commands: &["simulate"],

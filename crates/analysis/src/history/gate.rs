@@ -1,0 +1,437 @@
+//! Whether a run is worse than what is normal: held against the runs that were recorded before it, with the spread *between* them.
+//!
+//! Normal are the last runs on the same machine, since the last change of level. Of the logarithms of their centres a mean and a standard
+//! deviation are taken, values beyond four robust deviations brought in to there. A new run is looked at twice: alone, and as the mean with the
+//! two runs before it, which normal then does without. Each look is a t test of a new mean against the normal ones (a prediction interval, Hahn
+//! and Meeker, "Statistical Intervals", 1991), widened where successive runs are correlated, or where the new run is noisier within than those
+//! were. The looks share the error by fixed weights, benchmarks by Holm's procedure. One run that is as slow as some run was before is normal,
+//! however rare that is.
+//!
+//! A run that is not worse is normal only if a worsening that matters would have been found; else it is inconclusive.
+
+use super::{Benchmark, Point, RunSummary, trend};
+use crate::policy;
+use assay_data::{Action, Better, Finding, Metric, Severity};
+use assay_stats::change_points::{self, Method, Settings};
+use assay_stats::{adjust, autocorrelation, descriptive, normal, student_t};
+
+/// Seed of the order of equal values and of permutations.
+const SEED: u64 = 20;
+/// Runs that are looked at together, the new one counted.
+const TOGETHER: usize = 3;
+/// Standard errors of an interval's half width at 95 %, on which runs keep theirs.
+const HALF: f64 = 1.96;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Asked {
+    /// How sure all answers together shall be.
+    pub confidence: f64,
+    /// The smallest worsening that is reported, as a fraction.
+    pub threshold: f64,
+    /// The worsening that has to be detectable, as a fraction.
+    pub detect: f64,
+    /// So many of the last runs are normal.
+    pub window: usize,
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self { confidence: 0.95, threshold: 0.01, detect: 0.05, window: 50 }
+    }
+}
+
+/// One metric of one benchmark of a new run, with the runs before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The benchmark.
+    pub benchmark: Benchmark,
+    /// The metric.
+    pub metric: Metric,
+    /// What the new run knows.
+    pub now: RunSummary,
+    /// The runs before it, in any order.
+    pub before: Vec<Point>,
+}
+
+/// Where a run stands beside what is normal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// As ever.
+    Normal,
+    /// Better than ever.
+    Better,
+    /// Not known: a worsening that matters could not have been seen.
+    Inconclusive,
+    /// Worse.
+    Worse,
+}
+
+impl Standing {
+    /// The word that JSON uses.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Better => "better",
+            Self::Inconclusive => "inconclusive",
+            Self::Worse => "worse",
+        }
+    }
+}
+
+/// What came of one benchmark.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// The benchmark.
+    pub benchmark: Benchmark,
+    /// The metric.
+    pub metric: Metric,
+    /// The new run's centre.
+    pub now: f64,
+    /// Where it stands.
+    pub standing: Standing,
+    /// The normal runs.
+    pub runs: usize,
+    /// The geometric mean of the normal runs; `None` without any.
+    pub normal: Option<f64>,
+    /// The values that this run could have had without being called worse or better, at its share of the error.
+    pub range: Option<(f64, f64)>,
+    /// How far it lies from normal: the new run's ratio, or where only the last runs together show it, theirs.
+    pub ratio: Option<f64>,
+    /// Standard deviation between runs, as a fraction.
+    pub spread: Option<f64>,
+    /// The worsening, as a fraction, that is found within three runs in 80 %.
+    pub detectable: Option<f64>,
+    /// So many more runs make the asked one detectable; `None` where no number does, or it is detectable.
+    pub more_runs: Option<usize>,
+    /// p-value of "not worse", both looks together, adjusted over all benchmarks.
+    pub p: Option<f64>,
+    /// Whether it took the runs before to see it.
+    pub together: bool,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gate {
+    /// What was asked.
+    pub asked: Asked,
+    /// The benchmarks, in the order in which they were given.
+    pub judged: Vec<Judged>,
+    /// What to know about it.
+    pub findings: Vec<Finding>,
+}
+
+impl Gate {
+    /// The worst standing: any that is worse, else any that is not known. Without benchmarks nothing is known.
+    pub fn standing(&self) -> Standing {
+        let worst = self.judged.iter().map(|judged| judged.standing).max();
+        match worst {
+            None => Standing::Inconclusive,
+            Some(Standing::Better) => Standing::Normal,
+            Some(worst) => worst,
+        }
+    }
+}
+
+/// Judges all benchmarks of a run. O(benchmarks · window · log), with permutations for changes of level.
+pub fn gate(candidates: Vec<Candidate>, asked: Asked) -> Gate {
+    let known: Vec<Known> =
+        candidates.iter().map(|candidate| Known::of(candidate, asked)).collect();
+    let share = |p: [f64; 2]| {
+        let weights = [policy::GATE_ALONE, 1.0 - policy::GATE_ALONE];
+        (p[0] / weights[0]).min(p[1] / weights[1]).min(1.0)
+    };
+    let all = |side: fn(&Known) -> [f64; 2]| {
+        adjust::holm(&known.iter().map(|known| share(side(known))).collect::<Vec<_>>())
+    };
+    let (worse, better) = (all(|known| known.worse), all(|known| known.better));
+    let mut findings = Vec::new();
+    let number = candidates.len();
+    let judged = candidates.into_iter().zip(known).zip(worse.iter().zip(&better)).map(
+        |((candidate, known), (&worse, &better))| {
+            known.judge(candidate, asked, number, [worse, better], &mut findings)
+        },
+    );
+    let judged = judged.collect();
+    Gate { asked, judged, findings }
+}
+
+/// What is known of one benchmark before the error is shared. All numbers are logarithms, and more is worse.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    runs: usize,
+    mean: f64,
+    spread: f64,
+    /// Autocorrelation time of the runs.
+    tau: f64,
+    /// Variance of the new run beyond that of the normal ones.
+    extra: f64,
+    now: f64,
+    /// Mean of the new run and those before it.
+    last: Option<f64>,
+    /// p-values of "not worse", alone and together.
+    worse: [f64; 2],
+    /// p-values of "not better".
+    better: [f64; 2],
+    /// Whether normal begins at a change.
+    changed: Option<f64>,
+    /// False where logarithms can't be taken.
+    is_positive: bool,
+}
+
+impl Known {
+    fn of(candidate: &Candidate, asked: Asked) -> Self {
+        let sign = if candidate.metric.better == Better::Lower { 1.0 } else { -1.0 };
+        let mut points: Vec<&Point> = candidate.before.iter().collect();
+        points.sort_by_key(|point| point.started);
+        let nothing = Self { worse: [1.0; 2], better: [1.0; 2], ..Self::default() };
+        let of = |summary: &RunSummary| sign * summary.centre.ln();
+        let is_positive =
+            candidate.now.centre > 0.0 && points.iter().all(|point| point.result.centre > 0.0);
+        if !is_positive {
+            return Self { runs: points.len(), ..nothing };
+        }
+        // With few runs there are none to spare for a second look.
+        let spare = if points.len() > policy::FEWEST_RUNS + TOGETHER { TOGETHER - 1 } else { 0 };
+        let (before, last) = points.split_at(points.len() - spare);
+        let before = &before[before.len().saturating_sub(asked.window)..];
+        let values: Vec<f64> = before.iter().map(|point| of(&point.result)).collect();
+        let (begin, changed) = since(&values);
+        let (before, values) = (&before[begin..], &values[begin..]);
+        let now = of(&candidate.now);
+        let runs = values.len();
+        if runs < policy::FEWEST_RUNS {
+            return Self {
+                runs,
+                now,
+                is_positive: true,
+                mean: descriptive::mean(values),
+                ..nothing
+            };
+        }
+        let limits = limits(values);
+        let brought_in: Vec<f64> = values.iter().map(|v| v.clamp(limits.0, limits.1)).collect();
+        let mean = descriptive::mean(&brought_in);
+        let resolution = resolution(values, now);
+        let spread = descriptive::standard_deviation(&brought_in).max(resolution);
+        let error = |summary: &RunSummary| {
+            let interval = summary.interval.filter(|i| i.lower > 0.0)?;
+            Some(((interval.upper.ln() - interval.lower.ln()) / (2.0 * HALF)).powi(2))
+        };
+        let errors: Vec<f64> = before.iter().filter_map(|point| error(&point.result)).collect();
+        let usual = if errors.is_empty() { 0.0 } else { descriptive::median(&errors) };
+        let extra = error(&candidate.now).map_or(0.0, |own| (own - usual).max(0.0));
+        let mut known = Self {
+            runs,
+            mean,
+            spread,
+            tau: dependence(values),
+            extra,
+            now,
+            changed,
+            is_positive: true,
+            ..nothing
+        };
+        let together = (spare > 0).then(|| {
+            let last = last.iter().map(|point| of(&point.result)).chain([now]);
+            descriptive::mean(&last.map(|v| v.clamp(limits.0, limits.1)).collect::<Vec<_>>())
+        });
+        known.last = together;
+        let p = |value: f64, runs: usize| {
+            let scale = known.scale(runs);
+            let t = (value - mean) / scale;
+            let df = known.runs as f64 - 1.0;
+            match scale > 0.0 {
+                true => [student_t::cdf(-t, df), student_t::cdf(t, df)],
+                // Counts that never varied: any other number is another one.
+                false => [f64::from(value <= mean), f64::from(value >= mean)],
+            }
+        };
+        let alone = p(now, 1);
+        let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let last = together.map_or([1.0; 2], |mean| p(mean, TOGETHER));
+        known.worse = [if now > highest { alone[0] } else { 1.0 }, last[0]];
+        known.better = [if now < lowest { alone[1] } else { 1.0 }, last[1]];
+        known
+    }
+
+    /// Standard error of the mean of so many new runs against the normal mean.
+    fn scale(&self, runs: usize) -> f64 {
+        self.scale_with(runs, self.runs)
+    }
+
+    fn scale_with(&self, new: usize, normal: usize) -> f64 {
+        let (new, normal) = (new as f64, normal as f64);
+        let between = (self.tau / new).min(1.0) + self.tau / normal;
+        (self.spread * self.spread * between + self.extra / (new * new)).sqrt()
+    }
+
+    /// The worsening that so many normal runs let be found within three runs in 80 % (`benchmarks` share the error).
+    fn detectable(&self, asked: Asked, benchmarks: usize, runs: usize) -> f64 {
+        let level = (1.0 - asked.confidence) * (1.0 - policy::GATE_ALONE) / benchmarks as f64;
+        let critical = -student_t::quantile(level, runs as f64 - 1.0);
+        let needed = critical + normal::quantile(policy::GATE_POWER);
+        (needed * self.scale_with(TOGETHER, runs)).exp() - 1.0
+    }
+
+    fn judge(
+        self,
+        candidate: Candidate,
+        asked: Asked,
+        benchmarks: usize,
+        [worse, better]: [f64; 2],
+        findings: &mut Vec<Finding>,
+    ) -> Judged {
+        let Candidate { benchmark, metric, now, before } = candidate;
+        let sign = if metric.better == Better::Lower { 1.0 } else { -1.0 };
+        let label = benchmark.label();
+        let nothing = Judged {
+            benchmark,
+            metric,
+            now: now.centre,
+            standing: Standing::Inconclusive,
+            runs: self.runs,
+            normal: None,
+            range: None,
+            ratio: None,
+            spread: None,
+            detectable: None,
+            more_runs: None,
+            p: None,
+            together: false,
+        };
+        if !self.is_positive {
+            // Of zeros only sameness is known.
+            let same = !before.is_empty() && before.iter().all(|p| p.result.centre == now.centre);
+            let standing = if same { Standing::Normal } else { Standing::Inconclusive };
+            return Judged { standing, ..nothing };
+        }
+        let ratio_of = |log: f64| (sign * (log - self.mean)).exp();
+        let normal = (self.runs > 0).then(|| (sign * self.mean).exp());
+        if self.runs < policy::FEWEST_RUNS {
+            let more = policy::GATE_RUNS - self.runs;
+            findings.push(trend::too_few_runs(&label, self.runs, more));
+            let ratio = normal.map(|normal| now.centre / normal);
+            return Judged { normal, ratio, more_runs: Some(more), ..nothing };
+        }
+        let error = 1.0 - asked.confidence;
+        let least = asked.threshold.ln_1p();
+        let shifts = [Some(self.now - self.mean), self.last.map(|last| last - self.mean)];
+        let beyond = |direction: f64| {
+            shifts.iter().map(|s| s.is_some_and(|s| direction * s > least)).collect::<Vec<_>>()
+        };
+        let (is_worse, is_better) = (beyond(1.0), beyond(-1.0));
+        let has_worse = worse <= error && is_worse.contains(&true);
+        let has_better = better <= error && is_better.contains(&true);
+        let detectable = self.detectable(asked, benchmarks, self.runs);
+        let is_detectable = detectable <= asked.detect;
+        let standing = match (has_worse, has_better) {
+            (true, _) => Standing::Worse,
+            (_, true) => Standing::Better,
+            _ if is_detectable => Standing::Normal,
+            _ => Standing::Inconclusive,
+        };
+        let enough = |runs: &usize| self.detectable(asked, benchmarks, *runs) <= asked.detect;
+        let more = (self.runs + 1..=asked.window).find(enough).map(|runs| runs - self.runs);
+        let more_runs = more.filter(|_| !is_detectable);
+        if standing == Standing::Inconclusive && more_runs.is_none() {
+            let best = self.detectable(asked, benchmarks, asked.window.max(self.runs));
+            findings.push(too_coarse(&label, self.spread, best));
+        }
+        if let Some(change) = self.changed {
+            findings.push(changed(&label, (sign * change).exp(), self.runs));
+        }
+        // The look that says it, where one does.
+        let pair = if has_better { self.better } else { self.worse };
+        let together = (has_worse || has_better)
+            && pair[1] / (1.0 - policy::GATE_ALONE) < pair[0] / policy::GATE_ALONE;
+        let told = if together { self.last.unwrap_or(self.now) } else { self.now };
+        let level = error * policy::GATE_ALONE / benchmarks as f64;
+        let half = -student_t::quantile(level, self.runs as f64 - 1.0) * self.scale(1);
+        let mut ends = [self.mean - half, self.mean + half].map(|end| (sign * end).exp());
+        ends.sort_by(f64::total_cmp);
+        Judged {
+            standing,
+            normal,
+            range: Some((ends[0], ends[1])),
+            ratio: Some(ratio_of(told)),
+            spread: Some(self.spread),
+            detectable: Some(detectable),
+            more_runs,
+            p: Some(worse),
+            together,
+            ..nothing
+        }
+    }
+}
+
+/// Where the last level begins, and by how much it lies from the one before.
+fn since(values: &[f64]) -> (usize, Option<f64>) {
+    let settings = Settings {
+        method: Method::EDivisive,
+        level: policy::CHANGE_LEVEL,
+        shortest: policy::FEWEST_RUNS,
+        seed: SEED,
+    };
+    let found = change_points::change_points(values, &settings);
+    let matters = |point: &&change_points::ChangePoint| {
+        (point.after - point.before).abs() >= policy::CHANGE_TOLERANCE
+    };
+    match found.points.iter().rev().find(matters) {
+        Some(point) => (point.index, Some(point.after - point.before)),
+        None => (0, None),
+    }
+}
+
+/// Values beyond these are brought in to them.
+fn limits(values: &[f64]) -> (f64, f64) {
+    let centre = descriptive::median(values);
+    // 1.4826: of normal values the standard deviation.
+    let reach = policy::GATE_REACH * 1.4826 * descriptive::median_absolute_deviation(values);
+    if reach > 0.0 { (centre - reach, centre + reach) } else { (f64::NEG_INFINITY, f64::INFINITY) }
+}
+
+/// The standard deviation that rounding alone makes, where values come in steps.
+fn resolution(values: &[f64], now: f64) -> f64 {
+    let mut all = values.to_vec();
+    all.push(now);
+    let sorted = descriptive::sorted(&all);
+    let distinct = 1 + sorted.windows(2).filter(|pair| pair[0] < pair[1]).count();
+    let is_stepped = (distinct as f64) < policy::STEPPED_BELOW * sorted.len() as f64;
+    let step = descriptive::smallest_gap(&sorted).filter(|_| is_stepped && distinct > 2);
+    step.map_or(0.0, |step| step / 12.0_f64.sqrt())
+}
+
+/// The autocorrelation time of the runs, where it is more than chance.
+fn dependence(values: &[f64]) -> f64 {
+    let ranks = autocorrelation::ranks(values);
+    let found = autocorrelation::dependence_of_ranks(&ranks);
+    let n = values.len();
+    let is_noticed = n >= policy::TESTED_FROM && found.lag1 > policy::NOTICED_Z / (n as f64).sqrt();
+    if is_noticed { autocorrelation::time_of_lag1(n, found.lag1) } else { 1.0 }
+}
+
+fn too_coarse(label: &str, spread: f64, detectable: f64) -> Finding {
+    let message = format!(
+        "runs of {label} differ by {:.1} % (standard deviation), so a worsening of less than {:.1} % is not found within three runs, however many are kept",
+        spread * 100.0,
+        detectable * 100.0
+    );
+    Finding::new("RUNS_DIFFER", Severity::Warning, message)
+        .about(label)
+        .with("spread", spread)
+        .with("detectable", detectable)
+        .advise(Action::MeasureInBlocks)
+}
+
+fn changed(label: &str, ratio: f64, runs: usize) -> Finding {
+    let message = format!(
+        "{label} changed by {:+.1} % some time ago: normal are the {runs} runs since",
+        (ratio - 1.0) * 100.0
+    );
+    Finding::new("NORMAL_CHANGED", Severity::Note, message).about(label).with("ratio", ratio)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! The gate held to what it promises, by simulation with fixed seeds, and by cases whose answer is known.
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+use super::*;
+use assay_data::Unit;
+use assay_stats::Interval;
+use assay_stats::resampling::Stream;
+
+const BENCHMARKS: usize = 24;
+
+fn point(place: usize, centre: f64) -> Point {
+    Point {
+        recording: String::new(),
+        started: place as i64,
+        revision: None,
+        result: summary(centre),
+    }
+}
+
+fn summary(centre: f64) -> RunSummary {
+    RunSummary { n: 10, units: 10, centre, interval: None }
+}
+
+fn candidate(runs: &[f64], metric: &Metric) -> Candidate {
+    let (now, before) = runs.split_last().unwrap();
+    Candidate {
+        benchmark: Benchmark { name: "b".to_owned(), ..Benchmark::default() },
+        metric: metric.clone(),
+        now: summary(*now),
+        before: before.iter().enumerate().map(|(place, &v)| point(place, v)).collect(),
+    }
+}
+
+/// Every run of a suite, benchmark by benchmark: `shift` is what the first benchmark takes more from run `from` on.
+fn suite(random: &mut Stream, runs: usize, sd: f64, from: usize, shift: f64) -> Vec<Vec<f64>> {
+    let of = |benchmark: usize, random: &mut Stream| {
+        let value = |run: usize| {
+            let worse = if benchmark == 0 && run >= from { shift } else { 0.0 };
+            (sd * random.normal() + worse).exp()
+        };
+        (0..runs).map(value).collect()
+    };
+    (0..BENCHMARKS).map(|benchmark| of(benchmark, random)).collect()
+}
+
+/// The gate of run number `run` of a suite.
+fn gate_of(suite: &[Vec<f64>], run: usize) -> Gate {
+    let wall = Metric::wall();
+    let first = run.saturating_sub(52);
+    let candidates = suite.iter().map(|runs| candidate(&runs[first..=run], &wall)).collect();
+    gate(candidates, Asked::default())
+}
+
+fn one(runs: &[f64]) -> Judged {
+    gate(vec![candidate(runs, &Metric::wall())], Asked::default()).judged.remove(0)
+}
+
+#[test]
+fn without_a_change_hardly_any_run_is_called_worse() {
+    let mut random = Stream::new(11, 0);
+    let runs = suite(&mut random, 50 + 2000, 0.02, usize::MAX, 0.0);
+    let alarms =
+        (52..2050).filter(|&run| gate_of(&runs, run).standing() == Standing::Worse).count();
+    assert!(alarms <= 99, "{alarms} of 1998 runs");
+}
+
+#[test]
+fn five_per_cent_more_is_found_within_three_runs_where_noise_permits() {
+    let mut random = Stream::new(2, 0);
+    for (sd, least) in [(0.015, 90), (0.017, 90), (0.02, 80)] {
+        let mut found = 0;
+        for _ in 0..100 {
+            let runs = suite(&mut random, 55, sd, 52, 0.05);
+            let alarm = |run: usize| gate_of(&runs, run).judged[0].standing == Standing::Worse;
+            found += usize::from((52..55).any(alarm));
+        }
+        assert!(found >= least, "{sd}: {found} of 100");
+    }
+}
+
+/// Runs of 100 with a spread of 1 %, then these.
+fn usual(runs: usize, then: &[f64]) -> Vec<f64> {
+    let mut random = Stream::new(3, 0);
+    let usual = (0..runs).map(|_| 100.0 * (0.01 * random.normal()).exp());
+    usual.chain(then.iter().copied()).collect()
+}
+
+#[test]
+fn a_large_step_is_found_at_once_and_one_run_that_was_seen_before_is_not() {
+    let judged = one(&usual(40, &[112.0]));
+    assert_eq!((judged.standing, judged.together), (Standing::Worse, false));
+    assert!((judged.ratio.unwrap() - 1.12).abs() < 0.01 && judged.range.unwrap().1 < 112.0);
+    // One run of the past was as slow: then that happens here.
+    let mut rare = usual(40, &[112.0]);
+    rare[12] = 113.0;
+    assert_eq!(one(&rare).standing, Standing::Normal);
+    // Twice in a row it doesn't.
+    rare.push(112.5);
+    rare.push(112.0);
+    let judged = one(&rare);
+    assert_eq!((judged.standing, judged.together), (Standing::Worse, true));
+    let better = one(&usual(40, &[90.0]));
+    assert_eq!(better.standing, Standing::Better);
+}
+
+#[test]
+fn too_few_or_too_different_runs_are_inconclusive_and_say_how_many_more() {
+    let few = one(&usual(3, &[100.0]));
+    assert_eq!((few.standing, few.more_runs), (Standing::Inconclusive, Some(7)));
+    let mut random = Stream::new(4, 0);
+    let noisy = |runs: usize, sd: f64, random: &mut Stream| -> Vec<f64> {
+        (0..=runs).map(|_| (sd * random.normal()).exp()).collect()
+    };
+    let some = one(&noisy(8, 0.03, &mut random));
+    assert_eq!(some.standing, Standing::Inconclusive);
+    assert!(some.more_runs.is_some_and(|more| (1..40).contains(&more)), "{some:?}");
+    let hopeless = candidate(&noisy(50, 0.2, &mut random), &Metric::wall());
+    let gate = gate(vec![hopeless], Asked::default());
+    assert_eq!((gate.standing(), gate.judged[0].more_runs), (Standing::Inconclusive, None));
+    assert_eq!(gate.findings[0].code, "RUNS_DIFFER");
+    assert_eq!(super::gate(Vec::new(), Asked::default()).standing(), Standing::Inconclusive);
+}
+
+#[test]
+fn normal_begins_at_the_last_change() {
+    let mut runs = usual(25, &[]);
+    runs.extend(usual(25, &[]).iter().map(|value| value * 0.8));
+    runs.push(92.0);
+    let gate = gate(vec![candidate(&runs, &Metric::wall())], Asked::default());
+    assert_eq!(gate.standing(), Standing::Worse);
+    assert!((gate.judged[0].normal.unwrap() - 80.0).abs() < 1.0, "{:?}", gate.judged[0]);
+    assert_eq!(gate.findings[0].code, "NORMAL_CHANGED");
+}
+
+#[test]
+fn more_is_better_where_the_metric_says_so() {
+    let metric = Metric { better: Better::Higher, ..Metric::lower("requests", Unit::PerSecond) };
+    let standing = |then: f64| {
+        let gate = gate(vec![candidate(&usual(40, &[then]), &metric)], Asked::default());
+        gate.judged[0].clone()
+    };
+    let worse = standing(88.0);
+    assert_eq!(worse.standing, Standing::Worse);
+    assert!((worse.ratio.unwrap() - 0.88).abs() < 0.01);
+    let (low, high) = worse.range.unwrap();
+    assert!(88.0 < low && low < 100.0 && 100.0 < high);
+    assert_eq!(standing(112.0).standing, Standing::Better);
+}
+
+#[test]
+fn counts_that_never_vary_are_known_to_the_last_digit_but_trifles_are_not_reported() {
+    let metric = Metric::exact("allocations", Unit::One);
+    let standing = |now: f64| {
+        let mut runs = vec![1000.0; 12];
+        runs.push(now);
+        gate(vec![candidate(&runs, &metric)], Asked::default()).judged[0].standing
+    };
+    assert_eq!(standing(1000.0), Standing::Normal);
+    assert_eq!(standing(1050.0), Standing::Worse);
+    assert_eq!(standing(1001.0), Standing::Normal);
+    assert_eq!(standing(900.0), Standing::Better);
+    let zeros = |now: f64| {
+        let mut runs = vec![0.0; 12];
+        runs.push(now);
+        gate(vec![candidate(&runs, &metric)], Asked::default()).judged[0].standing
+    };
+    assert_eq!((zeros(0.0), zeros(3.0)), (Standing::Normal, Standing::Inconclusive));
+}
+
+#[test]
+fn a_run_that_is_noisier_within_has_to_differ_by_more() {
+    let runs = usual(40, &[105.0]);
+    let of = |half: f64| {
+        let mut candidate = candidate(&runs, &Metric::wall());
+        let around =
+            |v: f64, half: f64| Some(Interval { lower: v * (1.0 - half), upper: v * (1.0 + half) });
+        for point in &mut candidate.before {
+            point.result.interval = around(point.result.centre, 0.005);
+        }
+        candidate.now.interval = around(105.0, half);
+        gate(vec![candidate], Asked::default()).judged[0].standing
+    };
+    assert_eq!(of(0.005), Standing::Worse);
+    assert_ne!(of(0.06), Standing::Worse);
+}

@@ -1,0 +1,311 @@
+//! A benchmark over its revisions: where it changed, by how much, and between which commits.
+//!
+//! The points are runs, so that a run of many processes counts once. Changes are looked for by energy statistics on ranks
+//! ([`change_points`]), which see any change of level and take a single bad run for what it is. Of each change the size is the
+//! Hodges-Lehmann ratio of the runs before and after it, and its place a confidence set ([`change_points::places`]). Runs of
+//! one commit are no change of the code: a change among them is said to be one of the machine.
+
+use super::{Point, Revision, Series, in_order};
+use crate::comparison::Effect;
+use crate::policy;
+use crate::verdict::Verdict;
+use assay_data::{Better, Finding, Severity};
+use assay_stats::change_points::{self, Method, Settings};
+use assay_stats::{Interval, descriptive, two_sample};
+
+/// Seed of the order of equal values and of permutations: the same runs always give the same changes.
+const SEED: u64 = 20;
+
+/// Runs between two changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Index of the first run.
+    pub from: usize,
+    /// Index behind the last run.
+    pub to: usize,
+    /// Median of the runs.
+    pub median: f64,
+}
+
+/// A change between two parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Index of the first run after it, as it fits best.
+    pub index: usize,
+    /// The earliest run that may be the first after it.
+    pub earliest: usize,
+    /// The latest run that may be the first after it.
+    pub latest: usize,
+    /// After / before; `None` where a value is zero or negative.
+    pub ratio: Option<Effect>,
+    /// After − before.
+    pub shift: Effect,
+    /// Whether it was for the better.
+    pub verdict: Verdict,
+}
+
+/// A series with its changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trend {
+    /// The series, in the order of its revisions.
+    pub series: Series,
+    /// The parts, one more than changes.
+    pub parts: Vec<Part>,
+    /// The changes, in their order.
+    pub changes: Vec<Change>,
+    /// Confidence of intervals and places.
+    pub confidence: f64,
+    /// What to know about it.
+    pub findings: Vec<Finding>,
+}
+
+impl Trend {
+    /// The last commit that is surely before a change, and the first that is surely after it; each `None` where its run has no revision.
+    pub fn between(&self, change: &Change) -> (Option<&Revision>, Option<&Revision>) {
+        let of = |index: usize| self.series.points.get(index).and_then(|p| p.revision.as_ref());
+        (change.earliest.checked_sub(1).and_then(of), of(change.latest))
+    }
+
+    /// How many commits lie after the one before a change, up to the one behind it; `None` where that is not known.
+    pub fn commits(&self, change: &Change) -> Option<u64> {
+        let (before, after) = self.between(change);
+        after?.ordinal?.checked_sub(before?.ordinal?)
+    }
+
+    /// Values of all runs, in their order.
+    pub fn values(&self) -> Vec<f64> {
+        self.series.points.iter().map(|point| point.result.centre).collect()
+    }
+}
+
+/// Looks for changes in a series. At most some 1,000 permutations of O(n log n) for each change.
+pub fn trend(mut series: Series, confidence: f64) -> Trend {
+    in_order(&mut series.points);
+    let values: Vec<f64> = series.points.iter().map(|point| point.result.centre).collect();
+    let settings = Settings {
+        method: Method::EDivisive,
+        level: policy::CHANGE_LEVEL,
+        shortest: policy::FEWEST_RUNS,
+        seed: SEED,
+    };
+    let found = change_points::change_points(&values, &settings);
+    let mut edges: Vec<usize> = vec![0];
+    edges.extend(found.points.iter().map(|point| point.index));
+    edges.push(values.len());
+    leave_out_trifles(&values, &mut edges);
+    let part = |pair: &[usize]| Part {
+        from: pair[0],
+        to: pair[1],
+        median: descriptive::median(&values[pair[0]..pair[1]]),
+    };
+    let parts = edges.windows(2).map(part).collect();
+    let changes: Vec<Change> = edges
+        .windows(3)
+        .filter_map(|edge| change(&values, edge, series.metric.better, confidence))
+        .collect();
+    let mut trend = Trend { series, parts, changes, confidence, findings: Vec::new() };
+    trend.findings = findings(&trend);
+    trend
+}
+
+/// Takes out changes that are too small to matter, the smallest first.
+fn leave_out_trifles(values: &[f64], edges: &mut Vec<usize>) {
+    loop {
+        let size = |place: usize| {
+            let [before, after] = [place - 1, place]
+                .map(|part| descriptive::median(&values[edges[part]..edges[part + 1]]));
+            (after - before).abs() / before.abs()
+        };
+        let sizes = (1..edges.len() - 1).map(|place| (size(place), place));
+        match sizes.min_by(|a, b| a.0.total_cmp(&b.0)) {
+            Some((size, place)) if size < policy::CHANGE_TOLERANCE => edges.remove(place),
+            _ => return,
+        };
+    }
+}
+
+fn change(values: &[f64], edge: &[usize], better: Better, confidence: f64) -> Option<Change> {
+    let &[from, index, to] = edge else { return None };
+    let (first, last) = change_points::places(&values[from..to], index - from, confidence, SEED);
+    let [before, after] = [&values[from..index], &values[index..to]].map(descriptive::sorted);
+    let of = |before: &[f64], after: &[f64]| -> Option<(f64, Option<Interval>)> {
+        let (shift, interval) = two_sample::shift_with_interval(before, after, confidence)?;
+        Some((shift, Some(interval).filter(Interval::is_bounded)))
+    };
+    let (shift, interval) = of(&before, &after)?;
+    let is_positive = before[0] > 0.0 && after[0] > 0.0;
+    let logs = |sorted: &[f64]| sorted.iter().map(|value| value.ln()).collect::<Vec<f64>>();
+    let ratio = is_positive.then(|| of(&logs(&before), &logs(&after))).flatten();
+    let ratio = ratio.map(|(shift, interval)| Effect {
+        estimate: shift.exp(),
+        interval: interval.map(|i| Interval { lower: i.lower.exp(), upper: i.upper.exp() }),
+    });
+    let is_worse = (shift > 0.0) == (better == Better::Lower);
+    Some(Change {
+        index,
+        earliest: from + first,
+        latest: from + last,
+        ratio,
+        shift: Effect { estimate: shift, interval },
+        verdict: if is_worse { Verdict::Slower } else { Verdict::Faster },
+    })
+}
+
+fn findings(trend: &Trend) -> Vec<Finding> {
+    let runs = trend.series.points.len();
+    let needed = 2 * policy::FEWEST_RUNS;
+    let mut findings = Vec::new();
+    if runs < needed {
+        findings.push(too_few_runs(&trend.series.benchmark.label(), runs, needed - runs));
+    }
+    let commit = |point: &Point| point.revision.as_ref().map(|revision| revision.commit.clone());
+    for change in &trend.changes {
+        let around = &trend.series.points[change.index - 1..=change.index];
+        let [before, after] = [commit(&around[0]), commit(&around[1])];
+        let (first, last) = trend.between(change);
+        let same = first.zip(last).is_some_and(|(a, b)| a.commit == b.commit);
+        if before.is_some() && before == after && same {
+            findings.push(without_commit(&around[1]));
+        }
+    }
+    findings
+}
+
+fn without_commit(point: &Point) -> Finding {
+    let name = point.revision.as_ref().map_or("-", Revision::short);
+    let message = format!(
+        "a change lies between two runs of the same commit, {name}: not the code changed, but the machine or what it runs with"
+    );
+    Finding::new("CHANGED_WITHOUT_COMMIT", Severity::Warning, message)
+}
+
+/// Fewer runs than it takes.
+pub(super) fn too_few_runs(benchmark: &str, runs: usize, more: usize) -> Finding {
+    let message = format!(
+        "of {benchmark} there {} on this machine: {more} more {} needed to know what is normal",
+        if runs == 1 { "is 1 run".to_owned() } else { format!("are {runs} runs") },
+        if more == 1 { "is" } else { "are" }
+    );
+    Finding::new("TOO_FEW_RUNS", Severity::Note, message)
+        .about(benchmark)
+        .with("runs", runs as f64)
+        .with("more", more as f64)
+}
+
+/// A benchmark that is missing from the runs that it belonged to; `last` names the last revision that had it.
+pub fn vanished(benchmark: &str, last: &str, runs: u64) -> Finding {
+    let message = format!(
+        "{benchmark} is gone: it was last measured at {last}, and {} of the same benchmarks {} it",
+        if runs == 1 { "a later run".to_owned() } else { format!("{runs} later runs") },
+        if runs == 1 { "lacks" } else { "lack" }
+    );
+    Finding::new("BENCHMARK_VANISHED", Severity::Warning, message)
+        .about(benchmark)
+        .with("runs", runs as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+    use super::*;
+    use crate::history::{Benchmark, RunSummary};
+    use assay_data::Metric;
+    use assay_stats::resampling::Stream;
+
+    /// Runs of these values, each of a commit of its own unless `per_commit` of them share one.
+    fn series(values: &[f64], per_commit: usize) -> Series {
+        let point = |(place, &centre): (usize, &f64)| {
+            let ordinal = (place / per_commit) as u64;
+            let revision = Revision {
+                commit: format!("c{ordinal}"),
+                ordinal: Some(10 * ordinal),
+                ..Revision::default()
+            };
+            let result = RunSummary { n: 9, units: 9, centre, interval: None };
+            Point {
+                recording: String::new(),
+                started: place as i64,
+                revision: Some(revision),
+                result,
+            }
+        };
+        Series {
+            benchmark: Benchmark { name: "b".to_owned(), ..Benchmark::default() },
+            metric: Metric::wall(),
+            machine: String::new(),
+            // The order in which they are handed over means nothing.
+            points: values.iter().enumerate().map(point).rev().collect(),
+        }
+    }
+
+    fn noise(random: &mut Stream, runs: usize, at: usize, size: f64) -> Vec<f64> {
+        (0..runs)
+            .map(|i| (0.02 * random.normal() + if i < at { 0.0 } else { size }).exp())
+            .collect()
+    }
+
+    #[test]
+    fn a_change_is_found_with_its_size_and_between_its_commits_and_none_where_there_is_none() {
+        let mut random = Stream::new(1, 0);
+        let (mut found, mut held, mut covered, mut false_ones) = (0, 0, 0, 0);
+        for _ in 0..100 {
+            let with = trend(series(&noise(&mut random, 60, 30, 0.05), 1), 0.95);
+            if let [change] = with.changes.as_slice() {
+                found += 1;
+                held += usize::from((change.earliest..=change.latest).contains(&30));
+                let interval = change.ratio.unwrap().interval.unwrap();
+                covered += usize::from(interval.contains(0.05_f64.exp()));
+                assert_eq!(change.verdict, Verdict::Slower);
+            }
+            let without = trend(series(&noise(&mut random, 60, 60, 0.0), 1), 0.95);
+            false_ones += usize::from(!without.changes.is_empty());
+        }
+        assert!(
+            found >= 95 && held >= found - 8 && covered >= found - 10,
+            "{found} {held} {covered}"
+        );
+        assert!(false_ones <= 3, "{false_ones}");
+    }
+
+    #[test]
+    fn a_change_lies_after_the_last_run_that_is_surely_before_it() {
+        let values: Vec<f64> = (0..40)
+            .map(|i| f64::from(i * 7 % 5) / 100.0 + if i < 20 { 1.0 } else { 2.0 })
+            .collect();
+        let found = trend(series(&values, 1), 0.95);
+        let [change] = found.changes.as_slice() else { unreachable!("{:?}", found.changes) };
+        assert_eq!(change.index, 20);
+        let (before, after) = found.between(change);
+        let (before, after) = (before.unwrap().ordinal.unwrap(), after.unwrap().ordinal.unwrap());
+        assert!(before <= 190 && after >= 200);
+        assert_eq!(found.commits(change), Some(after - before));
+        assert_eq!(
+            found.parts.iter().map(|p| (p.from, p.to)).collect::<Vec<_>>(),
+            [(0, 20), (20, 40)]
+        );
+        assert!(found.findings.is_empty());
+    }
+
+    #[test]
+    fn trifles_are_left_out_and_few_runs_are_said() {
+        let values: Vec<f64> = (0..40).map(|i| if i < 20 { 1.0 } else { 1.005 }).collect();
+        assert!(trend(series(&values, 1), 0.95).changes.is_empty());
+        let few = trend(series(&values[..7], 1), 0.95);
+        assert_eq!(few.findings[0].code, "TOO_FEW_RUNS");
+        assert_eq!(few.findings[0].number("more"), Some(3.0));
+        assert!(trend(series(&[], 1), 0.95).changes.is_empty());
+    }
+
+    #[test]
+    fn a_change_within_one_commit_is_one_of_the_machine() {
+        let values: Vec<f64> = (0..60)
+            .map(|i| f64::from(i * 7 % 5) / 100.0 + if i < 25 { 1.0 } else { 2.0 })
+            .collect();
+        let codes = |per_commit| -> Vec<String> {
+            let found = trend(series(&values, per_commit), 0.95);
+            found.findings.into_iter().map(|finding| finding.code).collect()
+        };
+        assert_eq!(codes(60), ["CHANGED_WITHOUT_COMMIT"]);
+        assert!(codes(1).is_empty());
+    }
+}

@@ -1,0 +1,141 @@
+//! `assay history trend`: since when a benchmark is as it is.
+
+use crate::args::{LookArgs, confidence};
+use crate::history::StoreArgs;
+use crate::{Ending, output, present};
+use anyhow::bail;
+use assay_analysis::history::trend::{Change, Trend, trend, vanished};
+use assay_history::{Store, Wanted};
+use assay_report::history::{self, TrendReport};
+use assay_report::html::shell_line;
+use assay_report::json::{self, Trends};
+
+/// Arguments of `assay history trend`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  assay history trend BM_Copy                   its changes, and between which commits each lies
+  assay history trend BM_Copy --metric cpu      of another metric
+  assay history trend 'BM_Copy n=64'            at one value of its parameter
+
+A change lies between two recorded runs: the more commits are recorded, the nearer it is known.")]
+pub(crate) struct Args {
+    /// The benchmark, as `assay history show` names it
+    #[arg(value_name = "BENCHMARK", value_hint = clap::ValueHint::Other)]
+    benchmark: String,
+
+    /// Metric to look at [default: the one that decided]
+    #[arg(long, value_name = "METRIC")]
+    metric: Option<String>,
+
+    /// Machine to look at [default: that of the last run]
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
+
+    /// Confidence of intervals and places [default: 95%]
+    #[arg(long, value_name = "PERCENT", value_parser = confidence)]
+    confidence: Option<f64>,
+
+    #[command(flatten)]
+    of: StoreArgs,
+
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+/// Finds the series, looks for changes, shows them.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let (store, project) = args.of.of_project()?;
+    let names = store.benchmarks(&project)?;
+    let wanted = &args.benchmark;
+    // A name may be that of a benchmark, or with values of parameters that of one of its series.
+    let name =
+        names.iter().filter(|name| wanted.starts_with(name.as_str())).max_by_key(|name| name.len());
+    let Some(name) = name else { bail!("{}", unknown(wanted, &names)) };
+    let metric = match &args.metric {
+        Some(metric) => Some(metric.clone()),
+        None => store.log(&project, 1)?.pop().and_then(|run| run.metric),
+    };
+    let of = |metric: Option<&str>| {
+        store.series(
+            &project,
+            name,
+            Wanted { metric, machine: args.machine.as_deref(), last: None },
+        )
+    };
+    let mut found = of(metric.as_deref())?;
+    if found.is_empty() && args.metric.is_none() {
+        found = of(None)?;
+        let first = found.first().map(|series| series.metric.clone());
+        found.retain(|series| Some(&series.metric) == first.as_ref());
+    }
+    found.retain(|series| name == wanted || series.benchmark.label() == *wanted);
+    let Some(machine) = found.first().map(|series| series.machine.clone()) else {
+        bail!(
+            "{name} has no results of that metric, machine or parameters; `assay history show --all` shows what there is"
+        );
+    };
+    found.retain(|series| series.machine == machine);
+    let confidence = args.confidence.unwrap_or(0.95);
+    let mut trends: Vec<Trend> =
+        found.into_iter().map(|series| trend(series, confidence)).collect();
+    if let Some(gone) = store.vanished(&project, name)? {
+        let last = gone.last.revision.as_ref();
+        let last = last.map_or_else(|| gone.last.short().to_owned(), |r| r.short().to_owned());
+        trends.iter_mut().for_each(|trend| trend.findings.push(vanished(name, &last, gone.runs)));
+    }
+    let narrow: Vec<Vec<Option<String>>> = trends
+        .iter()
+        .map(|trend| trend.changes.iter().map(|c| narrowing(&store, &project, trend, c)).collect())
+        .collect();
+    let reports: Vec<TrendReport<'_>> =
+        trends.iter().zip(&narrow).map(|(trend, narrow)| TrendReport { trend, narrow }).collect();
+    if args.look.json {
+        output::print(&json::text(&Trends::of(&reports))?)?;
+    } else {
+        let screen = present::screen(args.look.color);
+        let pages: Vec<String> =
+            reports.iter().map(|report| history::trend(report, &screen)).collect();
+        output::print(&pages.join("\n"))?;
+    }
+    Ok(Ending::Fine)
+}
+
+fn unknown(wanted: &str, names: &[String]) -> String {
+    let word = wanted.to_lowercase();
+    let near: Vec<&str> = names
+        .iter()
+        .filter(|name| name.to_lowercase().contains(&word))
+        .map(String::as_str)
+        .take(5)
+        .collect();
+    match near.as_slice() {
+        [] => format!(
+            "no run has a benchmark `{wanted}`; `assay history show` names those of the last run"
+        ),
+        near => format!("no run has a benchmark `{wanted}`; did you mean {}?", near.join(", ")),
+    }
+}
+
+/// What narrows a change: where several commits lie in it, the one in the middle, measured as the last run was.
+fn narrowing(store: &Store, project: &str, trend: &Trend, change: &Change) -> Option<String> {
+    let (before, after) = trend.between(change);
+    let (before, after) = (before?, after?);
+    // What is no commit of a repository, git knows nothing of.
+    let (from, to) =
+        (before.ordinal.map(|_| before.short())?, after.ordinal.map(|_| after.short())?);
+    if from == to {
+        return None;
+    }
+    if trend.commits(change) == Some(1) {
+        return Some(format!("git show {to}"));
+    }
+    let point = trend.series.points.get(change.latest)?;
+    let argv = store.find(project, &point.recording).map(|run| run.argv).unwrap_or_default();
+    if argv.iter().any(|word| word.starts_with("--keep")) {
+        return Some(format!(
+            "git checkout $(git rev-list --bisect {from}..{to}) && {}",
+            shell_line(&argv)
+        ));
+    }
+    Some(format!("git log --oneline --first-parent {from}..{to}"))
+}

@@ -1,0 +1,157 @@
+//! A benchmark over its revisions: one sentence with the last change, the parts, and for each change between which commits it lies.
+
+use super::date;
+use crate::findings;
+use crate::label::label;
+use crate::layout::{Page, Tone};
+use crate::number::{self, Column};
+use crate::small_table;
+use crate::terminal::Screen;
+use assay_analysis::Verdict;
+use assay_analysis::history::trend::{Change, Trend};
+
+/// Columns of the picture at most.
+const PICTURE: usize = 60;
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// A trend with what narrows each of its changes.
+#[derive(Clone, Copy, Debug)]
+pub struct TrendReport<'a> {
+    /// The trend.
+    pub trend: &'a Trend,
+    /// A command line for each change; `None` where its commits are not known.
+    pub narrow: &'a [Option<String>],
+}
+
+/// The sentence about the last change, or that there is none.
+pub(crate) fn sentence(trend: &Trend) -> String {
+    let name = trend.series.benchmark.label();
+    let what = format!("{} of {name}", label(&trend.series.metric));
+    match trend.changes.last() {
+        Some(change) => {
+            let size = size(trend, change);
+            let (_, after) = trend.between(change);
+            let when = match after {
+                Some(revision) => format!("at {} or before", revision.short()),
+                None => {
+                    let point =
+                        &trend.series.points[change.latest.min(trend.series.points.len() - 1)];
+                    format!("on {} or before", date(point.started))
+                }
+            };
+            let verdict = if change.verdict == Verdict::Faster { "better" } else { "worse" };
+            format!("{what} changed for the {verdict}, by {size}, {when}")
+        }
+        None => format!("{what} did not change, as far as its runs show"),
+    }
+}
+
+fn size(trend: &Trend, change: &Change) -> String {
+    match change.ratio {
+        Some(ratio) => {
+            let ends = ratio.interval.map(|interval| (interval.lower, interval.upper));
+            number::change(ratio.estimate, ends)
+        }
+        None => number::value(change.shift.estimate, &trend.series.metric.unit),
+    }
+}
+
+/// The screen, every line ended. O(runs).
+pub fn trend(report: &TrendReport<'_>, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
+    let TrendReport { trend, narrow } = report;
+    let series = &trend.series;
+    page.paragraph(2, &[(Tone::Strong, sentence(trend))]);
+    if let Some((first, last)) = series.points.first().zip(series.points.last()) {
+        let runs = match series.points.len() {
+            1 => "1 run".to_owned(),
+            runs => format!("{runs} runs"),
+        };
+        let (first, last) = (date(first.started), date(last.started));
+        let sure = number::chosen_percent(trend.confidence);
+        let what = format!("{runs} on {}, {first} to {last}; {sure} confidence", series.machine);
+        page.paragraph(2, &[(Tone::Quiet, what)]);
+    }
+    page.gap();
+    if page.unicode() && series.points.len() > 2 {
+        page.paragraph(
+            2,
+            &[(Tone::Plain, format!("  {}", picture(&trend.values(), page.width())))],
+        );
+    }
+    parts(&mut page, trend);
+    for (change, narrow) in trend.changes.iter().zip(narrow.iter()) {
+        page.gap();
+        let (before, after) = trend.between(change);
+        let place = match (before, after, trend.commits(change)) {
+            (Some(before), Some(after), _) if before.commit == after.commit => continue,
+            (Some(before), Some(after), Some(1)) => {
+                format!(
+                    "{} came with commit {}, after {}",
+                    size(trend, change),
+                    after.short(),
+                    before.short()
+                )
+            }
+            (Some(before), Some(after), commits) => {
+                let commits =
+                    commits.map_or_else(|| "commits".to_owned(), |n| format!("{n} commits"));
+                format!(
+                    "{} lies in the {commits} after {}, up to {}",
+                    size(trend, change),
+                    before.short(),
+                    after.short()
+                )
+            }
+            _ => format!("{}: the revisions of its runs are not known", size(trend, change)),
+        };
+        page.paragraph(2, &[(Tone::Plain, place)]);
+        if let Some(narrow) = narrow {
+            page.paragraph(2, &[(Tone::Quiet, format!("  next: {narrow}"))]);
+        }
+    }
+    if !trend.findings.is_empty() {
+        page.gap();
+        trend.findings.iter().for_each(|finding| findings::draw(&mut page, finding, ""));
+    }
+    page.finish()
+}
+
+fn parts(page: &mut Page, trend: &Trend) {
+    let medians: Vec<f64> = trend.parts.iter().map(|part| part.median).collect();
+    let column = Column::new(&trend.series.metric.unit, &medians, &[]);
+    let rows: Vec<[String; 5]> = trend
+        .parts
+        .iter()
+        .enumerate()
+        .filter_map(|(number, part)| {
+            let first = trend.series.points.get(part.from)?;
+            let change = number.checked_sub(1).and_then(|before| trend.changes.get(before));
+            Some([
+                first.revision.as_ref().map_or_else(|| "-".to_owned(), |r| r.short().to_owned()),
+                date(first.started),
+                (part.to - part.from).to_string(),
+                column.with_unit(part.median),
+                change.map_or_else(String::new, |change| size(trend, change)),
+            ])
+        })
+        .collect();
+    let head = ["from", "", "runs", "median", "change"].map(str::to_owned);
+    small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
+}
+
+/// The values in their order, as bars; several runs share a column where there are more than columns.
+fn picture(values: &[f64], width: usize) -> String {
+    let columns = PICTURE.min(width.saturating_sub(4)).min(values.len()).max(1);
+    let of = |column: usize| {
+        let part = &values[column * values.len() / columns..(column + 1) * values.len() / columns];
+        part.iter().sum::<f64>() / part.len() as f64
+    };
+    let means: Vec<f64> = (0..columns).map(of).collect();
+    let [low, high] = number::ends(&means);
+    let bar = |value: &f64| {
+        let height = if high > low { (value - low) / (high - low) * 7.0 } else { 3.0 };
+        BARS[(height.round().max(0.0) as usize).min(7)]
+    };
+    means.iter().map(bar).collect()
+}
