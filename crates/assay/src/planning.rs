@@ -130,9 +130,7 @@ pub(crate) fn too_short(
         words.on,
     );
     let enough = (block_seconds * f64::from(needed) * 1.2).ceil();
-    let finding = Finding::new("FEW_BLOCKS_PLANNED", Severity::Note, message)
-        .with("block_seconds", block_seconds)
-        .with("blocks", f64::from(blocks));
+    let finding = few_planned(message, blocks).with("block_seconds", block_seconds);
     Some((words.advice)(enough, needed).into_iter().fold(finding, Finding::advise))
 }
 
@@ -147,7 +145,9 @@ pub(crate) fn too_few_runs(plan: &Plan, comparisons: usize) -> Option<Finding> {
         "{blocks} of them are too few for a verdict on {comparisons} {}: {needed} are needed",
         if comparisons == 1 { "comparison" } else { "comparisons together" }
     );
-    let finding = Finding::new("FEW_BLOCKS_PLANNED", Severity::Note, message);
-    let finding = finding.with("blocks", f64::from(blocks));
-    Some(finding.advise(Action::FixRuns { runs: needed.into() }))
+    Some(few_planned(message, blocks).advise(Action::FixRuns { runs: needed.into() }))
+}
+
+fn few_planned(message: String, blocks: u32) -> Finding {
+    Finding::new("FEW_BLOCKS_PLANNED", Severity::Note, message).with("blocks", f64::from(blocks))
 }
