@@ -12,7 +12,7 @@ use crate::policy;
 use crate::verdict::Scale;
 use assay_data::samples::BlockRow;
 use assay_data::{
-    Action, Environment, Finding, Metric, Outcome, Plan, Samples, Severity, Threshold,
+    Action, Environment, Finding, Metric, Outcome, Plan, Samples, Severity, StopRule, Threshold,
 };
 use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution};
 
@@ -168,8 +168,11 @@ fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
     if c.blocks.is_none() {
         return finding.advise(Action::MoreValues);
     }
-    let runs = paired::fewest_blocks((1.0 - plan.confidence) / c.share).into();
-    finding.advise(Action::MeasureLonger { seconds: None }).advise(Action::FixRuns { runs })
+    // Where the number of blocks was given, more time would not be used.
+    finding.advise(match plan.stop {
+        StopRule::Fixed { .. } => Action::FixRuns { runs: c.fewest_blocks.into() },
+        StopRule::Sequential { .. } => Action::MeasureLonger { seconds: None },
+    })
 }
 
 /// The effect of being last in a block against being first, where it is real: subjects' own medians are taken out first.

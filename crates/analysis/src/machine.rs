@@ -18,7 +18,7 @@ fn load(e: &Environment) -> Option<Finding> {
         Finding::new(
             "LOAD",
             Severity::Warning,
-            format!("the machine was busy when the run began: load {load:.1} on {cpus} CPUs"),
+            format!("the machine was busy at the start: load {load:.1} on {cpus} CPUs"),
         )
         .with("load_1m", load)
         .with("cpus_online", cpus)

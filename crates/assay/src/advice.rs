@@ -4,6 +4,7 @@
 //! at all is left out here. A test holds every option to the verb's own arguments.
 
 use assay_data::{Action, Advice, Finding, How};
+use std::path::Path;
 
 /// The verb that shows the findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,17 @@ pub(crate) fn spell<'a>(dialect: Dialect, findings: impl IntoIterator<Item = &'a
 }
 
 /// An option, and the value that it is to have.
+/// Names the file in commands that are about it.
+pub(crate) fn name_file<'a>(file: &Path, findings: impl IntoIterator<Item = &'a mut Finding>) {
+    for advice in findings.into_iter().flat_map(|finding| &mut finding.advice) {
+        if advice.action == Action::Repeat
+            && let Some(How::Command(line)) = &mut advice.how
+        {
+            *line = format!("assay repeat {}", file.display());
+        }
+    }
+}
+
 fn option(name: &'static str, value: Option<String>) -> Spelling {
     Spelling::By(How::Option(name, value))
 }
@@ -271,6 +283,15 @@ mod tests {
             Some("give it more time with --time 3s")
         );
         assert_eq!(told(Dialect::Compare, longer).as_deref(), Some("give it more time"));
+    }
+
+    #[test]
+    fn a_file_that_is_known_is_named() {
+        let mut finding = Finding::new("X", assay_data::Severity::Note, "x").advise(Action::Repeat);
+        spell(Dialect::Compare, [&mut finding]);
+        name_file(Path::new("runs/one.assay"), [&mut finding]);
+        let how = How::Command("assay repeat runs/one.assay".to_owned());
+        assert_eq!(finding.advice[0].how, Some(how));
     }
 
     #[test]

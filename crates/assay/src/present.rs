@@ -3,7 +3,7 @@
 pub(crate) mod outputs;
 pub(crate) mod pages;
 
-use crate::advice::{Dialect, spell};
+use crate::advice::{Dialect, name_file, spell};
 use crate::args::{ColorWhen, FailIf, ShowArgs};
 use crate::raw_form::RawForm;
 use crate::{Ending, output, whole_file};
@@ -83,7 +83,7 @@ pub(crate) fn present(
     analysis: &mut Analysis,
     samples: &Samples,
 ) -> anyhow::Result<()> {
-    spell(how.dialect, &mut analysis.findings);
+    how.spell(analysis);
     // An export that fails must not cost the screen, nor the other way round.
     let exported = export_all(how, analysis, samples, Extras::default());
     if how.show.json {
@@ -98,6 +98,14 @@ pub(crate) fn present(
 }
 
 impl Showing<'_> {
+    /// Says in the words of the verb, and with the name of the file, what is advised.
+    fn spell(&self, analysis: &mut Analysis) {
+        spell(self.dialect, &mut analysis.findings);
+        if let Some(file) = self.file {
+            name_file(file, &mut analysis.findings);
+        }
+    }
+
     /// After an interrupt: where the samples are, and how to add to them.
     fn say_how_to_go_on(&self, analysis: &Analysis) {
         let measures = matches!(self.dialect, Dialect::Run | Dialect::Bench);
@@ -119,7 +127,7 @@ pub(crate) fn numbers(
     if how.show.json {
         return present(how, analysis, samples);
     }
-    spell(how.dialect, &mut analysis.findings);
+    how.spell(analysis);
     let exported = export_all(how, analysis, samples, Extras::default());
     let primary = &analysis.metrics[analysis.primary].name;
     let found = overview::of_samples(samples, Some(primary), analysis.plan.confidence)?;

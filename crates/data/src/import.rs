@@ -504,6 +504,8 @@ struct Part {
     /// The values are numbers of a metric that the file does not fix: another file may lend it name and, if no unit was
     /// given, none but its own.
     is_bare: bool,
+    /// It is a file of assay's, in which every metric has its name.
+    is_ours: bool,
 }
 
 /// Reads all inputs into one. `-` is standard input. One sample file alone keeps its blocks; of several inputs none does,
@@ -536,6 +538,12 @@ pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Sam
         let again = || (path.as_os_str() != "-").then(|| Input::open(path));
         let part = read_one(input, &context).map_err(|error| tried(error, &context, again))?;
         parts.push(merge::Labelled { file, label, part });
+    }
+    if let (Some(name), Some(first)) = (&options.metric, parts.first())
+        && parts.iter().all(|one| one.part.is_ours)
+    {
+        let (file, name) = (first.file.clone(), name.clone());
+        return Err(ImportError::MetricsNamed { file, name });
     }
     let mut samples = merge::merge(parts, options)?;
     leave_out(&mut samples, options)?;
@@ -684,5 +692,5 @@ fn is_sample_file(head: &Head<'_>) -> bool {
 }
 
 fn read_sample_file(input: Input, _context: &Context<'_>) -> Result<Part, ImportError> {
-    Ok(Part { samples: assay_file::read_input(input)?, is_bare: false })
+    Ok(Part { samples: assay_file::read_input(input)?, is_bare: false, is_ours: true })
 }

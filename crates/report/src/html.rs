@@ -260,7 +260,7 @@ fn claims(analysis: &Analysis, chains: &[Protocol], notes: &mut Vec<String>) -> 
         }
     }
     if analysis.comparisons.iter().any(|c| c.design != Design::Blocks && !refused(c.of)) {
-        notes.push(words::unpaired_note(analysis.subjects.len() > 2));
+        notes.push(words::unpaired_note(analysis));
     }
     found
 }

@@ -196,7 +196,11 @@ impl Page {
     }
 
     /// The page as text.
-    pub(crate) fn finish(self) -> String {
+    pub(crate) fn finish(mut self) -> String {
+        // A gap before what then did not follow.
+        while self.text.ends_with("\n\n") {
+            self.text.pop();
+        }
         self.text
     }
 

@@ -122,7 +122,7 @@ fn design_note(analysis: &Analysis) -> String {
         }
         (Design::Blocks, Some(blocks)) => format!("{medians}; {blocks} runs."),
         _ if !analysis.comparisons.is_empty() => {
-            format!("{medians}. {}", words::unpaired_note(analysis.subjects.len() > 2))
+            format!("{medians}. {}", words::unpaired_note(analysis))
         }
         _ => format!("{medians}."),
     }

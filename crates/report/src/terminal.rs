@@ -64,7 +64,7 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
             tell(&mut page, analysis, comparison, &in_sentences);
         }
         if analysis.comparisons.iter().any(|c| c.design != Design::Blocks) {
-            let note = words::unpaired_note(analysis.subjects.len() > 2);
+            let note = words::unpaired_note(analysis);
             page.paragraph(2, &[(Tone::Plain, format!("  {note}"))]);
         }
         page.gap();

@@ -8,9 +8,7 @@ use crate::label::{Wording, article, wording};
 use crate::number::{self, Column};
 use assay_analysis::checks::{Topic, topic};
 use assay_analysis::dependence::Dependence;
-use assay_analysis::{
-    Analysis, Basis, Comparison, Interval, NoInterval, Scale, Verdict, levels, paired,
-};
+use assay_analysis::{Analysis, Basis, Comparison, Interval, NoInterval, Scale, Verdict, levels};
 use assay_data::{Better, Design, Metric, StopReason, Unit};
 
 mod outlook;
@@ -71,8 +69,13 @@ pub(crate) const MIXED: &str =
     "the run was resumed with a different setup, so its blocks do not form one experiment";
 
 /// The line that goes once with every comparison of recordings.
-pub fn unpaired_note(several: bool) -> String {
-    let what = if several {
+pub fn unpaired_note(analysis: &Analysis) -> String {
+    if of_one_recording(analysis) {
+        return format!(
+            "{ONE_RECORDING}: drift between them is part of the difference. {BY_TURNS}"
+        );
+    }
+    let what = if analysis.subjects.len() > 2 {
         "These were recorded in separate runs"
     } else {
         "These were recorded in two separate runs"
@@ -80,6 +83,20 @@ pub fn unpaired_note(several: bool) -> String {
     format!(
         "{what}: drift between the runs is part of the difference. Measure both in blocks: assay run A B"
     )
+}
+
+/// What is said of benchmarks of one file that are compared with each other.
+pub(crate) const ONE_RECORDING: &str = "These were measured one after the other, in one recording";
+/// What measures them better.
+pub(crate) const BY_TURNS: &str =
+    "Measure them by turns: assay bench PROGRAM --old-filter NAME --new-filter NAME";
+
+/// Whether all sides are benchmarks of one file, told apart by their names or parameters.
+pub(crate) fn of_one_recording(analysis: &Analysis) -> bool {
+    let source = analysis.sides.first().and_then(|side| side.source.as_ref());
+    source.is_some()
+        && analysis.sides.iter().all(|side| side.source.as_ref() == source)
+        && analysis.rows.iter().all(|row| !row.name.is_empty())
 }
 
 struct Teller<'a> {
@@ -252,6 +269,9 @@ impl<'a> Teller<'a> {
                 self.words.is_time && self.c.decision.verdict.is_directional() && upper < 0.0;
             let (least, most) = if faster { (-upper, -lower) } else { (lower, upper) };
             let ends = number::side_by_side(&[least.exp(), most.exp()]);
+            if ends[0] == ends[1] {
+                return format!("{} ×", ends[0]);
+            }
             return format!("between {} and {} ×", ends[0], ends[1]);
         }
         let ends = self.numbers(&[lower, upper]);
@@ -354,13 +374,8 @@ impl<'a> Teller<'a> {
                 )
             }
             Some(blocks) if blocks < c.fewest_blocks as usize => {
-                let with_runs = if self.analysis.plan.is_sequential() {
-                    format!(" ({} with --runs)", self.fewest_fixed())
-                } else {
-                    String::new()
-                };
                 format!(
-                    "too few blocks for a verdict on {} against {}: {} needed{with_runs}, {blocks} taken",
+                    "too few blocks for a verdict on {} against {}: {} needed, {blocks} taken",
                     self.of, self.against, c.fewest_blocks
                 )
             }
@@ -474,11 +489,6 @@ impl<'a> Teller<'a> {
             (false, false) => w.more,
         }
     }
-
-    fn fewest_fixed(&self) -> u32 {
-        let plan = &self.analysis.plan;
-        paired::fewest_blocks((1.0 - plan.confidence) / self.c.share)
-    }
 }
 
 /// Chooses how sizes are stated: amounts where amounts were decided, multiples beyond a factor of two.
@@ -503,9 +513,9 @@ pub(crate) fn quoted(name: &str) -> String {
     if name.contains(' ') { format!("'{name}'") } else { name.to_owned() }
 }
 
-/// `1 block`, `9 blocks`.
+/// `1 block`, `9 blocks`, `35,000 blocks`.
 pub(crate) fn counted(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+    if n == 1 { format!("1 {what}") } else { format!("{} {what}s", number::grouped(n as u64)) }
 }
 
 fn fixed0(n: f64) -> String {

@@ -32,7 +32,7 @@ fn sick() -> DoctorReport {
     let load = Finding::new(
         "LOAD",
         Severity::Warning,
-        "the machine was busy when the run began: load 3.2 on 2 CPUs",
+        "the machine was busy at the start: load 3.2 on 2 CPUs",
     )
     .advise(Action::StopOtherWork)
     .advise(Action::decide_by("cpu"));

@@ -4,6 +4,7 @@
 
 mod common;
 
+use assay_data::Unit;
 use assay_profiles::difference::Difference;
 use assay_profiles::shares::Shares;
 use assay_profiles::{Builder, Frame, Profile, checks, import};
@@ -53,6 +54,48 @@ fn the_json_is_as_its_schema_says() {
     assert_eq!(value["sides"][0]["samples"], 4);
     let b = &value["functions"].as_array().unwrap().iter().find(|f| f["name"] == "b").unwrap();
     assert_eq!(b["shares"], serde_json::json!({"of": 0.25, "against": 0.0}));
+}
+
+#[test]
+fn one_is_not_many_and_a_column_has_one_unit() {
+    let shape = Screen { width: 120, color: false, unicode: true, whole: false };
+    let one = import::load_bytes(b"main;a 1\n", "one").unwrap();
+    let text = with_report(&one, |r| {
+        screen::render(&ProfileReport { top: 1, ..*r }, Remarks::All, &shape)
+    });
+    assert!(text.contains("1 sample") && !text.contains("1 samples"), "{text}");
+    assert!(text.contains("and 1 more function with"), "{text}");
+    let mut times = import::load_bytes(b"a 12000000\nb 12000\nc 5976\nd 996\n", "times").unwrap();
+    times.unit = Unit::Second;
+    times.stacks.iter_mut().for_each(|stack| stack.amount *= 1e-6);
+    let text = with_report(&times, |r| screen::render(r, Remarks::All, &shape));
+    let table = text.split_once("flat%").unwrap().1;
+    assert!(table.contains(" s ") && !table.contains(" ms") && !table.contains("µs"), "{text}");
+}
+
+#[test]
+fn a_large_overhead_is_a_multiple() {
+    let measured = |estimate, low, high| Measured { estimate, interval: Some((low, high)) };
+    let overhead = |ratio| Overhead {
+        blocks: 6,
+        whole: vec![("wall".to_owned(), ratio)],
+        start_and_end: None,
+        sample: None,
+        samples: 200.0,
+    };
+    let profile = import::load_bytes(b"a 5\n", "x").unwrap();
+    let told = |ratio| {
+        let overhead = overhead(ratio);
+        let shape = Screen { width: 200, color: false, unicode: true, whole: false };
+        with_report(&profile, |r| {
+            let report = ProfileReport { overhead: Some(&overhead), ..*r };
+            screen::render(&report, Remarks::All, &shape)
+        })
+    };
+    let large = told(measured(41.4, 30.3, 52.5));
+    assert!(large.contains("time 41.40 × [30.30 … 52.50]"), "{large}");
+    let small = told(measured(1.02, 0.99, 1.05));
+    assert!(small.contains("time +2.0 % [-1.0 … +5.0]"), "{small}");
 }
 
 #[test]

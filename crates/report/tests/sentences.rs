@@ -3,7 +3,7 @@
 mod common;
 
 use assay_analysis::{Analysis, Interval, Outlook, QuantileDifference, Scale, verdict::Decision};
-use assay_data::{Better, Design, Metric, Unit};
+use assay_data::{Better, Design, Metric, Plan, StopRule, Unit};
 use assay_report::words;
 
 /// An analysis of two subjects in which the primary metric and its decision are these.
@@ -54,6 +54,10 @@ fn time_is_taken_and_beyond_a_factor_of_two_it_is_multiples() {
     assert!(
         wall([4.0, 3.8, 4.2])
             .starts_with("new takes 4.0 × as long as old (95 % confidence: between 3.8 and 4.2 ×")
+    );
+    assert!(
+        wall([12.0, 12.0, 12.0])
+            .starts_with("new takes 12 × as long as old (95 % confidence: 12 ×")
     );
     assert!(wall([1.9, 1.7, 2.2]).starts_with(
         "new takes 90 % more time than old (95 % confidence: between 70 and 120 % more"
@@ -237,6 +241,31 @@ fn the_outlook_answers_two_questions_and_says_what_to_type() {
     );
     let nothing = Outlook { to_rule_out: None, to_confirm: None, reachable_threshold: None };
     assert!(follow(nothing, None).is_empty());
+}
+
+#[test]
+fn nobody_is_advised_to_measure_for_days() {
+    let mut analysis = decided(Metric::wall(), Scale::Ratio, [0.994, 0.981, 1.008], 0.01, 0.0);
+    analysis.plan = Plan { stop: StopRule::Fixed { blocks: 42 }, ..analysis.plan };
+    let long = Outlook { to_rule_out: Some(280_000), to_confirm: None, reachable_threshold: None };
+    analysis.comparisons[0].outlook = Some(long);
+    let mut told = |seconds| {
+        analysis.seconds_per_block = Some(seconds);
+        words::details(&analysis, &analysis.comparisons[0], "new", "old").join(" ")
+    };
+    assert_eq!(told(10.0), "The difference, if there is one, is too small to be told in a day.");
+    assert!(told(0.1).ends_with("--runs 290000"), "{}", told(0.1));
+}
+
+#[test]
+fn one_number_of_blocks_is_needed_wherever_it_is_told() {
+    let mut analysis = decided(Metric::wall(), Scale::Ratio, [0.97, 0.96, 0.98], 0.01, 0.0);
+    let c = &mut analysis.comparisons[0];
+    (c.blocks, c.fewest_blocks, c.decision.interval) = (Some(7), 8, None);
+    c.share = 2.0;
+    assert!(claim(&analysis).ends_with(": 8 needed, 7 taken"), "{}", claim(&analysis));
+    let details = words::details(&analysis, &analysis.comparisons[0], "new", "old").join(" ");
+    assert!(details.ends_with("95 % confidence takes at least 8 blocks"), "{details}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{
-    Action, Finding, Metric, Observation, Plan, Samples, StopReason, Subject, Threshold,
+    Action, Finding, Metric, Observation, Plan, Samples, StopReason, StopRule, Subject, Threshold,
 };
 use assay_stats::resampling::Stream;
 
@@ -34,6 +34,49 @@ fn suite(blocks: [u32; 2], noise: f64) -> Analysis {
     });
     samples.stop = Some(StopReason::Budget);
     analyse(&samples, &Options::default()).unwrap()
+}
+
+/// Two commands in so few blocks that none gives a verdict, measured by this plan.
+fn few(blocks: u32, plan: Plan) -> Analysis {
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    let row = samples.row_named("");
+    let sides = ["old", "new"].map(|side| {
+        let (own, name) = (samples.side_named(side), side.to_owned());
+        samples.add(Subject { side: own, row, name, ..Subject::default() })
+    });
+    for block in 0..blocks {
+        for subject in sides {
+            let values = vec![1.0 + f64::from(block * 7 % 5) / 100.0 + subject as f64 / 50.0];
+            samples.push(Observation {
+                subject,
+                block: Some(block),
+                values,
+                ..Observation::default()
+            });
+        }
+    }
+    samples.plan = Some(plan);
+    samples.stop = Some(StopReason::Budget);
+    analyse(&samples, &Options::default()).unwrap()
+}
+
+#[test]
+fn too_few_blocks_have_one_remedy_and_it_is_of_the_plan() {
+    let begun = Plan::sequential(0.95, Threshold::default(), 1);
+    let fixed = Plan { stop: StopRule::Fixed { blocks: 4 }, ..begun.clone() };
+    for plan in [begun, fixed] {
+        let fixes = !plan.is_sequential();
+        let analysis = few(4, plan);
+        let fewest = analysis.comparisons[0].fewest_blocks;
+        let found = analysis.findings.iter().find(|finding| finding.code == "TOO_FEW").unwrap();
+        assert_eq!(found.number("needed"), Some(f64::from(fewest)));
+        let wanted = match fixes {
+            true => Action::FixRuns { runs: fewest.into() },
+            false => Action::MeasureLonger { seconds: None },
+        };
+        let advised: Vec<_> = found.advice.iter().map(|advice| &advice.action).collect();
+        assert_eq!(advised, [&wanted]);
+    }
 }
 
 fn spent(analysis: &Analysis) -> Option<&Finding> {

@@ -268,6 +268,11 @@ impl<'a> Benchmarks<'a> {
         self.units.iter().map(|unit| unit.benchmarks.len()).sum()
     }
 
+    /// Whether one benchmark can be run without the others.
+    pub fn isolates(&self) -> bool {
+        self.catalogue.isolates()
+    }
+
     /// How many sides there are.
     pub fn sides(&self) -> usize {
         self.catalogue.sides.len()

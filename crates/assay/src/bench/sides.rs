@@ -89,7 +89,8 @@ impl Side {
     }
 }
 
-/// Short names that tell programs apart: as many of the last parts of their paths as that takes, or else numbers.
+/// Short names that tell programs apart: as many of the last parts of their paths as that takes, else the words in which the commands
+/// differ, or else numbers.
 pub(crate) fn named(commands: &[Command]) -> Vec<String> {
     let paths: Vec<Vec<String>> = commands.iter().map(parts).collect();
     let longest = paths.iter().map(Vec::len).max().unwrap_or(1);
@@ -102,8 +103,36 @@ pub(crate) fn named(commands: &[Command]) -> Vec<String> {
             return names;
         }
     }
+    if let Some(names) = by_words(commands) {
+        return names;
+    }
     let last = |parts: &Vec<String>| parts.last().cloned().unwrap_or_default();
     numbered(paths.iter().map(last))
+}
+
+/// What is left of each command without the words that all begin with and those that all end with; `None` where that does not tell them apart.
+fn by_words(commands: &[Command]) -> Option<Vec<String>> {
+    let word = |command: &Command, back: bool, at: usize| {
+        let words = &command.argv;
+        let at = if back { words.len().checked_sub(at + 1)? } else { at };
+        words.get(at).map(|word| word.to_string_lossy().into_owned())
+    };
+    let shortest = commands.iter().map(|command| command.argv.len()).min()?;
+    let shared = |back: bool, most: usize| {
+        let same = |at: &usize| {
+            let first = word(&commands[0], back, *at);
+            commands.iter().all(|command| word(command, back, *at) == first)
+        };
+        (0..most).take_while(same).count()
+    };
+    let before = shared(false, shortest);
+    let after = shared(true, shortest - before);
+    let rest = |command: &Command| {
+        let words = command.argv[before..command.argv.len() - after].iter();
+        words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    };
+    let names: Vec<String> = commands.iter().map(rest).collect();
+    (names.iter().all(|name| !name.is_empty()) && all_differ(&names)).then_some(names)
 }
 
 /// Names that are the same, told apart by numbers.
@@ -182,5 +211,14 @@ mod tests {
         assert_eq!(named(&commands(&["a/bm", "b/bm"])), ["a/bm", "b/bm"]);
         assert_eq!(named(&commands(&["x/a/bm", "y/a/bm"])), ["x/a/bm", "y/a/bm"]);
         assert_eq!(named(&commands(&["./bm", "./bm"])), ["bm #1", "bm #2"]);
+        assert_eq!(named(&commands(&["./bm", "./bm -x"])), ["bm #1", "bm #2"]);
+    }
+
+    #[test]
+    fn one_program_is_told_apart_by_the_words_that_differ() {
+        let vitest = ["npx vitest bench --root old", "npx vitest bench --root new"];
+        assert_eq!(named(&commands(&vitest)), ["old", "new"]);
+        let switched = ["npx vitest --root=old bench", "npx vitest --pool forks --root=new bench"];
+        assert_eq!(named(&commands(&switched)), ["--root=old", "--pool forks --root=new"]);
     }
 }

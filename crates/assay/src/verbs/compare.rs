@@ -126,6 +126,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
     let mut work = Work::on_files(args.show.quiet, "comparing", &args.files);
     let mut samples = import::load(&args.files, &args.reading.options())?;
+    if let [only] = args.files.as_slice() {
+        // Columns of one file share its name: they come from one recording.
+        let file = only.display().to_string();
+        samples.sides.iter_mut().for_each(|side| {
+            side.source.get_or_insert_with(|| file.clone());
+        });
+    }
     if !args.col.is_empty() || !args.row.is_empty() {
         select::project(&mut samples, &args.row, &args.col)?;
     }

@@ -62,4 +62,9 @@ fn one_subject_is_chosen_by_its_parameter() {
     let left = room.json(&["describe", "--filter", "sort n:64", "h.json"]);
     assert!(left.to_string().contains("sort 64") && !left.to_string().contains("sort 8"));
     room.run(&["compare", "--col", "m", "h.json"]).ends(2).complains("there are n");
+    let sizes = room.run(&["compare", "--col", "n", "--filter", "sort", "h.json"]).stdout;
+    assert!(sizes.contains("in one recording") && sizes.contains("--old-filter"), "{sizes}");
+    assert!(!sizes.contains("separate runs") && !sizes.ends_with("\n\n"), "{sizes}");
+    room.run(&["convert", "h.json", "-o", "c.assay"]).ends(0);
+    room.run(&["describe", "c.assay", "--metric", "cpu"]).ends(2).complains("--primary cpu");
 }

@@ -95,6 +95,16 @@ pub enum ImportError {
         /// What is read here.
         known: &'static str,
     },
+    /// A name for a metric, where the file has names for all.
+    #[error(
+        "--metric {name}: `{file}` names its metrics itself, and --metric names that of bare numbers; to choose among them: --primary {name}"
+    )]
+    MetricsNamed {
+        /// The file.
+        file: String,
+        /// The name that was given.
+        name: String,
+    },
     /// The file is of a known format, and something in it is wrong.
     #[error("`{file}`: {}", visible(.problem))]
     Content {

@@ -77,7 +77,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     if samples.is_empty() {
         return Err(ImportError::NoNumbers { file: context.file.to_owned(), holds: "a header" });
     }
-    Ok(Part { samples, is_bare: false })
+    Ok(Part { samples, is_bare: false, is_ours: true })
 }
 
 struct Row<'a> {

@@ -181,7 +181,7 @@ impl<'a> Gatherer<'a> {
             )));
         }
         self.samples.environment = comments.into_environment();
-        Ok(Part { samples: self.samples, is_bare: true })
+        Ok(Part { samples: self.samples, is_bare: true, is_ours: false })
     }
 
     fn number(&mut self, fields: &[&str], column: usize, line: u64) -> Result<f64, ImportError> {

@@ -357,6 +357,6 @@ impl<'a> Recorder<'a> {
         if self.samples.is_empty() && self.samples.summaries.is_empty() {
             return Err(ImportError::NoNumbers { file: self.context.file.to_owned(), holds });
         }
-        Ok(Part { samples: self.samples, is_bare: false })
+        Ok(Part { samples: self.samples, is_bare: false, is_ours: false })
     }
 }

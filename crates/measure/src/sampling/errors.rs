@@ -28,7 +28,7 @@ pub enum SamplingError {
     },
     /// stackprof can't be put into a process that runs.
     #[error(
-        "stackprof works within a program that it starts with; of a process that runs already it knows nothing: use --sampler rbspy"
+        "stackprof works within a program that it starts with; of a process that runs already it knows nothing: let assay start the program (assay profile 'ruby …'), or sample from outside (--sampler rbspy, or perf for what the interpreter itself does)"
     )]
     NotFromOutside,
     /// There is no such process.
@@ -116,6 +116,9 @@ pub enum SamplingError {
 /// What a sampler without a single sample means, if nothing failed, and what to do.
 const TOO_SHORT: &str = "the program ended, or only waited, before the first sample was due: give it more to do, sample more often (--rate 5000), or count waiting too (--clock wall, where the sampler can)";
 
+/// After so many seconds a sampler has begun.
+const LONG_ENOUGH: f64 = 2.0;
+
 impl SamplingError {
     /// A sampler that worked and hit nothing.
     pub fn too_short(sampler: Sampler) -> Self {
@@ -192,9 +195,15 @@ pub(super) fn nothing_written(
             "the program ended without running what Ruby does at its end (exit!, or exec of another program): sample it from outside, --sampler rbspy".to_owned()
         }
         Outcome::Exited(0) => TOO_SHORT.to_owned(),
-        Outcome::Signalled(_) if timed && !ended.interrupted => {
-            "its time was over before it had begun: give it a longer --duration".to_owned()
-        }
+        Outcome::Signalled(_) if timed && !ended.interrupted => match target {
+            Target::Process(process) if processes::started(process).is_none() => {
+                format!("process {process} ended before the first sample was due")
+            }
+            Target::Process(process) if ended.wall_seconds > LONG_ENOUGH => format!(
+                "process {process} only waited: give it work meanwhile, or count waiting too (--clock wall, where the sampler can)"
+            ),
+            _ => "its time was over before it had begun: give it a longer --duration".to_owned(),
+        },
         outcome => format!("{who} {outcome}"),
     };
     SamplingError::Nothing { sampler: sampler.name(), ending, said }
@@ -248,6 +257,19 @@ mod tests {
             told.to_string(),
             "a Ruby program needs stackprof or rbspy, and it is not there. Install it:\n  gem install stackprof   (Debian, Ubuntu: apt install ruby-stackprof)\n  cargo install rbspy"
         );
+    }
+
+    #[test]
+    fn a_process_that_ended_or_only_waited_needs_no_longer_duration() {
+        let told = |process: u32, wall_seconds: f64| {
+            let ended = Ended { outcome: Outcome::Signalled(2), wall_seconds, ..ended("") };
+            nothing_written(Sampler::Perf, &ended, Target::Process(process), true).to_string()
+        };
+        let own = std::process::id();
+        assert!(told(own, 5.0).contains("only waited"), "{}", told(own, 5.0));
+        assert!(told(own, 0.1).contains("--duration"), "{}", told(own, 0.1));
+        let gone = told(u32::MAX / 2, 5.0);
+        assert!(gone.contains("ended before the first sample"), "{gone}");
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(crate) fn render(suite: &Analysis, shown: Shown) -> String {
         }
     }
     if let Some(note) = words::design_note(suite) {
-        text += &format!("{}\n\n", escaped(note));
+        text += &format!("{}\n\n", escaped(&note));
     }
     text + &findings::markdown(words::told_once(suite))
 }

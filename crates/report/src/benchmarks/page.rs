@@ -61,7 +61,7 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
         notes.extend(words::known(suite, table));
         notes.extend(words::mean(suite, table));
     }
-    notes.extend(words::design_note(suite).map(str::to_owned));
+    notes.extend(words::design_note(suite));
     let plots = forest::charts(suite, shown.sort)
         .into_iter()
         .enumerate()

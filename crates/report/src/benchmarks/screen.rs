@@ -94,7 +94,8 @@ fn others(page: &mut Page, suite: &Analysis, shown: Shown) {
             told.push(format!("no difference that matters in {}", listed(&own.nothing)));
         }
         if !own.unknown.is_empty() {
-            told.push(format!("none known in {}", listed(&own.unknown)));
+            let none = if told.is_empty() { "no difference" } else { "none" };
+            told.push(format!("{none} known in {}", listed(&own.unknown)));
         }
         if !told.is_empty() {
             let whom = own.sides.map_or_else(String::new, |sides| format!(", {sides}"));

@@ -3,7 +3,7 @@
 use crate::findings;
 use crate::label::{label, wording};
 use crate::number;
-use crate::words::{counted, listed, quoted};
+use crate::words::{BY_TURNS, ONE_RECORDING, counted, listed, of_one_recording, quoted};
 use assay_analysis::analysis::Table;
 use assay_analysis::checks::{Topic, topic};
 use assay_analysis::policy::TESTED_FROM;
@@ -160,10 +160,20 @@ pub(crate) fn mean(suite: &Analysis, table: &Table<'_>) -> Option<String> {
 }
 
 /// What goes once with every suite that was not measured in blocks.
-pub(crate) fn design_note(suite: &Analysis) -> Option<&'static str> {
-    (suite.design != Design::Blocks).then_some(
-        "These were recorded in separate runs: drift between the runs is part of every difference, and more repetitions do not remove it. Measure both in blocks: assay bench OLD NEW",
-    )
+pub(crate) fn design_note(suite: &Analysis) -> Option<String> {
+    let (what, whose, advice) = match of_one_recording(suite) {
+        true => (ONE_RECORDING, "them", BY_TURNS),
+        false => (
+            "These were recorded in separate runs",
+            "the runs",
+            "Measure both in blocks: assay bench OLD NEW",
+        ),
+    };
+    (suite.design != Design::Blocks).then(|| {
+        format!(
+            "{what}: drift between {whose} is part of every difference, and more repetitions do not remove it. {advice}"
+        )
+    })
 }
 
 /// `faster` or `slower` for the time that somebody waits, otherwise by the values.

@@ -5,6 +5,7 @@ use crate::layout::{Page, Tone};
 use crate::number;
 use crate::remarks::{List, Remarks};
 use crate::terminal::Screen;
+use crate::words::counted;
 use assay_data::Finding;
 use assay_profiles::difference::{Change, Difference, Row};
 
@@ -33,7 +34,8 @@ pub fn render(
         table(&mut page, found, rows);
     }
     if found.rows.len() > shown {
-        let more = format!("and {} more functions (--top 0 shows all)", found.rows.len() - shown);
+        let left_out = counted(found.rows.len() - shown, "more function");
+        let more = format!("and {left_out} (--top 0 shows all)");
         page.paragraph(2, &[(Tone::Quiet, more)]);
     }
     List::of(remarks, &page, noted.iter()).draw_apart(&mut page);
@@ -68,10 +70,10 @@ pub(super) fn claim(found: &Difference) -> String {
 /// How sure that is.
 pub(super) fn sureness(found: &Difference) -> String {
     format!(
-        "{:.0} % confidence for all together; {} and {} samples",
+        "{:.0} % confidence for all together; {} and {}",
         found.confidence * 100.0,
         number::grouped(found.samples[0]),
-        number::grouped(found.samples[1])
+        counted(found.samples[1] as usize, "sample")
     )
 }
 

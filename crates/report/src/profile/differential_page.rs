@@ -6,6 +6,7 @@ use super::differential::{self, Differential};
 use super::page::noted;
 use crate::findings::Noted;
 use crate::names::clean;
+use crate::words::counted;
 use askama::Template;
 use assay_data::Finding;
 use serde_json::json;
@@ -60,7 +61,7 @@ pub fn render(
             .collect(),
         left_out: match found.rows.len() - shown {
             0 => String::new(),
-            more => format!("and {more} more functions"),
+            more => format!("and {}", counted(more, "more function")),
         },
         findings: noted(findings),
     };

@@ -4,6 +4,7 @@
 use super::boxes::{Layers, Words, picture};
 use super::screen::amount;
 use crate::names::clean;
+use crate::words::counted;
 use assay_profiles::Profile;
 use assay_profiles::tree::{Node, Tree};
 
@@ -20,9 +21,9 @@ pub fn svg(profile: &Profile) -> String {
         String::new()
     };
     let about = format!(
-        "{}, {} samples{cut}",
+        "{}, {}{cut}",
         amount(total, &profile.unit),
-        crate::number::grouped(profile.samples())
+        counted(profile.samples() as usize, "sample")
     );
     picture(&tree, &profile.name, &[about], ("", 0.0), |node| {
         let node = &tree.nodes[node];

@@ -6,7 +6,7 @@ use super::flame;
 use super::screen::{amount, collection, overhead, rates, shown};
 use crate::findings::Noted;
 use crate::names::clean;
-use crate::number;
+use crate::words::counted;
 use askama::Template;
 use assay_analysis::Interval;
 use assay_data::Finding;
@@ -40,9 +40,9 @@ pub fn render(report: &ProfileReport<'_>, tool: &str) -> Result<String, askama::
     let (profile, shares) = (report.profile, report.shares);
     let mut about = vec![
         format!(
-            "{}, {} samples ({})",
+            "{}, {} ({})",
             amount(shares.amount, &shares.unit),
-            number::grouped(shares.samples),
+            counted(shares.samples as usize, "sample"),
             shares.measure
         ),
         rates(report),
@@ -59,7 +59,7 @@ pub fn render(report: &ProfileReport<'_>, tool: &str) -> Result<String, askama::
         rows: rows(report),
         left_out: match left_out {
             0 => String::new(),
-            more => format!("and {more} more functions"),
+            more => format!("and {}", counted(more, "more function")),
         },
         findings: noted(report.findings),
     };

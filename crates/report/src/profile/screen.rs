@@ -10,6 +10,7 @@ use crate::names::{clean, width};
 use crate::number::{self, Column};
 use crate::remarks::{List, Remarks};
 use crate::terminal::Screen;
+use crate::words::counted;
 use assay_analysis::Interval;
 use assay_data::Unit;
 use assay_profiles::shares::{Basis, Share, Shares};
@@ -62,13 +63,13 @@ fn headline(report: &ProfileReport<'_>) -> String {
         (_, measure) => format!("{} {measure}", amount(*total, unit)),
     };
     let each = match report.shares.basis {
-        Basis::Runs(runs) => format!(" a run, {runs} runs"),
+        Basis::Runs(runs) => format!(" a run, {}", counted(runs, "run")),
         _ => String::new(),
     };
     let samples = match (*samples, what.is_empty()) {
         (0, _) => String::new(),
-        (samples, true) => format!("{} samples", number::grouped(samples)),
-        (samples, false) => format!(", {} samples", number::grouped(samples)),
+        (samples, true) => counted(samples as usize, "sample"),
+        (samples, false) => format!(", {}", counted(samples as usize, "sample")),
     };
     format!("'{name}': {what}{each}{samples}")
 }
@@ -134,15 +135,9 @@ fn cost(report: &ProfileReport<'_>) -> Option<String> {
 /// What sampling cost, in a sentence: how much longer one waited, and what of it comes once and what with every sample. Only the latter
 /// is in the shares.
 pub(super) fn overhead(found: &Overhead) -> String {
-    let more = |ratio: f64| {
-        format!("{}{:.1} %", if ratio < 1.0 { "-" } else { "+" }, (ratio - 1.0).abs() * 100.0)
-    };
     let whole = found.whole.iter().map(|(metric, ratio)| {
-        let interval = ratio
-            .interval
-            .map_or_else(String::new, |(low, high)| format!(" [{} … {}]", more(low), more(high)));
         let name = if metric == "wall" { "time" } else { "CPU time" };
-        format!("{name} {}{interval}", more(ratio.estimate))
+        format!("{name} {}", number::change(ratio.estimate, ratio.interval))
     });
     let seconds = |value: Measured| {
         let (low, high) = value.interval.unwrap_or((value.estimate, value.estimate));
@@ -214,7 +209,8 @@ fn table(page: &mut Page, report: &ProfileReport<'_>) {
     if left_out > 0 {
         let share: f64 = report.shares.functions[rows.len()..].iter().map(|f| f.flat).sum();
         let more = format!(
-            "and {left_out} more functions with {} together (--top 0 shows all)",
+            "and {} with {} together (--top 0 shows all)",
+            counted(left_out, "more function"),
             percent(share)
         );
         page.paragraph(2, &[(Tone::Quiet, more)]);
@@ -263,7 +259,8 @@ fn numbers(
     let column = Column::new(&shares.unit, &all, &[]);
     let value = |value: f64| match shares.unit {
         Unit::One => number::count(value),
-        _ => column.with_unit(value),
+        // One unit in a column, so that it can be read downwards.
+        _ => column.number(value) + &column.suffix(),
     };
     let cells = |of: &dyn Fn(&Share) -> String| {
         rows.iter().map(|f| page.spelled(&of(f))).collect::<Vec<_>>()

@@ -10,6 +10,7 @@ use crate::layout::{Page, Tone};
 use crate::number::{self, Column};
 use crate::remarks::{List, Remarks};
 use crate::terminal::Screen;
+use crate::words::counted;
 use assay_analysis::Verdict;
 use assay_analysis::analysis::Table;
 use assay_analysis::{Analysis, Comparison};
@@ -195,7 +196,10 @@ fn draw(page: &mut Page, suite: &Analysis, table: &Table<'_>, top: usize) {
     if left_out > 0 {
         page.paragraph(
             2,
-            &[(Tone::Quiet, format!("and {left_out} more functions (--top 0 shows all)"))],
+            &[(
+                Tone::Quiet,
+                format!("and {} (--top 0 shows all)", counted(left_out, "more function")),
+            )],
         );
     }
 }

@@ -9,6 +9,8 @@ use assay_data::{StopReason, StopRule, plan};
 
 /// More blocks than these nobody measures: to name their number would be no advice.
 const MOST_BLOCKS: u64 = 1_000_000;
+/// Nor does anybody measure for longer, in seconds.
+const DAY: f64 = 86_400.0;
 
 impl Teller<'_> {
     pub(super) fn details(&self) -> Vec<String> {
@@ -45,10 +47,8 @@ impl Teller<'_> {
             // Whoever stopped it has just been told how many it takes.
             if self.analysis.stop != Some(StopReason::Interrupted) {
                 let confidence = number::chosen_percent(self.analysis.plan.confidence);
-                said.push(format!(
-                    "{confidence} confidence takes at least {} blocks",
-                    self.fewest_fixed()
-                ));
+                let fewest = c.fewest_blocks;
+                said.push(format!("{confidence} confidence takes at least {fewest} blocks"));
             }
         }
         (!said.is_empty()).then(|| said.join("; "))
@@ -59,8 +59,12 @@ impl Teller<'_> {
         let blocks = c.blocks? as u64;
         let limit = u64::from(plan::MAX_BLOCKS);
         let sequential = self.analysis.plan.is_sequential();
+        let in_a_day = |more: &u64| {
+            self.analysis.seconds_per_block.is_none_or(|seconds| seconds * *more as f64 <= DAY)
+        };
         let in_reach = |more: &u64| {
-            if sequential { more + blocks <= limit } else { *more <= MOST_BLOCKS }
+            let most = if sequential { limit.saturating_sub(blocks) } else { MOST_BLOCKS };
+            *more <= most && in_a_day(more)
         };
         let mut said = Vec::new();
         if let Some(more) = outlook.to_rule_out.filter(in_reach) {
@@ -92,6 +96,10 @@ impl Teller<'_> {
             if let Some(advice) = largest.and_then(|more| self.advice(more + blocks)) {
                 line += &format!(" {advice}");
             }
+        }
+        let forecasts = [outlook.to_rule_out, outlook.to_confirm];
+        if line.is_empty() && forecasts.into_iter().flatten().any(|more| !in_a_day(&more)) {
+            line = "The difference, if there is one, is too small to be told in a day.".to_owned();
         }
         if let Some(threshold) = outlook.reachable_threshold {
             let reachable = self.on_scale(threshold);
