@@ -126,7 +126,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
     let mut work = Work::on_files(args.show.quiet, "comparing", &args.files);
     let mut samples = import::load(&args.files, &args.reading.options())?;
-    if let [only] = args.files.as_slice() {
+    if let ([only], false) = (args.files.as_slice(), args.col.is_empty()) {
         // Columns of one file share its name: they come from one recording.
         let file = only.display().to_string();
         samples.sides.iter_mut().for_each(|side| {
