@@ -89,7 +89,7 @@ fn help_lists_other_programs_with_what_they_say_of_themselves() {
 #[test]
 fn an_unknown_verb_is_told_what_is_near() {
     let room = room_with(&[("assay-gadget", TOY)]);
-    run(&room, &["gadgets"]).ends(2).complains("a similar subcommand exists: 'gadget'");
+    run(&room, &["gadgets"]).ends(2).complains("similar subcommands exist: 'gate', 'gadget'");
     run(&room, &["comparr"]).ends(2).complains("a similar subcommand exists: 'compare'");
     run(&room, &["help", "gadgets"]).ends(2).complains("gadgets");
     // A path is no name.

@@ -237,7 +237,7 @@ fn what_can_not_be_profiled_is_told_with_what_to_do() {
     told(&["x.collapsed", "sleep 1"], "can't be compared with a command");
     told(&["no-such-program-at-all"], "cannot find the program");
     told(&["--pid", "999999999"], "there is no process 999999999");
-    told(&["--pid", "1", "--sampler", "stackprof"], "use --sampler rbspy");
+    told(&["--pid", "1", "--sampler", "stackprof"], "--sampler rbspy");
     told(&["x.collapsed", "--rate", "fast"], "samples a second");
     told(&["sleep 1", "--sampler", "perf", "--clock", "wall"], "perf samples processor time");
 }
