@@ -42,12 +42,13 @@ mod tests {
     #[test]
     fn a_process_is_asked_for_what_it_had_in_less_than_ticks() {
         let own = || process_cpu_ns(std::process::id()).expect("it is there");
-        let before = own();
+        let first = own();
         let mut sum = 0u64;
-        while own() == before {
+        while own() == first {
             sum = std::hint::black_box(sum + 1);
         }
-        assert!(own() - before < 5_000_000, "{}", own() - before);
+        // Whole ticks would be whole milliseconds, each time.
+        assert!((0..10).any(|_| own() % 1_000_000 != 0));
         assert_eq!(process_cpu_ns(u32::MAX / 2), None);
     }
 }
