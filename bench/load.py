@@ -218,14 +218,6 @@ def best(runs, what, better):
     return better(others, key=lambda name: median([getattr(run, what) for run in runs[name]]))
 
 
-def load(bench):
-    """What is measured beside peers."""
-    build_stall_server()
-    install()
-    results = [*rates(bench), stall(bench), pace(bench)]
-    return [with_peers(result) for result in results]
-
-
 def with_peers(result):
     """Names those that it was measured beside, and who was missing."""
     versions, missing = install()
@@ -235,24 +227,43 @@ def with_peers(result):
     return result
 
 
-def rates(bench):
-    """What a request costs, and how many there can be."""
-    keep, runs = compare(
+def keep_alive(bench):
+    """What a request over a connection that stays costs, and how many there can be."""
+    install()
+    result, runs = compare(
         bench, "load-keep-alive", "Keep-alive requests of 1 KiB, as fast as each tool can, plain HTTP/1.1", KEEP_ALIVE, WRK, lambda server: server.url()
     )
-    keep.bar(Bar.at_most("CPU per request against wrk", _ratio_of(runs, "cpu", WRK), 1.00, ratio))
-    keep.bar(Bar.at_least("requests per second against wrk", _ratio_of(runs, "rate", WRK), 0.97, ratio))
-    keep.note("Where all tools have one rate, it is nginx's: its processor is full.")
-    tls, runs = compare(
+    result.bar(Bar.at_most("CPU per request against wrk", _ratio_of(runs, "cpu", WRK), 1.00, ratio))
+    result.bar(Bar.at_least("requests per second against wrk", _ratio_of(runs, "rate", WRK), 0.97, ratio))
+    result.note("Where all tools have one rate, it is nginx's: its processor is full.")
+    return [with_peers(result)]
+
+
+def new_tls(bench):
+    """What a new connection with a full handshake costs, and how many there can be."""
+    install()
+    result, runs = compare(
         bench, "load-tls", "A new TLS connection for each request, every handshake a full one (ECDSA P-256)", NEW_TLS, WRK, lambda server: server.url("full")
     )
-    tls.bar(Bar.at_least("connections per second against wrk", _ratio_of(runs, "rate", WRK), 1.6, ratio))
-    tls.bar(Bar.at_most("CPU per connection against wrk", _ratio_of(runs, "cpu", WRK), 0.45, ratio))
-    http2, runs = compare(
+    result.bar(Bar.at_least("connections per second against wrk", _ratio_of(runs, "rate", WRK), 1.6, ratio))
+    result.bar(Bar.at_most("CPU per connection against wrk", _ratio_of(runs, "cpu", WRK), 0.45, ratio))
+    return [with_peers(result)]
+
+
+def http2(bench):
+    """How many requests there can be over HTTP/2."""
+    install()
+    result, runs = compare(
         bench, "load-http2", "HTTP/2 over TLS, 16 streams a connection, 1 KiB", HTTP2, "h2load", lambda server: server.url("http2"), connections=4
     )
-    http2.bar(Bar.at_least("requests per second against h2load", _ratio_of(runs, "rate", "h2load"), 0.8, ratio))
-    bodies = []
+    result.bar(Bar.at_least("requests per second against h2load", _ratio_of(runs, "rate", "h2load"), 0.8, ratio))
+    return [with_peers(result)]
+
+
+def bodies(bench):
+    """Requests with larger answers; rankings turn with their size."""
+    install()
+    results = []
     for size in list(SIZES)[1:]:
         result, runs = compare(
             bench, f"load-{size}", f"Keep-alive requests of {SIZES[size] // 1024} KiB", KEEP_ALIVE, WRK, lambda server, size=size: server.url(size=size)
@@ -260,8 +271,8 @@ def rates(bench):
         fastest, cheapest = best(runs, "rate", max), best(runs, "cpu", min)
         result.bar(Bar.at_least(f"requests per second against the best peer, {fastest}", _ratio_of(runs, "rate", fastest), 0.97, ratio))
         result.bar(Bar.at_most(f"CPU per request against the best peer, {cheapest}", _ratio_of(runs, "cpu", cheapest), 1.05, ratio))
-        bodies.append(result)
-    return [keep, tls, http2, *bodies]
+        results.append(with_peers(result))
+    return results
 
 
 STALL_RATE, STALL_SECONDS, ANSWER = 500, 10, 0.001
@@ -302,6 +313,8 @@ def _stall_tools(seconds):
 
 def stall(bench):
     """What each tool says of a server that stands still for a tenth of the time."""
+    build_stall_server()
+    install()
     seconds, rounds = bench.size(STALL_SECONDS, 4), bench.size(3, 1)
     right = truth(seconds)
     result = Result(
@@ -337,7 +350,7 @@ def stall(bench):
                 result.bar(Bar.at_most(f"{name.replace('_', '.')} off the truth", off, 0.02, percent))
     result.note("wrk adds latencies that it did not measure. The others that wait for answers leave out what would have been sent meanwhile.")
     result.raw = said
-    return result
+    return [with_peers(result)]
 
 
 def _told(bench, file):
@@ -375,6 +388,8 @@ def _pace_tools(rate, seconds):
 
 def pace(bench):
     """When requests really come."""
+    build_stall_server()
+    install()
     seconds, rounds = bench.size(5, 2), bench.size(3, 1)
     result = Result(
         "load-pace",
@@ -400,7 +415,7 @@ def pace(bench):
                 result.bar(Bar.at_most(f"mean rate off {rate}/s", abs(off), 0.001, lambda share: f"{share * 100:.2f} %"))
                 result.bar(Bar.at_most(f"gaps below a tenth at {rate}/s", bunched, 0.05, percent))
         result.raw[str(rate)] = seen
-    return result
+    return [with_peers(result)]
 
 
 def arrivals(log, rate):

@@ -61,10 +61,12 @@ FIGURES = {
     "suites": (suites.suites, ["suites"]),
     "suite-answers": (suites.answers, ["suite-answers"]),
     "layout": (layout.layout, ["layout"]),
-    "load": (
-        load.load,
-        ["load-keep-alive", "load-tls", "load-http2", "load-16k", "load-1m", "load-stall", "load-pace"],
-    ),
+    "load-keep-alive": (load.keep_alive, ["load-keep-alive"]),
+    "load-tls": (load.new_tls, ["load-tls"]),
+    "load-http2": (load.http2, ["load-http2"]),
+    "load-bodies": (load.bodies, ["load-16k", "load-1m"]),
+    "load-stall": (load.stall, ["load-stall"]),
+    "load-pace": (load.pace, ["load-pace"]),
     "load-memory": (load.memory, ["load-memory"]),
     "load-soak": (load_truth.soak, ["load-soak"]),
     "load-connections": (load_truth.connections, ["load-connections"]),
@@ -78,13 +80,15 @@ FIGURES = {
     "mutate": (mutate.mutate, ["mutate"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
+# Figures that are asked for together.
+GROUPS = {"load": [name for name in FIGURES if name.startswith("load-")]}
 # A machine with more to do than this is not idle.
 IDLE_LOAD = 0.5
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("figure", choices=[*FIGURES, "all", "report"])
+    arguments.add_argument("figure", choices=[*FIGURES, *GROUPS, "all", "report"])
     arguments.add_argument("--quick", action="store_true", help="tiny counts: shows that it works, measures nothing")
     arguments.add_argument("--long", action="store_true", help="also the peers that take many minutes at a task (stats)")
     arguments.add_argument("--seed", type=int, default=None, help="of every random order [default: drawn again, and recorded]")
@@ -98,7 +102,7 @@ def main():
         say(f"error: {error}")
         return 1
     versions = {"assay": assay_version(), **versions}
-    names = [name for name in FIGURES if name != "bias"] if given.figure == "all" else [given.figure]
+    names = [name for name in FIGURES if name != "bias"] if given.figure == "all" else GROUPS.get(given.figure, [given.figure])
     failed = [name for name in names if not measure(name, given, versions, missing)]
     if failed:
         say(f"failed: {', '.join(failed)}")
