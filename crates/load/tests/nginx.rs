@@ -133,7 +133,7 @@ impl Nginx {
         let before = self.requests();
         let tally = generate(&job, &Hooks { stop: &|| false, pace: &|_| () }).expect("it begins");
         assert_eq!(tally.due, tally.answered + tally.failures(), "{:?}", tally.failed);
-        // Before the limit of `keepalive_requests` is told, further ones may be on their way; they are asked again.
+        // Requests may be on their way when the server reaches `keepalive_requests`; they are sent again.
         let seen = self.requests() - before - 1;
         let lost = tally.connections.lost_idle;
         assert!(

@@ -40,7 +40,7 @@ impl Recovery {
         }
     }
 
-    /// Waits until a server that was overloaded answers a single request as it did when it was idle. `waits` is told that it waits.
+    /// Waits until a server that was overloaded answers a single request as it did when it was idle. It calls `waits` while it waits.
     ///
     /// # Errors
     /// When a generator is lost, or the user interrupts.

@@ -235,7 +235,7 @@ impl Engine<'_> {
         self.list(slot);
     }
 
-    /// Reads what a connection has, and takes the answers out of it. `ended`: the other end will send no more, which is told only once.
+    /// Reads what a connection has, and takes the answers out of it. `ended`: the other end will send no more; the kernel reports that only once.
     pub(super) fn read(&mut self, slot: usize, ended: bool) {
         let mut room = std::mem::take(&mut self.room);
         for turn in 0.. {
