@@ -122,6 +122,8 @@ pub fn generate(job: &Job, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
         per_connection: job.connecting.http2_streams.unwrap_or(job.connecting.pipeline).max(1),
         most: share(job.connecting.most, job.part),
         slots: Vec::new(),
+        swept: 0,
+        asks: Vec::new(),
         free: Vec::new(),
         open: 0,
         opening: 0,
@@ -263,6 +265,10 @@ struct Engine<'j> {
     /// Connections that may be open at once.
     most: usize,
     slots: Vec<Slot>,
+    /// Connections of a closed test that were answered in this turn, with their ages.
+    asks: Vec<(usize, u32)>,
+    /// Where the next look at time limits begins.
+    swept: usize,
     free: Vec<usize>,
     open: usize,
     /// Those of them that can't be used yet.
@@ -307,7 +313,7 @@ impl Engine<'_> {
             self.send_due(&mut due, time);
             if time >= sweep_at {
                 self.sweep(time);
-                sweep_at = time + pause;
+                sweep_at = time + pause / self.turns();
                 if (hooks.stop)() {
                     interrupted = true;
                     break;
@@ -361,6 +367,7 @@ impl Engine<'_> {
                     self.send_due(&mut due, now());
                 }
             }
+            self.ask_again();
         }
         self.finish(due, interrupted);
         Ok(())

@@ -12,6 +12,8 @@ use std::cmp::Reverse;
 
 /// Most redirections of one request.
 const MOST_HOPS: u8 = 10;
+/// Connections whose time limits are looked at in one go: at all of ten thousand it would make what is due meanwhile 2 ms late.
+const TURN: usize = 256;
 /// How long a connection of a closed test pauses after a failure, ns: a server that refuses would be asked a million times a second.
 const PAUSE: u64 = 1_000_000;
 
@@ -142,15 +144,35 @@ impl Engine<'_> {
                 self.dispatch(next);
             }
         } else if self.closed && time < self.ends {
-            // In a closed test a connection asks again at once.
-            let next = self.next_flight(time);
-            let Some(slot) = slot else { return self.dispatch(next) };
-            self.in_flight += 1;
-            return self.give(slot, next);
+            // In a closed test a connection asks again as soon as all answers that came with this one are taken.
+            match slot {
+                Some(slot) => self.asks.push((slot, self.slots[slot].age)),
+                None => {
+                    let next = self.next_flight(time);
+                    self.dispatch(next);
+                }
+            }
+            return;
         }
         if let Some(slot) = slot {
             self.fill(slot);
         }
+    }
+
+    /// Has the connections of a closed test ask again that were answered in this turn. Requests that leave together are taken together: a server
+    /// that is full then needs fewer turns of its own, as it would with many clients.
+    pub(super) fn ask_again(&mut self) {
+        let mut asks = std::mem::take(&mut self.asks);
+        for (slot, age) in asks.drain(..) {
+            let next = self.next_flight(now());
+            if self.slots[slot].age == age && self.slots[slot].held.is_some() {
+                self.in_flight += 1;
+                self.give(slot, next);
+            } else {
+                self.dispatch(next);
+            }
+        }
+        self.asks = asks;
     }
 
     /// Asks where a redirection points to.
@@ -177,11 +199,14 @@ impl Engine<'_> {
         }
     }
 
-    /// Ends what took too long.
+    /// Ends what took too long among the next [`TURN`] connections; all of them have had their turn after [`Self::turns`] calls.
     pub(super) fn sweep(&mut self, time: u64) {
         let connecting = nanoseconds(self.connecting.connect_timeout);
         let answering = nanoseconds(self.connecting.timeout);
-        for slot in 0..self.slots.len() {
+        let from = if self.swept < self.slots.len() { self.swept } else { 0 };
+        let until = self.slots.len().min(from + TURN);
+        self.swept = until;
+        for slot in from..until {
             let late = match self.slots[slot].held.as_ref() {
                 Some(Held::Http1(own)) => match own.phase {
                     Phase::Connecting if time > own.began + connecting => {
@@ -206,6 +231,11 @@ impl Engine<'_> {
                 self.broken(slot, failure);
             }
         }
+    }
+
+    /// Into how many turns a look at the time limits of all connections falls.
+    pub(super) fn turns(&self) -> u64 {
+        self.slots.len().div_ceil(TURN).max(1) as u64
     }
 
     /// Has a connection of HTTP/2 send and receive, and takes what is over.
