@@ -132,7 +132,7 @@ def soak(bench):
         if process.returncode != 0:
             raise Failed(f"assay load: status {process.returncode}")
     document = json.loads(bench.run([ASSAY, "describe", record, "--json"], timeout=60).stdout)
-    metrics = document["descriptions"][0]["metrics"]
+    metrics = {series["metric"]: series["descriptives"] for series in document["series"]}
     halves = [[size for at, size in resident if size and low <= at < high] for low, high in ((seconds, minutes * seconds / 2), (minutes * seconds / 2, 1e9))]
     first, last = (max(half) if half else 0 for half in halves)
     result.row("first half", f"{first / 1024:.1f} MiB", "", "")

@@ -28,6 +28,7 @@ import load_truth
 import memory
 import ministat
 import mutate
+import normal
 import options
 import peers
 import profiles
@@ -72,6 +73,10 @@ FIGURES = {
     "load-connections": (load_truth.connections, ["load-connections"]),
     "load-aa": (load_truth.false_verdicts, ["load-aa"]),
     "load-capacity": (load_truth.capacity, ["load-capacity"]),
+    "history-quiet": (normal.quiet, ["history-quiet"]),
+    "history-step": (normal.steps, ["history-step"]),
+    "history-changes": (normal.changes, ["history-changes"]),
+    "history-scale": (normal.scale, ["history-scale"]),
     "ruby-methods": (front_ends.ruby_methods, ["ruby-methods"]),
     "python-methods": (front_ends.python_methods, ["python-methods"]),
     "ruby-blocks": (front_ends.blocks, ["ruby-blocks"]),
@@ -81,7 +86,7 @@ FIGURES = {
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
 # Figures that are asked for together.
-GROUPS = {"load": [name for name in FIGURES if name.startswith("load-")]}
+GROUPS = {group: [name for name in FIGURES if name.startswith(f"{group}-")] for group in ("load", "history")}
 # A machine with more to do than this is not idle.
 IDLE_LOAD = 0.5
 

@@ -17,6 +17,7 @@ use crate::noise::{self, NoiseOf};
 use crate::quantiles;
 use crate::recording::Recording;
 use crate::scaling::{self, Curve, Layout};
+use crate::search::Search;
 use crate::slices::{self, Answers};
 use crate::verdict::Verdict;
 use assay_data::samples::BlockRow;
@@ -89,6 +90,8 @@ pub struct Analysis {
     pub histogram: Option<Histogram>,
     /// What came of the requests of a load test; empty for all else.
     pub answers: Vec<Answers>,
+    /// What a search for the highest rate tried; `None` where there was none.
+    pub search: Option<Search>,
     /// What the checks found, most serious first.
     pub findings: Vec<Finding>,
     /// Why measuring stopped.
@@ -326,6 +329,7 @@ pub fn analyse_telling(
         seconds_per_block: blocks.and_then(|_| seconds_per_block(samples)),
         environment: samples.environment.clone(),
         answers: slices::of(samples),
+        search: Search::of(samples),
         started: samples.started.clone(),
         plan,
         shape: keys.shape,

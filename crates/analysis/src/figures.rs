@@ -18,7 +18,7 @@ mod view;
 pub use assay_stats::quantile_difference::QuantileDifference;
 use differences::Sides;
 pub use differences::{Between, BlockDifferences};
-pub use load::{LoadFigures, QuantileCurve, SearchFigures, SlicePiece, SliceTrace, Try};
+pub use load::{LoadFigures, QuantileCurve, SlicePiece, SliceTrace};
 pub use power::PowerCurve;
 pub use resampled::{IntervalOf, Resampled};
 pub use series::{Correlogram, Piece, Trace};
@@ -92,7 +92,7 @@ pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]
         (0..samples.subjects.len()).filter(|&s| analysis.primary_of(s).is_some()).collect();
     let shown = &with_values[..with_values.len().min(MOST_SUBJECTS)];
     let left_out = with_values.len() - shown.len();
-    let load = LoadFigures::of(samples, &analysis.answers);
+    let load = LoadFigures::of(samples, &analysis.answers, analysis.search.as_ref());
     Figures { left_out, load, ..drawn(&Evidence::of(samples), analysis, shown, Some(chains)) }
 }
 

@@ -54,6 +54,7 @@ pub mod quantiles;
 pub mod recording;
 pub mod replication;
 pub mod scaling;
+pub mod search;
 pub mod series_summary;
 pub mod slices;
 pub mod spread;

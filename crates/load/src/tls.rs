@@ -149,8 +149,8 @@ struct Trusted {
     own: Vec<CertificateDer<'static>>,
 }
 
-/// Looks at the server's certificate; without anybody to trust it takes any. Signatures are checked all the same, so that a handshake costs
-/// what it costs.
+/// Looks at the server's certificate; without anybody to trust it takes any. By a certificate that nobody vouches for, a signature proves nothing:
+/// then it is not checked either, which is a third of what a handshake costs the generator and nothing of what it costs the server.
 #[derive(Debug)]
 struct Verifier {
     provider: Arc<CryptoProvider>,
@@ -187,6 +187,9 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        if self.trusted.is_none() {
+            return Ok(HandshakeSignatureValid::assertion());
+        }
         let algorithms = &self.provider.signature_verification_algorithms;
         rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
     }
@@ -197,6 +200,9 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        if self.trusted.is_none() {
+            return Ok(HandshakeSignatureValid::assertion());
+        }
         let algorithms = &self.provider.signature_verification_algorithms;
         rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
     }

@@ -3,10 +3,10 @@
 //! What is merged here is merged as histograms, exactly; a long test is shown in pieces of several seconds.
 
 use super::Point;
+use crate::search::Search;
 use crate::slices::{Answers, SHARES};
 use assay_data::samples::Buckets;
-use assay_data::unit::{Quantity, parse_quantity};
-use assay_data::{Histogram, Samples, Unit};
+use assay_data::{Histogram, Samples};
 use std::collections::{BTreeMap, HashMap};
 
 /// So many pieces of time at most, roughly: each slice has one.
@@ -26,61 +26,7 @@ pub struct LoadFigures {
     /// Seconds of a piece, at most.
     pub seconds_per_piece: u32,
     /// The search for the highest rate, where there was one: then no slices, whose times in it are not known.
-    pub search: Option<SearchFigures>,
-}
-
-/// What a search for the highest rate tried.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SearchFigures {
-    /// The share of the requests of which the latency is shown: that of the first goal.
-    pub share: f64,
-    /// What the goal allows at most, s.
-    pub limit: Option<f64>,
-    /// What was tried, all blocks together.
-    pub tries: Vec<Try>,
-}
-
-/// A rate that a search tried.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Try {
-    /// Index of the subject.
-    pub subject: usize,
-    /// The rate, 1/s.
-    pub rate: f64,
-    /// The latency within which the share was answered, s; infinite where so many failed.
-    pub latency: f64,
-    /// Whether the goals were met.
-    pub is_held: bool,
-}
-
-impl SearchFigures {
-    /// Those of these samples; `None` where nothing was searched for.
-    fn of(samples: &Samples) -> Option<Self> {
-        let goals = samples.environment.text("load_goals").unwrap_or_default();
-        let goal = goals.split(',').find_map(|goal| {
-            let (name, limit) = goal.trim().split_once('<')?;
-            let percent = name.trim().trim_start_matches("latency_").strip_prefix('p')?;
-            let share = percent.replace('_', ".").parse::<f64>().ok()? / 100.0;
-            match parse_quantity(limit.trim_start_matches('=')).ok()? {
-                Quantity::Amount(limit, Unit::Second) => Some((share, Some(limit))),
-                _ => None,
-            }
-        });
-        let (share, limit) = goal.unwrap_or((0.99, None));
-        let tried = |own: &Buckets| {
-            let rate = own.rate?;
-            let mut counts = samples.counts.iter();
-            let counts = counts.find(|other| {
-                (other.subject, other.block, other.rate) == (own.subject, own.block, own.rate)
-            })?;
-            let count = |name: &str| counts.counts.get(name).copied().unwrap_or(0);
-            let times = Histogram::decoded(&own.v2).ok()?;
-            let latency = times.quantile_seconds(share, count("failed")).unwrap_or(f64::INFINITY);
-            Some(Try { subject: own.subject, rate, latency, is_held: count("held") > 0 })
-        };
-        let tries: Vec<Try> = samples.histograms.iter().filter_map(tried).collect();
-        (!tries.is_empty()).then_some(Self { share, limit, tries })
-    }
+    pub search: Option<Search>,
 }
 
 /// The latencies of one subject over the share of its requests that had their answer.
@@ -122,7 +68,11 @@ pub struct SlicePiece {
 
 impl LoadFigures {
     /// Those of these samples; `None` for what is no load test. O(histograms).
-    pub(super) fn of(samples: &Samples, answers: &[Answers]) -> Option<Self> {
+    pub(super) fn of(
+        samples: &Samples,
+        answers: &[Answers],
+        search: Option<&Search>,
+    ) -> Option<Self> {
         if answers.is_empty() {
             return None;
         }
@@ -139,8 +89,7 @@ impl LoadFigures {
         let of_seconds = |own: &&Buckets| own.second.is_some() && own.of == "latency";
         let seconds = samples.histograms.iter().filter(of_seconds).count();
         let seconds_per_piece = seconds.div_ceil(MOST_PIECES).max(1) as u32;
-        let search = SearchFigures::of(samples);
-        let slices = match &search {
+        let slices = match search {
             Some(_) => Vec::new(),
             None => slices(samples, &ways, seconds_per_piece),
         };
@@ -149,7 +98,7 @@ impl LoadFigures {
             slices,
             ways,
             seconds_per_piece,
-            search,
+            search: search.cloned(),
         })
     }
 }
@@ -258,7 +207,8 @@ mod tests {
     }
 
     fn of(samples: &Samples) -> LoadFigures {
-        let found = LoadFigures::of(samples, &crate::slices::of(samples));
+        let search = Search::of(samples);
+        let found = LoadFigures::of(samples, &crate::slices::of(samples), search.as_ref());
         found.unwrap_or_else(|| unreachable!("a load test"))
     }
 

@@ -11,6 +11,7 @@ use assay_data::source::{Obstacle, RowResult};
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Better, Metric, Unit};
 use assay_load::Tally;
+use std::time::Instant;
 
 /// Held and missed are this close in the end.
 const CLOSE: f64 = 1.04;
@@ -133,19 +134,22 @@ impl Search {
         let mut rate = self.known[place].unwrap_or(self.from) * step.powf(self.draw - 0.5);
         let (mut held, mut missed): (Option<(f64, f64)>, Option<f64>) = (None, None);
         let (mut last, mut tried) = (None, Vec::new());
+        let began = Instant::now();
         for _ in 0..MOST_SLICES {
             rate = rate.min(self.most);
+            let mut from = began.elapsed().as_secs_f64();
             let (mut tally, mut values) = slice(rate)?;
             if !self.holds(rate, &tally, &values) && slice::was_late(&tally, &values) {
                 // The generator's own lateness may be what missed them.
+                from = began.elapsed().as_secs_f64();
                 (tally, values) = slice(rate)?;
             }
             let p99 = tally.latency.quantile_seconds(0.99, tally.failures()).unwrap_or(f64::NAN);
             let is_held = self.holds(rate, &tally, &values);
-            tried.push(slice::tried(rate, &tally, is_held));
+            tried.push(slice::tried(rate, from, &tally, is_held));
             if is_held {
                 held = Some((rate, p99));
-                last = Some(tally);
+                last = Some((tally, from));
             } else {
                 missed = Some(rate);
             }
@@ -164,8 +168,9 @@ impl Search {
         }
         self.known[place] = held.map(|(rate, _)| rate).or(self.known[place]);
         let (capacity, p99) = held.unwrap_or((0.0, f64::NAN));
-        let tally = last.unwrap_or_default();
+        let (tally, from) = last.unwrap_or_default();
         let mut row = slice::row(&tally, vec![capacity, p99]);
+        row.histograms.iter_mut().for_each(|own| own.from = Some(from));
         for (latency, counts) in tried {
             row.histograms.push(latency);
             row.counts.push(counts);

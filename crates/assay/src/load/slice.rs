@@ -163,8 +163,8 @@ pub(crate) fn row(tally: &Tally, values: Vec<f64>) -> RowResult {
     }
 }
 
-/// What a search saw at one rate, and whether that was held.
-pub(crate) fn tried(rate: f64, tally: &Tally, is_held: bool) -> (Buckets, Counts) {
+/// What a search saw at one rate in the slice that began then, s since the search did, and whether that was held.
+pub(crate) fn tried(rate: f64, from: f64, tally: &Tally, is_held: bool) -> (Buckets, Counts) {
     let counts = [
         ("due", tally.due),
         ("answered", tally.answered),
@@ -173,7 +173,11 @@ pub(crate) fn tried(rate: f64, tally: &Tally, is_held: bool) -> (Buckets, Counts
     ];
     let counts = counts.map(|(name, count)| (name.to_owned(), count)).into();
     let (rate, of, v2) = (Some(rate), "latency".to_owned(), tally.latency.encoded());
-    (Buckets { rate, of, v2, ..Buckets::default() }, Counts { rate, counts, ..Counts::default() })
+    let from = Some(from);
+    (
+        Buckets { rate, from, of, v2, ..Buckets::default() },
+        Counts { rate, counts, ..Counts::default() },
+    )
 }
 
 /// What ended in one second, by name; what is none is left out.

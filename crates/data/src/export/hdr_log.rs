@@ -28,8 +28,8 @@ pub fn hdr_log(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
         .collect();
     for own in samples.histograms.iter().filter(|own| own.of == "latency") {
         let Some(second) = own.second else { continue };
-        let start =
-            began.get(&(own.subject, own.block)).copied().unwrap_or(0.0) + f64::from(second);
+        let began = began.get(&(own.subject, own.block)).copied().unwrap_or(0.0);
+        let start = began + own.from.unwrap_or(0.0) + f64::from(second);
         // What can't be read was refused when the samples were.
         let longest = Histogram::decoded(&own.v2).map_or(0.0, |read| read.longest_seconds());
         let subject = samples.subjects.get(own.subject).map_or("", |subject| &subject.name);
@@ -71,6 +71,8 @@ mod tests {
                 of,
                 second,
                 v2,
+                // As the slice of a search that is not its first.
+                from: Some(0.75),
                 ..Buckets::default()
             });
         }
@@ -80,7 +82,7 @@ mod tests {
         let lines: Vec<&str> = log.lines().filter(|line| line.starts_with("Tag=")).collect();
         assert_eq!(lines.len(), 2);
         let fields: Vec<&str> = lines[1].split(',').collect();
-        assert_eq!(fields[..3], ["Tag=a_rate=10", "3.500", "1.000"]);
+        assert_eq!(fields[..3], ["Tag=a_rate=10", "4.250", "1.000"]);
         assert_eq!(Histogram::decoded(fields[4]), Ok(histogram));
     }
 }

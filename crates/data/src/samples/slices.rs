@@ -19,6 +19,9 @@ pub struct Buckets {
     /// The rate that a search tried, 1/s; `None`: not one of its tries, but what the observation is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
+    /// When what its times are of began, s since the observation did; `None`: with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<f64>,
     /// The histogram in HdrHistogram's V2 encoding ([`crate::Histogram::encoded`]).
     pub v2: String,
 }

@@ -9,9 +9,8 @@ use crate::names::fitted;
 use crate::number;
 use crate::scan::combination;
 use assay_analysis::Analysis;
-use assay_analysis::figures::{
-    LoadFigures, MOST_SUBJECTS, QuantileCurve, SlicePiece, SliceTrace, Try,
-};
+use assay_analysis::figures::{LoadFigures, MOST_SUBJECTS, QuantileCurve, SlicePiece, SliceTrace};
+use assay_analysis::search::Try;
 use assay_data::Unit;
 
 /// Steps of which the quantiles are drawn; of more some are left out.

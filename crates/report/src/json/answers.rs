@@ -2,7 +2,7 @@
 
 use super::parameters;
 use super::values::view;
-use assay_analysis::{Analysis, slices};
+use assay_analysis::{Analysis, search, slices};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -43,6 +43,31 @@ view! {
         p90: Option<f64> = Some(second.latency[1]).filter(|value| value.is_finite()),
         /// The same within which 99 % were.
         p99: Option<f64> = Some(second.latency[2]).filter(|value| value.is_finite()),
+    }
+}
+
+view! {
+    /// A rate that a search tried in one slice.
+    Try of (analysis: &Analysis, search: &search::Search, own: &search::Try) {
+        /// Name of the side.
+        side: String = analysis.sides[analysis.subjects[own.subject].side].name.clone(),
+        /// The parameters of the server.
+        parameters: Map<String, Value> = parameters(&analysis.subjects[own.subject].parameters),
+        /// The rate that was asked for, 1/s.
+        rate: f64 = own.rate,
+        /// The share of the requests that the latency is of: that of the first goal.
+        share: f64 = search.share,
+        /// Within which so many were answered, s; `null` where so many failed.
+        latency: Option<f64> = Some(own.latency).filter(|value| value.is_finite()),
+        /// Whether all goals were met.
+        held: bool = own.is_held,
+    }
+}
+
+impl Try {
+    /// All of a search.
+    pub(super) fn all(analysis: &Analysis, search: &search::Search) -> Vec<Self> {
+        search.tries.iter().map(|own| Self::of(analysis, search, own)).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! An analysis in the layout of [`Decision`], whatever its shape.
 
-use super::answers::Answers;
+use super::answers::{Answers, Try};
 use super::battery::{GroupTests, PairTests};
 use super::comparison::{Comparison, Context, Family, Key};
 use super::description::{Description, Noise, Summary};
@@ -48,6 +48,7 @@ pub fn of_analysis(analysis: &Analysis, meta: &Meta) -> Decision {
         descriptions: descriptions(analysis),
         curves: analysis.curves.iter().map(Into::into).collect(),
         answers: analysis.answers.iter().map(|own| Answers::of(analysis, own)).collect(),
+        tries: analysis.search.iter().flat_map(|own| Try::all(analysis, own)).collect(),
         only: analysis.only.iter().map(|o| Only::of(analysis, o)).collect(),
         rigorous: None,
         findings: analysis.findings.iter().map(Finding::of).collect(),

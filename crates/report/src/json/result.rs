@@ -3,7 +3,7 @@
 //! Always the same members in the same order: for one command `verdict` is `null` and `comparisons` is empty. Nothing is decided
 //! here.
 
-use super::answers::Answers;
+use super::answers::{Answers, Try};
 use super::battery::GroupTests;
 use super::comparison::Comparison;
 use super::comparison::Family;
@@ -66,6 +66,8 @@ pub struct Decision {
     pub curves: Vec<Curve>,
     /// What came of the requests of a load test, for every side at every step; empty for all else.
     pub answers: Vec<Answers>,
+    /// What a search for the highest rate (`load --find`) tried, all blocks together; empty for all else.
+    pub tries: Vec<Try>,
     /// What is not on both sides.
     pub only: Vec<Only>,
     /// The four-step check, with the option that asks for it; otherwise `null`.

@@ -140,7 +140,15 @@ pub fn search_samples(blocks: u32) -> Samples {
                 let counts = [("answered", 100), ("failed", failed), ("held", u64::from(is_held))];
                 let counts = counts.map(|(name, count)| (name.to_owned(), count)).into();
                 samples.counts.push(Counts { subject, block, rate, counts, second: None });
-                samples.histograms.push(Buckets { subject, block, of, rate, v2, second: None });
+                samples.histograms.push(Buckets {
+                    subject,
+                    block,
+                    of,
+                    rate,
+                    v2,
+                    second: None,
+                    from: None,
+                });
             }
             let counts = [("due", 100), ("answered", 100), ("failed", 0)];
             add_counts(&mut samples, (subject, block), None, &counts);

@@ -1,0 +1,377 @@
+"""The figures about a history: how often a gate is red although nothing changed, whether it sees what did, whether changes are found where they
+are, and whether a store of a million results is still quick. asv, Otava and the rules that services apply are asked about the same runs.
+"""
+
+import json
+import math
+import shutil
+import statistics
+import subprocess
+
+import peers
+from judge import median, spread, student_p
+from machine import ASSAY, HERE, Failed, execute, say, version_of
+from result import Bar, Result, Share, milliseconds, percent
+
+PYTHON = peers.HOME / "changes/bin/python"
+PACKAGES = ["apache-otava==0.8.0", "asv==0.6.6"]
+# Runs before a gate is asked: it needs some to know what is normal.
+FIRST = 30
+# What happens in 24 benchmarks of a recorded run; each takes a few milliseconds.
+PROGRAMS = {
+    "sort": "sort {text}", "sort-n": "sort -n {text}", "sort-r": "sort -r {text}", "uniq": "uniq {text}", "wc": "wc {text}", "wc-l": "wc -l {text}",
+    "cat": "cat {text}", "tac": "tac {text}", "rev": "rev {text}", "cut": "cut -c 1-20 {text}", "head": "head -n 4000 {text}",
+    "nl": "nl {text}", "md5": "md5sum {text}", "sha1": "sha1sum {text}", "sha256": "sha256sum {text}", "sha512": "sha512sum {text}",
+    "cksum": "cksum {text}", "base64": "base64 {text}", "od": "od -An -tx1 -N 40000 {text}", "grep": "grep -c a {text}", "sed": "sed s/a/b/g {text}",
+    "awk": "awk {{n+=NF}} {text}", "gzip": "gzip -1 -c {text}", "seq": "seq 100000",
+}  # fmt: skip
+
+
+def install():
+    """asv and Otava, in an environment of their own; returns (versions, missing)."""
+    if not PYTHON.exists():
+        say("installing asv and Otava")
+        try:
+            execute(["python3", "-m", "venv", str(PYTHON.parent.parent)], 120)
+            execute([str(PYTHON), "-m", "pip", "install", "--quiet", *PACKAGES], 900)
+        except Failed as error:
+            shutil.rmtree(PYTHON.parent.parent, ignore_errors=True)
+            return [], {"asv, otava": str(error)}
+    return [package.replace("==", " ") for package in PACKAGES], {}
+
+
+def with_peers(result):
+    versions, missing = install()
+    if versions:
+        result.note(f"Peers: {', '.join(versions)}.")
+    for name, why in missing.items():
+        result.note(f"Missing: {name}: {why}.")
+    return result
+
+
+def ask_peers(series, prefixes_from=None):
+    """What asv and Otava say of series; nothing without them."""
+    _, missing = install()
+    if missing:
+        return {}
+    asked = json.dumps({"series": series, "prefixes_from": prefixes_from})
+    try:
+        done = subprocess.run(
+            [str(PYTHON), str(HERE / "change_peers.py")], input=asked, capture_output=True, text=True, timeout=3600, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise Failed(f"asv and Otava: {error} {getattr(error, 'stderr', '') or ''}"[-400:]) from error
+    return json.loads(done.stdout)
+
+
+# Rules of services. Each says from the values before, the newest last, and the new one whether it is an alarm.
+
+
+def beyond_ten_percent(before, new):
+    """A fixed threshold against the run before, as github-action-benchmark is set up mostly (its default is 200 %)."""
+    return new > 1.10 * before[-1]
+
+
+def beyond_five_percent(before, new):
+    """The same at 5 %."""
+    return new > 1.05 * before[-1]
+
+
+def t_test_of_runs(before, new):
+    """Bencher's t test with the upper boundary of 0.99 of its tutorial, over at most 64 runs: one new value against mean and deviation."""
+    last = before[-64:]
+    deviation = statistics.stdev(last)
+    if deviation == 0:
+        return new > last[0]
+    t = (new - statistics.fmean(last)) / deviation
+    return t > 0 and student_p(t, len(last) - 1) / 2 < 0.01
+
+
+RULES = {"+10 % to the run before": beyond_ten_percent, "+5 % to the run before": beyond_five_percent, "t test 0.99, as Bencher": t_test_of_runs}
+
+
+def by_rules(series, begin):
+    """For every rule and series whether each run from `begin` on is an alarm."""
+    return {
+        name: [[rule(values[:i], values[i]) for i in range(begin, len(values))] for values in series] for name, rule in RULES.items()
+    }
+
+
+class Store:
+    """A store of its own, and what is asked of it."""
+
+    def __init__(self, bench, name):
+        self.bench = bench
+        self.place = bench.scratch / name
+        self.place.mkdir()
+        self.options = ["--store", str(self.place / "history.db"), "--project", "bench"]
+
+    def ask(self, *words, ok=(0,), timeout=600):
+        return self.bench.run([ASSAY, *words, *self.options], timeout, ok)
+
+    def add(self, number, values, within):
+        """A run of Google's harness: of every benchmark so many repetitions around its value."""
+        path = self.place / f"run-{number:05}.json"
+        path.write_text(json.dumps(google(number, values, within)))
+        self.ask("history", "add", "--machine", "m", "-q", path)
+        return path
+
+    def gate(self):
+        """The standings of the last run, by benchmark."""
+        done = self.ask("gate", "--machine", "m", "--json", "--all", "-q", ok=(0, 1, 3))
+        return {judged["benchmark"]: judged["standing"] for judged in json.loads(done.stdout)["benchmarks"]}
+
+    def changes(self, benchmark):
+        done = self.ask("history", "trend", benchmark, "--json", "-q")
+        return [change["index"] for change in json.loads(done.stdout)["trends"][0]["changes"]]
+
+
+def google(number, values, within):
+    """The file of one run: `values[name]` is its level in ns, `within` the repetitions as factors."""
+    rows = [
+        {
+            "name": name, "run_name": name, "run_type": "iteration", "repetitions": len(factors), "repetition_index": i, "threads": 1,
+            "iterations": 100, "real_time": level * factor, "cpu_time": level * factor, "time_unit": "ns",
+        }
+        for (name, level), factors in zip(values.items(), within)
+        for i, factor in enumerate(factors)
+    ]  # fmt: skip
+    day, minute = divmod(number, 1440)
+    month, day = divmod(day, 28)
+    date = f"2024-{month + 1:02}-{day + 1:02}T{minute // 60:02}:{minute % 60:02}:00+00:00"
+    return {"context": {"date": date, "host_name": "h", "executable": "bm", "num_cpus": 2, "mhz_per_cpu": 2000, "caches": []}, "benchmarks": rows}
+
+
+def quiet(bench):
+    """Runs that are measured one after the other, of the same programs: whatever is an alarm is a false one."""
+    runs = bench.size(200, FIRST + 3)
+    text = bench.scratch / "text"
+    text.write_text("".join(f"{bench.random.randrange(10**9)} {'lorem ipsum dolor sit amet'[: bench.random.randrange(26)]}\n" for _ in range(8000)))
+    store = Store(bench, "quiet")
+    names = list(PROGRAMS)
+    words = []
+    for name in names:
+        words += ["-n", name]
+    words += [PROGRAMS[name].format(text=text) for name in names]
+    alarms, series, red = {name: 0 for name in names}, [[] for _ in names], 0
+    for number in range(runs):
+        done = store.ask("run", "--keep", "--machine", "m", "--no-save", "--json", "-q", "--runs", 10, "--warmup", 1, *words, ok=(0, 1, 3))
+        said = {of["name"]: of["metrics"]["wall"]["median"] for of in json.loads(done.stdout)["descriptions"]}
+        for values, name in zip(series, names):
+            values.append(said[name])
+        if number >= FIRST:
+            worse = [name for name, standing in store.gate().items() if standing == "worse"]
+            red += bool(worse)
+            for name in worse:
+                alarms[name] += 1
+        say(f"\r  run {number + 1} of {runs} ", end="")
+    say("")
+    judged = runs - FIRST
+    result = Result(
+        "history-quiet",
+        f"{runs} recorded runs of {len(names)} commands, 10 times each, nothing changed; the last {judged} held against those before",
+        ["rule", "runs with an alarm", "alarms per benchmark and run"],
+    )
+    of_runs = Share(red, judged)
+    result.row("assay gate", of_runs, Share(sum(alarms.values()), judged * len(names)))
+    others = {**by_rules(series, FIRST), **ask_peers(series, FIRST)}
+    for name, said in others.items():
+        with_any = sum(any(column) for column in zip(*said))
+        result.row(name, Share(with_any, judged), Share(sum(map(sum, said)), judged * len(names)))
+    result.bar(Bar.share_at_most("runs with an alarm", of_runs, 0.05))
+    deviations = [statistics.stdev(map(math.log, values)) for values in series]
+    low, high = spread(deviations)
+    result.note(f"Standard deviation between runs: {percent(median(deviations))} (from {percent(low)} to {percent(high)}).")
+    result.raw = {"series": dict(zip(names, series))}
+    return [with_peers(result)]
+
+
+def level(random, deviation):
+    """What a run differs by: normal, and every twentieth three times as much, as after a boot or beside a neighbour."""
+    return random.gauss(0, deviation * (3 if random.random() < 0.05 else 1))
+
+
+def steps(bench):
+    """Worlds of 24 benchmarks, two of which become 5 % slower at a run."""
+    count, benchmarks, before, after = 24, 24, 60, 10
+    result = Result(
+        "history-step",
+        f"Simulated runs of {benchmarks} benchmarks of 5 repetitions; at run {before} two become 5 % slower. Every twentieth run of a benchmark "
+        "differs three times as much as others",
+        ["deviation between runs", "rule", "found within 3 runs", "false alarms per benchmark and run", "place within ± 2", "a place elsewhere"],
+    )
+    worlds = bench.size(100, 2)
+    for deviation in (0.01, 0.015, 0.02):
+        found, false, placed, elsewhere = {}, {}, {}, {}
+        series, moved = [], []
+        for world in range(worlds):
+            store = Store(bench, f"step-{deviation}-{world}")
+            names = [f"BM_{i}" for i in range(count)]
+            hit = set(bench.random.sample(range(count), 2))
+            own = [[] for _ in names]
+            seen = {i: False for i in hit}
+            for number in range(before + after):
+                levels = {}
+                for i, name in enumerate(names):
+                    moved_by = math.log(1.05) if i in hit and number >= before else 0.0
+                    levels[name] = 1000 * (1 + i) * math.exp(moved_by + level(bench.random, deviation))
+                within = [[math.exp(bench.random.gauss(0, 0.01)) for _ in range(5)] for _ in names]
+                store.add(number, levels, within)
+                for i, name in enumerate(names):
+                    own[i].append(levels[name] * median(within[i]))
+                if before - 10 <= number < before + 3:
+                    for name, standing in store.gate().items():
+                        i = names.index(name)
+                        if standing != "worse":
+                            continue
+                        if i in hit and number >= before:
+                            seen[i] = True
+                        else:
+                            false["assay gate"] = false.get("assay gate", 0) + 1
+            found["assay gate"] = found.get("assay gate", 0) + sum(seen.values())
+            for i in sorted(hit):
+                places = store.changes(names[i])
+                placed["assay trend"] = placed.get("assay trend", 0) + any(abs(p - before) <= 2 for p in places)
+                elsewhere["assay trend"] = elsewhere.get("assay trend", 0) + any(abs(p - before) > 2 for p in places)
+                series.append(own[i])
+            moved += [(i in hit, values) for i, values in enumerate(own)]
+            shutil.rmtree(store.place)
+            say(f"\r  {percent(deviation)}: world {world + 1} of {worlds} ", end="")
+        say("")
+        changed = 2 * worlds
+        quiet_looks = worlds * (benchmarks * 13 - 2 * 3)
+        others = {**by_rules([values[: before + 3] for _, values in moved], before - 10)}
+        others |= ask_peers([values[: before + 3] for _, values in moved], before - 10)
+        for name, said in others.items():
+            found[name] = sum(any(looks[10:13]) for looks, (is_hit, _) in zip(said, moved) if is_hit)
+            false[name] = sum(sum(looks[:10] if is_hit else looks) for looks, (is_hit, _) in zip(said, moved))
+        for name, said in ask_peers(series).items():
+            placed[name] = sum(any(abs(p - before) <= 2 for p in places) for places in said)
+            elsewhere[name] = sum(any(abs(p - before) > 2 for p in places) for places in said)
+        for name in found:
+            result.row(percent(deviation), name, Share(found[name], changed), Share(false.get(name, 0), quiet_looks), "", "")
+        for name in placed:
+            result.row(percent(deviation), name, "", "", Share(placed[name], changed), Share(elsewhere[name], changed))
+        if deviation == 0.015:
+            result.bar(Bar.share_at_least("found within 3 runs, at 1.5 %", Share(found["assay gate"], changed), 0.90))
+            result.bar(Bar.share_at_most("false alarms per comparison, at 1.5 %", Share(false.get("assay gate", 0), quiet_looks), 0.01))
+            result.bar(Bar.share_at_least("place within ± 2, at 1.5 %", Share(placed["assay trend"], changed), 0.90))
+    return [with_peers(result)]
+
+
+def changes(bench):
+    """Series with known changes, and what is found of them."""
+    number, length = bench.size(300, 10), 200
+    kinds = {
+        "normal": lambda random, last: random.gauss(0, 0.015),
+        "two modes": lambda random, last: random.gauss(0, 0.008) + (0.03 if random.random() < 0.3 else 0),
+        "outliers": lambda random, last: random.gauss(0, 0.012) + (random.expovariate(10) if random.random() < 0.04 else 0),
+        "dependent": lambda random, last: 0.4 * last + random.gauss(0, 0.0137),
+    }
+    series, truths = [], []
+    for index in range(number):
+        kind = list(kinds.values())[index % len(kinds)]
+        places, place = [], 0
+        while True:
+            place += 20 + int(bench.random.expovariate(1 / 30))
+            if place > length - 20:
+                break
+            places.append(place)
+        at, last, values = 0.0, 0.0, []
+        for run in range(length):
+            if run in places:
+                at += bench.random.choice((-1, 1)) * math.exp(bench.random.uniform(math.log(0.02), math.log(0.15)))
+            last = kind(bench.random, last)
+            values.append(1000 * math.exp(at + last))
+        series.append(values)
+        truths.append(places)
+    store = Store(bench, "changes")
+    names = [f"S{i}" for i in range(number)]
+    for run in range(length):
+        store.add(run, {name: values[run] for name, values in zip(names, series)}, [[1.0]] * number)
+    said = {"assay trend": [store.changes(name) for name in names], **ask_peers(series)}
+    result = Result(
+        "history-changes",
+        f"{number} simulated series of {length} runs, deviation 1.5 %, with changes of 2 to 15 %, by their noise; a place counts within ± 3 runs",
+        ["program", "noise", "precision", "recall", "F1"],
+    )
+    scores = {}
+    for name, found in said.items():
+        for kind_index, kind in [*enumerate(kinds), (None, "all")]:
+            chosen = [i for i in range(number) if kind_index is None or i % len(kinds) == kind_index]
+            hits = sum(matched(truths[i], found[i]) for i in chosen)
+            told, true = sum(len(found[i]) for i in chosen), sum(len(truths[i]) for i in chosen)
+            precision, recall = hits / max(1, told), hits / max(1, true)
+            score = 2 * hits / max(1, told + true)
+            result.row(name, kind, f"{precision:.3f}", f"{recall:.3f}", f"{score:.3f}")
+            if kind == "all":
+                scores[name] = score
+    best = max((score for name, score in scores.items() if name != "assay trend"), default=0.0)
+    result.bar(Bar.at_least("F1 beside the best peer's", scores["assay trend"], best, lambda value: f"{value:.3f}"))
+    result.note("No published series with known truth and a licence that lets them be used were found: these are simulated, from the recorded seed.")
+    return [with_peers(result)]
+
+
+def matched(truth, found):
+    """How many true places were found, each place found counting for one."""
+    left, hits = list(found), 0
+    for place in truth:
+        near = min(left, key=lambda other: abs(other - place), default=None)
+        if near is not None and abs(near - place) <= 3:
+            left.remove(near)
+            hits += 1
+    return hits
+
+
+def scale(bench):
+    """A store of a million results."""
+    benchmarks, runs = 500, bench.size(1000, 10)
+    store = Store(bench, "scale")
+    names = [f"BM_{i}" for i in range(benchmarks)]
+    paths = []
+    for number in range(runs):
+        path = store.place / f"run-{number:05}.json"
+        values = {name: 1000 * (1 + i) * math.exp(level(bench.random, 0.01)) for i, name in enumerate(names)}
+        path.write_text(json.dumps(google(number, values, [[1.0]] * benchmarks)))
+        paths.append(path)
+        if len(paths) == 50 or number == runs - 1:
+            store.ask("history", "add", "--machine", "m", "-q", *paths, timeout=3600)
+            for path in paths:
+                path.unlink()
+            paths = []
+            say(f"\r  run {number + 1} of {runs} ", end="")
+    say("")
+    results = runs * benchmarks * 2
+    size = (store.place / "history.db").stat().st_size
+    times = {"start": [], "add one": [], "add all": [], "log": [], "trend": [], "gate": []}
+
+    def timed(name, words, ok=(0,)):
+        times[name].append(store.ask(*words, ok=ok).seconds)
+
+    for round_number in range(bench.size(21, 3)):
+        number = runs + 2 * round_number
+        one, all_ = store.place / "one.json", store.place / "all.json"
+        one.write_text(json.dumps(google(number, {names[0]: 1000.0 + round_number}, [[1.0]])))
+        all_.write_text(json.dumps(google(number + 1, {name: 1000.0 + round_number for name in names}, [[1.0]] * benchmarks)))
+        timed("add one", ["history", "add", "--machine", "m", "-q", one])
+        timed("add all", ["history", "add", "--machine", "m", "-q", all_])
+        timed("log", ["history", "log", "--json"])
+        timed("trend", ["history", "trend", names[7], "--metric", "wall", "--json", "-q"])
+        timed("gate", ["gate", "--machine", "m", "--json", "-q"], ok=(0, 1, 3))
+        began = execute([str(ASSAY), "--version"], 60).seconds
+        times["start"].append(began)
+    result = Result(
+        "history-scale",
+        f"A store of {results:,} results ({runs:,} runs of {benchmarks} benchmarks, 2 metrics; {size / 2**20:.0f} MiB), SQLite; each command from its start to its end",
+        ["command", "median", "from", "to"],
+    )
+    for name, seconds in times.items():
+        low, high = spread(seconds)
+        result.row(name, milliseconds(median(seconds)), milliseconds(low), milliseconds(high))
+    each = (median(times["add all"]) - median(times["add one"])) / (2 * (benchmarks - 1))
+    result.bar(Bar.at_most("add one result", median(times["add one"]), 0.010, milliseconds))
+    result.bar(Bar.at_most("append itself, for each result", each, 100e-6, lambda value: f"{value * 1e6:.1f} µs"))
+    result.bar(Bar.at_most("log", median(times["log"]), 0.050, milliseconds))
+    result.bar(Bar.at_most("trend", median(times["trend"]), 0.100, milliseconds))
+    result.note("`add all` reads a file of 500 benchmarks as well; so does the time for each result.")
+    return [result]

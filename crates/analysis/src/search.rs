@@ -1,0 +1,60 @@
+//! What a search for the highest rate tried, read back from the histograms and counts that it left behind. What it found is an observation
+//! like any other and is decided elsewhere.
+
+use assay_data::samples::Buckets;
+use assay_data::unit::{Quantity, parse_quantity};
+use assay_data::{Histogram, Samples, Unit};
+
+/// What a search for the highest rate tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    /// The share of the requests of which the latency is shown: that of the first goal.
+    pub share: f64,
+    /// What the goal allows at most, s.
+    pub limit: Option<f64>,
+    /// What was tried, all blocks together.
+    pub tries: Vec<Try>,
+}
+
+/// A rate that a search tried.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Try {
+    /// Index of the subject.
+    pub subject: usize,
+    /// The rate, 1/s.
+    pub rate: f64,
+    /// The latency within which the share was answered, s; infinite where so many failed.
+    pub latency: f64,
+    /// Whether the goals were met.
+    pub is_held: bool,
+}
+
+impl Search {
+    /// That of these samples; `None` where nothing was searched for.
+    pub(crate) fn of(samples: &Samples) -> Option<Self> {
+        let goals = samples.environment.text("load_goals").unwrap_or_default();
+        let goal = goals.split(',').find_map(|goal| {
+            let (name, limit) = goal.trim().split_once('<')?;
+            let percent = name.trim().trim_start_matches("latency_").strip_prefix('p')?;
+            let share = percent.replace('_', ".").parse::<f64>().ok()? / 100.0;
+            match parse_quantity(limit.trim_start_matches('=')).ok()? {
+                Quantity::Amount(limit, Unit::Second) => Some((share, Some(limit))),
+                _ => None,
+            }
+        });
+        let (share, limit) = goal.unwrap_or((0.99, None));
+        let tried = |own: &Buckets| {
+            let rate = own.rate?;
+            let mut counts = samples.counts.iter();
+            let counts = counts.find(|other| {
+                (other.subject, other.block, other.rate) == (own.subject, own.block, own.rate)
+            })?;
+            let count = |name: &str| counts.counts.get(name).copied().unwrap_or(0);
+            let times = Histogram::decoded(&own.v2).ok()?;
+            let latency = times.quantile_seconds(share, count("failed")).unwrap_or(f64::INFINITY);
+            Some(Try { subject: own.subject, rate, latency, is_held: count("held") > 0 })
+        };
+        let tries: Vec<Try> = samples.histograms.iter().filter_map(tried).collect();
+        (!tries.is_empty()).then_some(Self { share, limit, tries })
+    }
+}
