@@ -1,13 +1,14 @@
 # Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting, lints, that
 # the fuzz targets compile and the libraries can be packaged), bench (every figure of BENCHMARKS.md), coverage (how
-# often intervals hold), docs (the pages that are generated), dist (the binary with completions and man pages).
+# often intervals hold), docs (the pages that are generated), history (how fast this program was at each tag, as pages), dist (the
+# binary with completions and man pages).
 
 CARGO ?= cargo
 ASSAY := target/release/assay
 # What `cargo test` builds: examples and front ends are tested with it, so that nothing is compiled twice.
 TESTED := target/debug/assay
 
-.PHONY: demo test check bench coverage docs dist compiler tools runtimes clean
+.PHONY: demo test check bench coverage docs dist history compiler tools runtimes clean
 
 demo: compiler
 	$(CARGO) build --release --locked -p assay
@@ -46,7 +47,7 @@ bench: tools
 # One figure: make bench-overhead, bench-startup, bench-memory, bench-scale, bench-power, bench-aa-recorded, bench-aa-live,
 # bench-kill, bench-mutate, bench-stats, bench-ministat, bench-imports, bench-allocations, bench-suites, bench-load, bench-load-memory, bench-load-soak,
 # bench-load-connections, bench-load-aa, bench-load-capacity, bench-history, bench-history-quiet, bench-history-step, bench-history-changes,
-# bench-history-scale, bench-ruby-methods, bench-python-methods, bench-ruby-blocks, bench-python-blocks.
+# bench-history-scale, bench-history-site, bench-ruby-methods, bench-python-methods, bench-ruby-blocks, bench-python-blocks.
 bench-%: tools
 	python3 bench/run.py $*
 
@@ -60,11 +61,17 @@ docs:
 	ASSAY_WRITE_DOCS=1 $(CARGO) test --locked -q -p assay-report --test documents the_json_page
 	$(CARGO) doc --workspace --no-deps --locked
 
+# make history REVISIONS="v1.0 v1.1": those alone.
+history: compiler
+	$(CARGO) build --release --locked -p assay
+	sh scripts/history.sh $(ASSAY) $(REVISIONS)
+
 dist:
 	$(CARGO) build --profile dist --locked -p assay
 	rm -rf dist && mkdir -p dist/man dist/completions
 	cp target/dist/assay LICENSE-MIT LICENSE-APACHE README.md dist/
 	cp crates/report/fonts/OFL.txt dist/LICENSE-FONT-OFL.txt
+	cp crates/report/assets/LICENSE-uPlot.txt dist/LICENSE-uPlot.txt
 	dist/assay man --out dist/man
 	for shell in bash zsh fish; do dist/assay completions $$shell > dist/completions/assay.$$shell; done
 

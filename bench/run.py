@@ -19,6 +19,7 @@ import time
 
 import allocations
 import front_ends
+import history_site
 import imports
 import kill
 import labels
@@ -77,6 +78,7 @@ FIGURES = {
     "history-step": (normal.steps, ["history-step"]),
     "history-changes": (normal.changes, ["history-changes"]),
     "history-scale": (normal.scale, ["history-scale"]),
+    "history-site": (history_site.site, ["history-site"]),
     "ruby-methods": (front_ends.ruby_methods, ["ruby-methods"]),
     "python-methods": (front_ends.python_methods, ["python-methods"]),
     "ruby-blocks": (front_ends.blocks, ["ruby-blocks"]),

@@ -6,6 +6,7 @@
 
 pub mod gate;
 mod run;
+mod spread;
 mod summary;
 pub mod trend;
 
@@ -113,6 +114,24 @@ pub fn fingerprint_facts(environment: &Environment) -> Vec<(&'static str, String
         Some((fact, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
     };
     MACHINE_FACTS.into_iter().filter_map(told).collect()
+}
+
+/// Facts about the state of a machine before a run, and what its last calibration found: numbers that are worth a look over time.
+const STATE_FACTS: [&str; 8] = [
+    "calibrated_wall_60s",
+    "calibrated_cpu_60s",
+    "load_1m",
+    "processes_running",
+    "cpu_share",
+    "steal_share",
+    "clock_cost_seconds",
+    "thermal_throttle_count",
+];
+
+/// What is known of the state of a machine in numbers, in base units.
+pub fn machine_state(environment: &Environment) -> Vec<(&'static str, f64)> {
+    let known = |fact: &'static str| Some((fact, environment.number(fact)?));
+    STATE_FACTS.into_iter().filter_map(known).filter(|(_, value)| value.is_finite()).collect()
 }
 
 /// Runs in the order of what they measured: by the place of their revisions in the history where all have one, since clocks of committers go

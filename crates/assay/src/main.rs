@@ -36,6 +36,7 @@ mod room;
 mod run_error;
 mod scan;
 mod seed;
+mod site;
 mod store;
 mod verbs;
 mod whole_file;

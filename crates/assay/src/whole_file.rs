@@ -71,7 +71,11 @@ pub(crate) fn check_directory(directory: &Path) -> std::io::Result<()> {
     new_file(directory).map(drop)
 }
 
-fn new_file(directory: &Path) -> std::io::Result<NamedTempFile> {
+/// A file without a place yet, which goes away unless it is given one.
+///
+/// # Errors
+/// When it can't be made.
+pub(crate) fn new_file(directory: &Path) -> std::io::Result<NamedTempFile> {
     // As any program makes its files: for all, less what the user's mask takes away.
     tempfile::Builder::new()
         .prefix(".assay-")

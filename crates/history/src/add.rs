@@ -5,7 +5,8 @@ use crate::packed::{digest, fingerprint, pack};
 use crate::sql;
 use crate::store::Store;
 use assay_analysis::history::{
-    Benchmark, Revision, Run, Summarised, fingerprint_facts, machine_name, of_samples,
+    Benchmark, Revision, Run, Summarised, fingerprint_facts, machine_name, machine_state,
+    of_samples,
 };
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{Better, Metric, Samples, assay_file};
@@ -208,6 +209,7 @@ impl Parts<'_> {
         self.results(db, Ids { project, machine, revision, recording }, &metrics)?;
         self.verdicts(db, recording, &metrics)?;
         self.findings(db, recording)?;
+        self.state(db, recording)?;
         Ok(Written { project, is_new: true })
     }
 
@@ -272,6 +274,14 @@ impl Parts<'_> {
         for (place, finding) in findings.iter().enumerate() {
             let (code, severity) = (&finding.code, finding.severity.word());
             statement.execute(params![recording, place as i64, code, severity, finding.message])?;
+        }
+        Ok(())
+    }
+
+    fn state(&self, db: &Transaction<'_>, recording: i64) -> rusqlite::Result<()> {
+        let mut statement = db.prepare_cached(sql::ADD_STATE)?;
+        for (name, value) in machine_state(&self.new.samples.environment) {
+            statement.execute(params![recording, name, value])?;
         }
         Ok(())
     }

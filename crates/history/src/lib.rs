@@ -11,6 +11,7 @@
 mod add;
 mod error;
 mod packed;
+mod project;
 mod query;
 mod salvage;
 mod sql;
@@ -21,6 +22,7 @@ mod tests;
 
 pub use add::{Added, NewRun};
 pub use error::StoreError;
+pub use project::MachineState;
 pub use query::Wanted;
 pub use salvage::{Saved, salvage};
 pub use store::{Access, Store};

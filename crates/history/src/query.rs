@@ -272,7 +272,7 @@ impl Store {
     }
 }
 
-fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
+pub(crate) fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
     let argv: String = row.get(5)?;
     Ok(Run {
         id: row.get(0)?,
@@ -308,7 +308,7 @@ fn point(row: &Row<'_>) -> rusqlite::Result<Point> {
     })
 }
 
-fn summary(row: &Row<'_>, at: usize) -> rusqlite::Result<RunSummary> {
+pub(crate) fn summary(row: &Row<'_>, at: usize) -> rusqlite::Result<RunSummary> {
     Ok(RunSummary {
         n: row.get::<_, i64>(at)?.unsigned_abs(),
         units: row.get::<_, i64>(at + 1)?.unsigned_abs(),
@@ -322,7 +322,7 @@ fn interval(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Interval>> {
     Ok(ends.0.zip(ends.1).map(|(lower, upper)| Interval { lower, upper }))
 }
 
-fn metric(row: &Row<'_>, at: usize) -> rusqlite::Result<Metric> {
+pub(crate) fn metric(row: &Row<'_>, at: usize) -> rusqlite::Result<Metric> {
     let better = match row.get::<_, String>(at + 2)?.as_str() {
         "higher" => Better::Higher,
         _ => Better::Lower,
@@ -332,7 +332,7 @@ fn metric(row: &Row<'_>, at: usize) -> rusqlite::Result<Metric> {
     Ok(Metric { better, exact: row.get(at + 3)?, ..Metric::lower(&name, unit) })
 }
 
-fn benchmark(row: &Row<'_>, at: usize) -> rusqlite::Result<Benchmark> {
+pub(crate) fn benchmark(row: &Row<'_>, at: usize) -> rusqlite::Result<Benchmark> {
     Ok(Benchmark {
         name: row.get(at)?,
         parameters: parameters(&row.get::<_, String>(at + 1)?),

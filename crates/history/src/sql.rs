@@ -2,7 +2,8 @@
 //! what all SQL has is used where there is a choice.
 
 /// The store as it grew, a version each.
-pub(crate) const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001.sql")];
+pub(crate) const MIGRATIONS: [&str; 2] =
+    [include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
 pub(crate) const PROJECT: &str = "SELECT id FROM project WHERE name = ?1";
 pub(crate) const ADD_PROJECT: &str = "INSERT INTO project (name) VALUES (?1)";
@@ -56,6 +57,8 @@ pub(crate) const ADD_COMPARISON: &str = "INSERT INTO comparison (recording, plac
      ratio, lower, upper) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 pub(crate) const ADD_FINDING: &str =
     "INSERT INTO finding (recording, place, code, severity, message) VALUES (?1, ?2, ?3, ?4, ?5)";
+pub(crate) const ADD_STATE: &str =
+    "INSERT INTO machine_state (recording, name, value) VALUES (?1, ?2, ?3)";
 pub(crate) const REMOVE_RECORDING: &str = "DELETE FROM recording WHERE id = ?1";
 
 /// The columns that [`crate::query`] reads a recording from.
@@ -96,6 +99,27 @@ pub(crate) const SUITE: &str = "SELECT DISTINCT benchmark FROM result WHERE reco
 /// Recordings of a machine and project that came after another one, the latest first.
 pub(crate) const LATER: &str = "SELECT l.id FROM recording r JOIN recording l ON l.project = r.project AND l.machine = r.machine \
      AND (l.started, l.id) > (r.started, r.id) WHERE r.id = ?1 ORDER BY l.started DESC, l.id DESC LIMIT ?2";
+
+/// What changes with every run that is added or removed.
+pub(crate) const STAMP: &str = "SELECT count(*), coalesce(max(id), 0), coalesce(max(added), 0) FROM recording WHERE project = ?1";
+/// The columns of [`RECORDING`], once for each revision that a run measured.
+pub(crate) const MEASURED: &str = "SELECT r.id, r.digest, r.started, r.changed, r.source, r.argv, r.tool, r.results, r.verdict, \
+     m.name, m.fingerprint, v.commit_name, v.parent, v.ordinal, v.committed, x.name \
+     FROM (SELECT DISTINCT s.recording, s.revision FROM result s) d \
+     JOIN recording r ON r.id = d.recording JOIN machine m ON m.id = r.machine \
+     LEFT JOIN revision v ON v.id = d.revision LEFT JOIN metric x ON x.id = r.metric \
+     WHERE r.project = ?1 ORDER BY r.id, v.id";
+/// Results of a run, with the revision of each.
+pub(crate) const RESULTS_OF: &str = "SELECT coalesce(a.new, b.name), b.parameters, b.role, x.name, x.unit, x.better, x.exact, \
+     s.n, s.units, s.centre, s.lower, s.upper, v.commit_name FROM result s JOIN benchmark b ON b.id = s.benchmark \
+     JOIN metric x ON x.id = s.metric LEFT JOIN alias a ON a.project = b.project AND a.old = b.name \
+     LEFT JOIN revision v ON v.id = s.revision WHERE s.recording = ?1";
+pub(crate) const METRICS: &str = "SELECT name, unit, better, exact FROM metric ORDER BY id";
+/// Benchmarks as they are called now.
+pub(crate) const CATALOGUE: &str = "SELECT DISTINCT coalesce(a.new, b.name) AS name, b.parameters, b.role FROM benchmark b \
+     LEFT JOIN alias a ON a.project = b.project AND a.old = b.name WHERE b.project = ?1 ORDER BY 1, 2, 3";
+pub(crate) const MACHINE_STATES: &str = "SELECT t.recording, t.name, t.value FROM machine_state t \
+     JOIN recording r ON r.id = t.recording WHERE r.project = ?1 ORDER BY t.recording, t.name";
 
 /// The last recording that has an id at all, for saving what can be read of a damaged store.
 pub(crate) const HIGHEST: [&str; 2] =

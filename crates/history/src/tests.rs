@@ -221,7 +221,7 @@ fn a_later_version_and_a_foreign_file_are_left_alone() {
     drop(store);
     for access in [Access::Read, Access::Write] {
         let error = Store::open(&place.path(), access).unwrap_err();
-        assert!(matches!(error, StoreError::Newer { found: 99, known: 1, .. }), "{error}");
+        assert!(matches!(error, StoreError::Newer { found: 99, known: 2, .. }), "{error}");
     }
     let foreign = place.directory.path().join("thesis.txt");
     std::fs::write(
@@ -298,8 +298,8 @@ fn a_damaged_store_gives_back_what_is_whole() {
     let mut bytes = std::fs::read(place.path()).unwrap();
     let pages = bytes.len() / 4096;
     assert!(pages > 30, "{pages}");
-    // Five pages in the middle are overwritten.
-    let middle = pages / 2 * 4096;
+    // Five pages are overwritten, behind those that lead to all others.
+    let middle = pages * 2 / 3 * 4096;
     bytes[middle..middle + 5 * 4096].fill(0xA5);
     std::fs::write(place.path(), bytes).unwrap();
     let mut texts = Vec::new();
@@ -329,4 +329,52 @@ fn a_benchmark_that_later_runs_of_its_suite_lack_has_vanished() {
     assert_eq!(store.vanished(PROJECT, "deploy").unwrap(), None);
     store.set_alias(PROJECT, "make", "lint").unwrap();
     assert_eq!(store.vanished(PROJECT, "lint").unwrap(), None);
+}
+
+#[test]
+fn a_project_is_read_at_once_with_all_that_its_runs_measured() {
+    let place = Place::new();
+    let mut store = place.store();
+    let mut both = samples(&[]);
+    for (subject, name) in ["old", "new"].into_iter().enumerate() {
+        both.environment.set(&format!("git_commit@{name}"), commit(subject as u64).commit);
+        both.add_subject(name);
+        both.push_value(subject, 1.0 + subject as f64);
+    }
+    both.environment.set("load_1m", 0.5);
+    both.environment.set("calibrated_wall_60s", 0.02);
+    let of_sides = vec![commit(0), commit(1)];
+    let new = NewRun { revision: None, of_sides, ..new_run(&both, 2) };
+    store.add(&new).unwrap();
+    let before = store.stamp(PROJECT).unwrap();
+    let alone = samples(&[("make", 3.0)]);
+    store.add(&new_run(&alone, 1)).unwrap();
+    // A run of two revisions stands there for each, with its own results.
+    let measured = store.measured(PROJECT).unwrap();
+    let commits: Vec<u64> =
+        measured.iter().map(|run| run.revision.as_ref().unwrap().ordinal.unwrap()).collect();
+    assert_eq!((commits.as_slice(), measured[0].id == measured[1].id), (&[0, 1, 1][..], true));
+    let centres = |of: usize| -> Vec<f64> {
+        let results = store.contents_of(&measured[of]).unwrap();
+        results.iter().map(|result| result.summary.centre).collect()
+    };
+    assert_eq!((centres(0), centres(1), centres(2).len()), (vec![1.0], vec![2.0], 1));
+    let names = |store: &Store| -> Vec<String> {
+        let all = store.catalogue(PROJECT).unwrap();
+        all.iter().map(assay_analysis::history::Benchmark::label).collect()
+    };
+    assert_eq!(names(&store), ["make", "new", "old"]);
+    assert_eq!(store.metrics().unwrap(), [Metric::wall()]);
+    let states = store.machine_states(PROJECT).unwrap();
+    let known: Vec<(&str, f64)> = states.iter().map(|s| (s.name.as_str(), s.value)).collect();
+    assert_eq!(known, [("calibrated_wall_60s", 0.02), ("load_1m", 0.5)]);
+    // The stamp tells runs that were added or removed, and other names.
+    let with = store.stamp(PROJECT).unwrap();
+    store.set_alias(PROJECT, "old", "young").unwrap();
+    assert_eq!(names(&store), ["make", "new", "young"]);
+    let renamed = store.stamp(PROJECT).unwrap();
+    store.remove(&measured[2]).unwrap();
+    assert_eq!(store.measured(PROJECT).unwrap().len(), 2);
+    let all = [before, with, renamed, store.stamp(PROJECT).unwrap()];
+    assert!(all.iter().enumerate().all(|(i, stamp)| !all[..i].contains(stamp)), "{all:?}");
 }

@@ -10,8 +10,10 @@ pub(crate) use gate::sentence as sentence_of_gate;
 pub use gate::{GateReport, gate};
 pub use log::{Log, log};
 pub use show::{Shown, show};
-pub(crate) use trend::sentence as sentence_of_trend;
 pub use trend::{TrendReport, trend};
+pub(crate) use trend::{
+    place as where_it_lies, sentence as sentence_of_trend, size as change_size,
+};
 
 use assay_analysis::history::Run;
 use jiff::Timestamp;

@@ -65,6 +65,7 @@ mod scan;
 mod scan_table;
 mod screen_table;
 mod secondary;
+pub mod site;
 mod small_table;
 pub mod terminal;
 mod ticks;

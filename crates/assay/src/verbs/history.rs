@@ -4,7 +4,11 @@ mod add;
 mod alias;
 mod export;
 mod runs;
+mod serve;
+mod site;
 mod trend;
+
+pub(crate) use trend::narrowing;
 
 use crate::Ending;
 
@@ -35,6 +39,10 @@ enum Command {
     Show(runs::ShowArgs),
     /// Find the changes of a benchmark, and between which commits each lies
     Trend(trend::Args),
+    /// Write the history as pages that any browser opens from a disk or a web server
+    Site(site::Args),
+    /// Show the same pages in a browser while they change, on this machine alone
+    Serve(serve::Args),
     /// Remove runs
     Rm(runs::RmArgs),
     /// Write runs as .assay files; of a damaged store, what can still be read
@@ -50,6 +58,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         Command::Log(args) => runs::log(args),
         Command::Show(args) => runs::show(args),
         Command::Trend(args) => trend::run(args),
+        Command::Site(args) => site::run(args),
+        Command::Serve(args) => serve::run(args),
         Command::Rm(args) => runs::rm(args),
         Command::Export(args) => export::run(args),
         Command::Alias(args) => alias::run(args),

@@ -8,6 +8,8 @@
 mod allocations;
 mod battery;
 mod benching;
+#[path = "../browser/mod.rs"]
+mod browser;
 mod calibrating;
 mod commands;
 mod controlling;
@@ -21,6 +23,7 @@ mod libraries;
 mod metrics;
 mod options;
 mod others;
+mod pages;
 mod planning;
 mod profiling;
 mod protocol;

@@ -46,7 +46,8 @@ pub(crate) fn sentence(trend: &Trend) -> String {
     }
 }
 
-fn size(trend: &Trend, change: &Change) -> String {
+/// The size of a change with its interval: as a ratio, or where values are not positive, in the metric's unit.
+pub(crate) fn size(trend: &Trend, change: &Change) -> String {
     match change.ratio {
         Some(ratio) => {
             let ends = ratio.interval.map(|interval| (interval.lower, interval.upper));
@@ -54,6 +55,26 @@ fn size(trend: &Trend, change: &Change) -> String {
         }
         None => number::value(change.shift.estimate, &trend.series.metric.unit),
     }
+}
+
+/// Between which commits a change lies; `None` where it is no commit's.
+pub(crate) fn place(trend: &Trend, change: &Change) -> Option<String> {
+    let size = size(trend, change);
+    let (before, after) = trend.between(change);
+    let (Some(before), Some(after)) = (before, after) else {
+        return Some(format!("{size}: the revisions of its runs are not known"));
+    };
+    if before.commit == after.commit {
+        return None;
+    }
+    let (from, to) = (before.short(), after.short());
+    Some(match trend.commits(change) {
+        Some(1) => format!("{size} came with commit {to}, after {from}"),
+        commits => {
+            let commits = commits.map_or_else(|| "commits".to_owned(), |n| format!("{n} commits"));
+            format!("{size} lies in the {commits} after {from}, up to {to}")
+        }
+    })
 }
 
 /// The screen, every line ended. O(runs).
@@ -82,29 +103,7 @@ pub fn trend(report: &TrendReport<'_>, screen: &Screen) -> String {
     parts(&mut page, trend);
     for (change, narrow) in trend.changes.iter().zip(narrow.iter()) {
         page.gap();
-        let (before, after) = trend.between(change);
-        let place = match (before, after, trend.commits(change)) {
-            (Some(before), Some(after), _) if before.commit == after.commit => continue,
-            (Some(before), Some(after), Some(1)) => {
-                format!(
-                    "{} came with commit {}, after {}",
-                    size(trend, change),
-                    after.short(),
-                    before.short()
-                )
-            }
-            (Some(before), Some(after), commits) => {
-                let commits =
-                    commits.map_or_else(|| "commits".to_owned(), |n| format!("{n} commits"));
-                format!(
-                    "{} lies in the {commits} after {}, up to {}",
-                    size(trend, change),
-                    before.short(),
-                    after.short()
-                )
-            }
-            _ => format!("{}: the revisions of its runs are not known", size(trend, change)),
-        };
+        let Some(place) = place(trend, change) else { continue };
         page.paragraph(2, &[(Tone::Plain, place)]);
         if let Some(narrow) = narrow {
             page.paragraph(2, &[(Tone::Quiet, format!("  next: {narrow}"))]);

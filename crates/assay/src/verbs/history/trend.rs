@@ -117,7 +117,12 @@ fn unknown(wanted: &str, names: &[String]) -> String {
 }
 
 /// What narrows a change: where several commits lie in it, the one in the middle, measured as the last run was.
-fn narrowing(store: &Store, project: &str, trend: &Trend, change: &Change) -> Option<String> {
+pub(crate) fn narrowing(
+    store: &Store,
+    project: &str,
+    trend: &Trend,
+    change: &Change,
+) -> Option<String> {
     let (before, after) = trend.between(change);
     let (before, after) = (before?, after?);
     // What is no commit of a repository, git knows nothing of.

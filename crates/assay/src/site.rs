@@ -1,0 +1,367 @@
+//! The pages of a history, made from its store: each by its name, on demand, or all of them with every result read once.
+//!
+//! What pages look like is `assay_report::site`. Of the results only those of one benchmark are in memory at a time; what all benchmarks have in
+//! common, a line for each and their changes, is made once.
+
+mod everything;
+mod server;
+
+pub(crate) use everything::write;
+pub(crate) use server::serve;
+
+use crate::present::TOOL;
+use crate::verbs::history::narrowing;
+use anyhow::Context;
+use assay_analysis::history::gate::{Asked, Candidate, Gate, gate};
+use assay_analysis::history::trend::{Trend, trend, vanished};
+use assay_analysis::history::{Benchmark, Run, Series};
+use assay_data::Finding;
+use assay_data::publishing::publishable;
+use assay_history::{MachineState, Store, Wanted};
+use assay_report::site::{
+    self, BenchmarkPage, Frame, Happened, Index, MachineStates, Overview, Row, data,
+};
+use jiff::Timestamp;
+use std::collections::BTreeMap;
+
+/// Confidence of intervals and places of changes.
+const CONFIDENCE: f64 = 0.95;
+
+/// A series with the commands that narrow its changes.
+type Drawn = (Trend, Vec<Option<String>>);
+
+/// The pages of one project.
+pub(crate) struct Site {
+    store: Store,
+    /// Whether names stand as they are, with paths and what looks like a secret.
+    unredacted: bool,
+    frame: Frame,
+    index: Index,
+    benchmarks: Vec<Benchmark>,
+    /// What they are called on pages, and the files of these.
+    names: Vec<String>,
+    files: Vec<String>,
+    last: Option<Run>,
+    /// What all benchmarks come to, once somebody has asked.
+    whole: Option<Whole>,
+}
+
+/// What all benchmarks come to.
+#[derive(Default)]
+struct Whole {
+    rows: BTreeMap<usize, Row>,
+    happened: Vec<Happened>,
+    candidates: Vec<Candidate>,
+    findings: Vec<Finding>,
+}
+
+impl Site {
+    /// Reads what all pages share. O(results), without reading one of them whole.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn of(store: Store, project: &str, unredacted: bool) -> anyhow::Result<Self> {
+        let frame = Frame {
+            project: project.to_owned(),
+            tool: TOOL.to_owned(),
+            made: 0,
+            stamp: String::new(),
+        };
+        let mut site = Self {
+            store,
+            unredacted,
+            frame,
+            index: Index::default(),
+            benchmarks: Vec::new(),
+            names: Vec::new(),
+            files: Vec::new(),
+            last: None,
+            whole: None,
+        };
+        site.refresh()?;
+        Ok(site)
+    }
+
+    /// Reads anew what all pages share, if runs were added or removed since.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn refresh(&mut self) -> anyhow::Result<()> {
+        let project = &self.frame.project;
+        let stamp = self.store.stamp(project)?;
+        if stamp == self.frame.stamp {
+            return Ok(());
+        }
+        self.benchmarks = self.store.catalogue(project)?;
+        let name = |benchmark: &Benchmark| match self.unredacted {
+            true => benchmark.label(),
+            false => publishable(&benchmark.label()),
+        };
+        self.names = self.benchmarks.iter().map(name).collect();
+        self.files = site::file_names(&self.names);
+        self.index = Index::new(self.store.measured(project)?, self.store.metrics()?);
+        self.last = self.store.log(project, 1)?.pop();
+        self.whole = None;
+        self.frame.made = Timestamp::now().as_millisecond();
+        self.frame.stamp = stamp;
+        Ok(())
+    }
+
+    /// The page, script or style of this name within the site; `None` where there is none.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn page(&mut self, path: &str) -> anyhow::Result<Option<String>> {
+        if let Some((_, text)) = asset(path) {
+            return Ok(Some(text.to_owned()));
+        }
+        let of = path.split_once('/').unwrap_or(("", path));
+        Ok(match of {
+            ("", "index.html") => Some(self.overview()?),
+            ("", "compare.html") => Some(site::compare(&self.frame)?),
+            ("", "machines.html") => Some(self.machines()?.0),
+            (site::DATA, "machines.js") => Some(self.machines()?.1),
+            (site::DATA, "runs.js") => Some(data::runs(&self.index, &self.frame.stamp)),
+            (site::DATA, "benchmarks.js") => Some(self.names()?),
+            (site::BENCHMARKS, file) => {
+                match file.strip_suffix(".html").and_then(|file| self.number(file)) {
+                    Some(number) => self.benchmark(number)?,
+                    None => None,
+                }
+            }
+            (site::DATA, file) => self.data(file.strip_suffix(".js").unwrap_or_default())?,
+            _ => None,
+        })
+    }
+
+    fn number(&self, file: &str) -> Option<usize> {
+        self.files.iter().position(|known| known == file)
+    }
+
+    fn data(&self, key: &str) -> anyhow::Result<Option<String>> {
+        if let Some(file) = key.strip_prefix("runs-").and_then(|file| file.parse().ok()) {
+            return self.file_of_runs(file);
+        }
+        let Some((file, series)) = key.rsplit_once('.') else { return Ok(None) };
+        let (Some(number), Ok(series)) = (self.number(file), series.parse::<usize>()) else {
+            return Ok(None);
+        };
+        let drawn = self.drawn(number)?;
+        Ok(drawn.get(series).map(|drawn| self.series(key, drawn)))
+    }
+
+    fn series(&self, key: &str, (trend, narrow): &Drawn) -> String {
+        let numbers: Vec<usize> =
+            trend.series.points.iter().filter_map(|point| self.index.of_point(point)).collect();
+        data::series(key, trend, narrow, &numbers, &self.frame.stamp)
+    }
+
+    /// The results of the runs of one file, read by run.
+    fn file_of_runs(&self, file: usize) -> anyhow::Result<Option<String>> {
+        let together = data::runs_of_a_file(&self.index);
+        let from = file.saturating_mul(together);
+        if from >= self.index.measured.len() {
+            return Ok(None);
+        }
+        let mut found: BTreeMap<(usize, usize), Vec<(usize, assay_analysis::history::RunSummary)>> =
+            BTreeMap::new();
+        for (place, measured) in self.index.measured[from..].iter().take(together).enumerate() {
+            for result in self.store.contents_of(&measured.run)? {
+                let benchmark = self.benchmarks.iter().position(|b| *b == result.benchmark);
+                let metric = self.index.of_metric(&result.metric);
+                if let Some(key) = benchmark.zip(metric) {
+                    found.entry(key).or_default().push((place, result.summary));
+                }
+            }
+        }
+        let mut text = data::file_of_runs(file, &self.frame.stamp);
+        for ((benchmark, metric), results) in &found {
+            let results: Vec<_> = results.iter().map(|(place, result)| (*place, result)).collect();
+            text += &data::results(*benchmark, *metric, &results);
+        }
+        Ok(Some(text))
+    }
+
+    /// All series of the benchmarks that go by a name, of one metric or of all: by the number of the benchmark, the one that decides first. Runs that
+    /// came since the pages were begun are left out.
+    fn found(
+        &self,
+        name: &str,
+        metric: Option<&str>,
+    ) -> anyhow::Result<BTreeMap<usize, Vec<Series>>> {
+        let wanted = Wanted { metric, ..Wanted::default() };
+        let mut found: BTreeMap<usize, Vec<Series>> = BTreeMap::new();
+        for mut series in self.store.series(&self.frame.project, name, wanted)? {
+            let Some(number) = self.benchmarks.iter().position(|b| *b == series.benchmark) else {
+                continue;
+            };
+            series.points.retain(|point| self.index.of_point(point).is_some());
+            if series.points.is_empty() {
+                continue;
+            }
+            if !self.unredacted {
+                series.benchmark.name = publishable(&series.benchmark.name);
+            }
+            found.entry(number).or_default().push(series);
+        }
+        let decides = self.last.as_ref().and_then(|run| run.metric.clone());
+        for series in found.values_mut() {
+            series.sort_by_key(|series| Some(&series.metric.name) != decides.as_ref());
+        }
+        Ok(found)
+    }
+
+    /// The trend of a series, with what narrows its changes.
+    fn trend(&self, series: Series) -> Drawn {
+        let trend = trend(series, CONFIDENCE);
+        let narrow = |change| {
+            let command = narrowing(&self.store, &self.frame.project, &trend, change)?;
+            Some(if self.unredacted { command } else { publishable(&command) })
+        };
+        let narrow = trend.changes.iter().map(narrow).collect();
+        (trend, narrow)
+    }
+
+    fn drawn(&self, number: usize) -> anyhow::Result<Vec<Drawn>> {
+        let mut found = self.found(&self.benchmarks[number].name, None)?;
+        Ok(found
+            .remove(&number)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|series| self.trend(series))
+            .collect())
+    }
+
+    fn benchmark(&self, number: usize) -> anyhow::Result<Option<String>> {
+        let drawn = self.drawn(number)?;
+        if drawn.is_empty() {
+            return Ok(None);
+        }
+        let findings = self.gone(&self.benchmarks[number].name)?;
+        self.benchmark_of(number, &drawn, &findings).map(Some)
+    }
+
+    fn benchmark_of(
+        &self,
+        number: usize,
+        drawn: &[Drawn],
+        findings: &[Finding],
+    ) -> anyhow::Result<String> {
+        let page = BenchmarkPage {
+            frame: &self.frame,
+            index: &self.index,
+            name: &self.names[number],
+            file: &self.files[number],
+            trends: drawn,
+            findings,
+        };
+        Ok(site::benchmark(&page)?)
+    }
+
+    /// Whether later runs lack the benchmarks of a name.
+    fn gone(&self, name: &str) -> anyhow::Result<Vec<Finding>> {
+        let Some(gone) = self.store.vanished(&self.frame.project, name)? else {
+            return Ok(Vec::new());
+        };
+        let last = gone.last.revision.as_ref();
+        let last = last.map_or_else(|| gone.last.short().to_owned(), |r| r.short().to_owned());
+        let name = if self.unredacted { name.to_owned() } else { publishable(name) };
+        Ok(vec![vanished(&name, &last, gone.runs)])
+    }
+
+    /// What all benchmarks come to.
+    fn whole(&mut self) -> anyhow::Result<&Whole> {
+        if self.whole.is_none() {
+            let mut whole = Whole::default();
+            let decides = self.last.as_ref().and_then(|run| run.metric.clone());
+            for name in self.store.benchmarks(&self.frame.project)? {
+                let mut found = self.found(&name, decides.as_deref())?;
+                if found.is_empty() {
+                    found = self.found(&name, None)?;
+                }
+                for (number, series) in found {
+                    if let Some(first) = series.into_iter().next() {
+                        self.note(&mut whole, number, &trend(first, CONFIDENCE));
+                    }
+                }
+                whole.findings.extend(self.gone(&name)?);
+            }
+            self.whole = Some(whole);
+        }
+        self.whole.as_ref().context("it was just made")
+    }
+
+    /// Notes what a benchmark comes to.
+    fn note(&self, whole: &mut Whole, number: usize, trend: &Trend) {
+        let file = &self.files[number];
+        whole.rows.insert(number, Row::of(trend, file));
+        whole.happened.extend(Happened::of(trend, file));
+        let Some(last) = &self.last else { return };
+        let points = &trend.series.points;
+        let is_own = |recording: &str| recording == last.short();
+        if let Some(now) = points.iter().rev().find(|point| is_own(&point.recording)) {
+            let mut before: Vec<_> =
+                points.iter().filter(|point| !is_own(&point.recording)).cloned().collect();
+            before.sort_by_key(|point| std::cmp::Reverse(point.started));
+            before.truncate(Asked::default().window + 3);
+            whole.candidates.push(Candidate {
+                benchmark: trend.series.benchmark.clone(),
+                metric: trend.series.metric.clone(),
+                now: now.result.clone(),
+                before,
+            });
+        }
+    }
+
+    fn overview(&mut self) -> anyhow::Result<String> {
+        self.whole()?;
+        let whole = self.whole.as_ref().context("it was just made")?;
+        let rows: Vec<Row> = whole.rows.values().cloned().collect();
+        let gate: Option<Gate> = (!whole.candidates.is_empty())
+            .then(|| gate(whole.candidates.clone(), Asked::default()));
+        let of = Overview {
+            frame: &self.frame,
+            index: &self.index,
+            rows: &rows,
+            happened: &whole.happened,
+            gate: gate.as_ref(),
+            findings: &whole.findings,
+        };
+        Ok(site::overview(&of)?)
+    }
+
+    fn names(&mut self) -> anyhow::Result<String> {
+        self.whole()?;
+        let whole = self.whole.as_ref().context("it was just made")?;
+        let spread: Vec<Option<f64>> = (0..self.names.len())
+            .map(|number| whole.rows.get(&number).and_then(|row| row.spread))
+            .collect();
+        let decides = self.last.as_ref().and_then(|run| run.metric.as_ref());
+        let decides = self.index.metrics.iter().position(|metric| Some(&metric.name) == decides);
+        Ok(data::benchmarks(
+            &self.names,
+            &self.files,
+            &spread,
+            &self.index,
+            decides,
+            &self.frame.stamp,
+        ))
+    }
+
+    /// The page of the machines, and its data.
+    fn machines(&self) -> anyhow::Result<(String, String)> {
+        let states = self.store.machine_states(&self.frame.project)?;
+        let states: Vec<(i64, String, f64)> = states
+            .into_iter()
+            .map(|MachineState { run, name, value }| (run, name, value))
+            .collect();
+        let of = MachineStates { frame: &self.frame, index: &self.index, states: &states };
+        Ok((site::machines(&of)?, of.script()))
+    }
+}
+
+/// A file that all sites share.
+fn asset(path: &str) -> Option<(&'static str, &'static str)> {
+    let name = path.strip_prefix(site::ASSETS)?.strip_prefix('/')?;
+    site::SHARED.into_iter().find(|(known, _)| *known == name)
+}

@@ -1,0 +1,233 @@
+//! A small web server for the pages of a history: one reader at his own machine, GET and HEAD, an answer for each connection.
+//!
+//! Web pages of others must learn nothing by way of the reader's browser. So a name that may be anybody's is no host of ours (DNS rebinding),
+//! what other sites embed is refused, and all answers forbid to be embedded. It knows pages by their names alone, and no files.
+
+use super::Site;
+use anyhow::Context;
+use assay_report::site::POLICY;
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Connections at once; browsers open some in advance.
+const MOST_CONNECTIONS: usize = 64;
+/// How long a request may take to arrive, and an answer to be taken.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes of a request.
+const LONGEST: usize = 16 << 10;
+const MOST_HEADERS: usize = 64;
+
+/// Answers requests until the program is interrupted.
+///
+/// # Errors
+/// When nobody can connect any more.
+pub(crate) fn serve(listener: &TcpListener, site: Site) -> anyhow::Result<()> {
+    let is_open = !listener.local_addr()?.ip().is_loopback();
+    let site = Arc::new(Mutex::new(site));
+    let connections = Arc::new(AtomicUsize::new(0));
+    for stream in listener.incoming() {
+        let Ok(stream) = stream else {
+            // Too many files are open, for one.
+            thread::sleep(Duration::from_millis(20));
+            continue;
+        };
+        if connections.fetch_add(1, Ordering::Relaxed) >= MOST_CONNECTIONS {
+            connections.fetch_sub(1, Ordering::Relaxed);
+            continue;
+        }
+        let (site, own) = (Arc::clone(&site), Arc::clone(&connections));
+        let answering = thread::Builder::new().spawn(move || {
+            // A reader that went away is no failure.
+            let _gone = answer(stream, &site, is_open);
+            own.fetch_sub(1, Ordering::Relaxed);
+        });
+        answering.context("no thread can be started")?;
+    }
+    Ok(())
+}
+
+fn answer(mut stream: TcpStream, site: &Mutex<Site>, is_open: bool) -> io::Result<()> {
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let head = head(&mut stream)?;
+    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut request = httparse::Request::new(&mut headers);
+    let answer = match request.parse(&head) {
+        Ok(httparse::Status::Complete(_)) => match refused(&request, is_open) {
+            Some(refused) => refused,
+            None => page(&request, site),
+        },
+        _ => Answer::plain(400, "this is no request"),
+    };
+    answer.write(&mut stream, request.method != Some("HEAD"))?;
+    stream.shutdown(Shutdown::Write)
+}
+
+/// What comes up to the empty line, or as much of it as came.
+fn head(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
+    let begun = Instant::now();
+    let mut head = Vec::new();
+    let mut part = [0; 2048];
+    while head.len() < LONGEST && !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        let left = PATIENCE.checked_sub(begun.elapsed()).filter(|left| !left.is_zero());
+        stream.set_read_timeout(Some(left.ok_or(io::ErrorKind::TimedOut)?))?;
+        match stream.read(&mut part)? {
+            0 => break,
+            read => head.extend_from_slice(&part[..read]),
+        }
+    }
+    Ok(head)
+}
+
+struct Answer {
+    status: u16,
+    kind: &'static str,
+    body: String,
+}
+
+impl Answer {
+    fn plain(status: u16, body: &str) -> Self {
+        Self { status, kind: "text/plain", body: format!("{body}\n") }
+    }
+
+    fn write(&self, out: &mut impl Write, with_body: bool) -> io::Result<()> {
+        let reason = match self.status {
+            200 => "OK",
+            400 => "Bad Request",
+            403 => "Forbidden",
+            404 => "Not Found",
+            405 => "Method Not Allowed",
+            _ => "Internal Server Error",
+        };
+        let allow = if self.status == 405 { "Allow: GET, HEAD\r\n" } else { "" };
+        let head = format!(
+            "HTTP/1.1 {} {reason}\r\nContent-Type: {}; charset=utf-8\r\nContent-Length: {}\r\n{allow}\
+             Content-Security-Policy: {POLICY}; frame-ancestors 'none'\r\nX-Content-Type-Options: nosniff\r\n\
+             Cross-Origin-Resource-Policy: same-origin\r\nCross-Origin-Opener-Policy: same-origin\r\n\
+             Referrer-Policy: no-referrer\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n",
+            self.status,
+            self.kind,
+            self.body.len()
+        );
+        out.write_all(head.as_bytes())?;
+        if with_body {
+            out.write_all(self.body.as_bytes())?;
+        }
+        out.flush()
+    }
+}
+
+/// Why a request gets no page.
+fn refused(request: &httparse::Request<'_, '_>, is_open: bool) -> Option<Answer> {
+    let header = |name: &str| {
+        let mut found =
+            request.headers.iter().filter(|header| header.name.eq_ignore_ascii_case(name));
+        // Of two, nobody knows which is meant.
+        let first = found.next().map(|header| std::str::from_utf8(header.value).unwrap_or("?"));
+        if found.next().is_some() { Some("?") } else { first }
+    };
+    if !matches!(request.method, Some("GET" | "HEAD")) {
+        return Some(Answer::plain(405, "GET and HEAD are all that is answered"));
+    }
+    if !header("host").is_some_and(|host| is_own(host, is_open)) {
+        return Some(Answer::plain(403, "ask by the address that `assay history serve` printed"));
+    }
+    let is_foreign =
+        header("sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none"));
+    let is_embedded = is_foreign && header("sec-fetch-mode") != Some("navigate");
+    is_embedded.then(|| Answer::plain(403, "pages of others are not answered"))
+}
+
+/// Whether a host is this machine, or where others are let in, an address: a name may be made to mean any address.
+fn is_own(host: &str, is_open: bool) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    match name.parse::<IpAddr>() {
+        Ok(address) => is_open || address.is_loopback(),
+        Err(_) => name.eq_ignore_ascii_case("localhost"),
+    }
+}
+
+fn page(request: &httparse::Request<'_, '_>, site: &Mutex<Site>) -> Answer {
+    let path = request.path.unwrap_or_default();
+    let path = path.split(['?', '#']).next().unwrap_or_default().trim_start_matches('/');
+    let path = if path.is_empty() { "index.html" } else { path };
+    let mut site = site.lock().unwrap_or_else(PoisonError::into_inner);
+    let made = site.refresh().and_then(|()| site.page(path));
+    drop(site);
+    match made {
+        Ok(Some(body)) => Answer { status: 200, kind: kind(path), body },
+        Ok(None) => Answer::plain(404, "there is no such page"),
+        Err(error) => Answer::plain(500, &format!("{error:#}")),
+    }
+}
+
+fn kind(path: &str) -> &'static str {
+    match path.rsplit_once('.') {
+        Some((_, "js")) => "text/javascript",
+        Some((_, "css")) => "text/css",
+        _ => "text/html",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(text: &str, is_open: bool) -> Option<u16> {
+        let mut headers = [httparse::EMPTY_HEADER; 8];
+        let mut request = httparse::Request::new(&mut headers);
+        request.parse(text.as_bytes()).expect("a request");
+        refused(&request, is_open).map(|answer| answer.status)
+    }
+
+    #[test]
+    fn hosts_that_may_be_anybodys_are_refused() {
+        let of = |host: &str| status(&format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"), false);
+        for own in ["127.0.0.1:8020", "localhost", "LOCALHOST:1", "[::1]:8020", "127.9.9.9"] {
+            assert_eq!(of(own), None, "{own}");
+        }
+        for foreign in [
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "10.0.0.1",
+            "",
+            "[::2]",
+            "localhost.evil",
+            "x@127.0.0.1",
+        ] {
+            assert_eq!(of(foreign), Some(403), "{foreign}");
+        }
+        assert_eq!(status("GET / HTTP/1.1\r\n\r\n", false), Some(403));
+        assert_eq!(
+            status("GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n", false),
+            Some(403)
+        );
+        // Whoever lets others in is asked by an address, still not by any name.
+        assert_eq!(status("GET / HTTP/1.1\r\nHost: 10.0.0.1\r\n\r\n", true), None);
+        assert_eq!(status("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", true), Some(403));
+    }
+
+    #[test]
+    fn other_methods_and_what_other_sites_embed_are_refused() {
+        let of = |line: &str, more: &str| {
+            status(&format!("{line} HTTP/1.1\r\nHost: localhost\r\n{more}\r\n"), false)
+        };
+        assert_eq!(of("POST /", ""), Some(405));
+        assert_eq!(of("HEAD /", ""), None);
+        assert_eq!(
+            of("GET /data/runs.js", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n"),
+            Some(403)
+        );
+        assert_eq!(
+            of("GET /data/runs.js", "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: no-cors\r\n"),
+            None
+        );
+        assert_eq!(of("GET /", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n"), None);
+    }
+}

@@ -1,0 +1,39 @@
+//! `assay history serve`: the pages of a history, made when somebody asks for them.
+
+use crate::history::StoreArgs;
+use crate::site::{Site, serve};
+use crate::{Ending, output};
+use anyhow::Context;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+
+/// Arguments of `assay history serve`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  assay history serve             then open the address that it prints; Ctrl-C ends it
+  assay history serve --port 0    at any port that is free
+
+It answers this machine alone, and programs of other web pages not at all. It only reads the history.")]
+pub(crate) struct Args {
+    /// Port to listen at; 0: one that is free
+    #[arg(long, value_name = "PORT", default_value_t = 8020)]
+    port: u16,
+
+    /// Address to listen at; with one that is not this machine's own, whoever reaches it can read the history
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    listen: IpAddr,
+
+    #[command(flatten)]
+    of: StoreArgs,
+}
+
+/// Says where the pages are, and answers until it is interrupted.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let (store, project) = args.of.of_project()?;
+    let site = Site::of(store, &project, true)?;
+    let address = SocketAddr::new(args.listen, args.port);
+    let listener = TcpListener::bind(address)
+        .with_context(|| format!("can't listen at {address}; --port names another port"))?;
+    output::print(&format!("http://{}/\n", listener.local_addr()?))?;
+    serve(&listener, site)?;
+    Ok(Ending::Fine)
+}

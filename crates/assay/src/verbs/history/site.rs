@@ -1,0 +1,47 @@
+//! `assay history site`: the history as pages in a directory.
+
+use crate::history::StoreArgs;
+use crate::site::{Site, write};
+use crate::{Ending, output};
+use std::path::PathBuf;
+
+/// Arguments of `assay history site`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  assay history site public/             then open public/index.html
+  assay history site public/ --store /srv/ci.db --project parser
+
+There is an overview, a page for each benchmark, one for any two runs side by side, and one for the machines. They need no server and load
+nothing from elsewhere. Writing them again replaces them.")]
+pub(crate) struct Args {
+    /// Directory to write to; it is made if it is not there
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    out: PathBuf,
+
+    /// Leave absolute paths and what looks like a secret in names, which else have neither
+    #[arg(long)]
+    unredacted: bool,
+
+    #[command(flatten)]
+    of: StoreArgs,
+
+    /// Print nothing to standard error except errors
+    #[arg(long, short, help_heading = "Output")]
+    quiet: bool,
+}
+
+/// Writes the pages, and says where to begin.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let (store, project) = args.of.of_project()?;
+    let mut site = Site::of(store, &project, args.unredacted)?;
+    let written = write(&mut site, &args.out)?;
+    if !args.quiet {
+        output::say(&format!(
+            "{} files, {:.1} MB: {}",
+            written.files,
+            written.bytes as f64 / 1e6,
+            args.out.join("index.html").display()
+        ));
+    }
+    Ok(Ending::Fine)
+}

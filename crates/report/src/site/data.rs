@@ -1,0 +1,294 @@
+//! The data of a history's pages: scripts that call a function each, since a page from a disk may fetch nothing.
+//!
+//! Ten thousand runs of five hundred benchmarks stand in them twice: by benchmark for its page, and by run for comparing runs. So they
+//! are short: whole numbers of a power of ten that keeps five digits of the smallest value, each less the one before it, and the
+//! ends of intervals as distances. Values that are whole keep all their digits. What comes from outside is JSON in which nothing can end
+//! a script.
+
+use super::{Index, metric_name};
+use crate::history::{change_size, sentence_of_trend, where_it_lies};
+use crate::names::clean;
+use assay_analysis::Verdict;
+use assay_analysis::history::RunSummary;
+use assay_analysis::history::trend::Trend;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// Runs whose results stand in one file, at least.
+const RUNS_OF_A_FILE: usize = 64;
+/// So many files of runs there are at most: all are open at once while they are written.
+const MOST_FILES: usize = 200;
+/// Digits of the smallest value that are kept.
+const DIGITS: i32 = 5;
+/// Whole numbers up to there are exact in every script.
+const LARGEST: f64 = 9_007_199_254_740_992.0;
+/// Stands for an interval that is not known.
+const NO_INTERVAL: i64 = -1;
+/// Stands for a value that is no number.
+const NO_VALUE: i64 = -2;
+
+/// How many runs stand in one file of them.
+pub fn runs_of_a_file(index: &Index) -> usize {
+    RUNS_OF_A_FILE.max(index.measured.len().div_ceil(MOST_FILES))
+}
+
+/// A value as a part of a script: nothing in it ends the script, or a line of it.
+fn script(value: &Value) -> String {
+    let text = value.to_string().replace('<', "\\u003c");
+    text.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+/// `data/runs.js`: which runs there are, of what.
+pub fn runs(index: &Index, stamp: &str) -> String {
+    let of = |f: &dyn Fn(usize) -> Value| (0..index.measured.len()).map(f).collect::<Vec<_>>();
+    let revision = |f: &dyn Fn(&assay_analysis::history::Revision) -> Value| {
+        index.revisions.iter().map(f).collect::<Vec<_>>()
+    };
+    let value = json!({
+        "stamp": stamp,
+        "together": runs_of_a_file(index),
+        "machines": index.machines.iter().map(|name| clean(name)).collect::<Vec<_>>(),
+        "commit": revision(&|r| clean(&r.commit).into()),
+        "ordinal": revision(&|r| r.ordinal.into()),
+        "committed": revision(&|r| r.time.into()),
+        "run": of(&|n| index.measured[n].run.short().into()),
+        "link": of(&|n| match index.measured[n].run.revision { Some(_) => index.link(n).into(), None => 0.into() }),
+        "started": of(&|n| index.measured[n].run.started.div_euclid(1000).into()),
+        "on": of(&|n| index.measured[n].machine.into()),
+        "of": of(&|n| index.measured[n].revision.into()),
+        "changed": (0..index.measured.len()).filter(|&n| index.measured[n].run.changed).collect::<Vec<_>>(),
+        "order": index.order,
+    });
+    format!("assay.runs({});\n", script(&value))
+}
+
+/// `data/benchmarks.js`: what the benchmarks and their files are called, by how much their runs differ, and which metric decides.
+pub fn benchmarks(
+    names: &[String],
+    files: &[String],
+    spread: &[Option<f64>],
+    index: &Index,
+    decides: Option<usize>,
+    stamp: &str,
+) -> String {
+    let metrics: Vec<Value> =
+        index.metrics.iter().map(|m| json!([metric_name(m), m.unit.symbol()])).collect();
+    let value = json!({
+        "stamp": stamp,
+        "metrics": metrics,
+        "primary": decides,
+        "label": names.iter().map(|name| clean(name)).collect::<Vec<_>>(),
+        "file": files,
+        "spread": spread.iter().map(|spread| spread.map(|s| (s * 1e5).round() / 1e5)).collect::<Vec<_>>(),
+    });
+    format!("assay.benchmarks({});\n", script(&value))
+}
+
+/// A series of a benchmark, for its page. `numbers` are the runs that its points come from. O(points).
+pub fn series(
+    key: &str,
+    trend: &Trend,
+    narrow: &[Option<String>],
+    numbers: &[usize],
+    stamp: &str,
+) -> String {
+    let of = &trend.series;
+    let results: Vec<&RunSummary> = of.points.iter().map(|point| &point.result).collect();
+    let packed = Packed::of(&results);
+    let parts: Vec<Value> = trend.parts.iter().map(|p| json!([p.from, p.to, p.median])).collect();
+    let changes: Vec<Value> = trend
+        .changes
+        .iter()
+        .zip(narrow)
+        .map(|(change, narrow)| {
+            json!([
+                change.index,
+                change.earliest,
+                change.latest,
+                change_size(trend, change),
+                i32::from(change.verdict == Verdict::Faster),
+                where_it_lies(trend, change).map(|text| clean(&text)),
+                narrow.as_deref().map(clean),
+            ])
+        })
+        .collect();
+    let about = json!({
+        "stamp": stamp,
+        "title": format!("{} on {}", metric_name(&of.metric), clean(&of.machine)),
+        "said": clean(&sentence_of_trend(trend)),
+        "unit": of.metric.unit.symbol(),
+        "parts": parts,
+        "changes": changes,
+    });
+    line(key, &about, numbers, &packed)
+}
+
+/// A series of what is known of a machine; `values` by the number of their runs.
+pub fn state(key: &str, title: &str, unit: &str, values: &[(usize, f64)], stamp: &str) -> String {
+    let results: Vec<RunSummary> = values
+        .iter()
+        .map(|&(_, centre)| RunSummary { n: 1, units: 1, centre, interval: None })
+        .collect();
+    let packed = Packed::of(&results.iter().collect::<Vec<_>>());
+    let numbers: Vec<usize> = values.iter().map(|&(number, _)| number).collect();
+    let about = json!({
+        "stamp": stamp, "title": clean(title), "said": "", "unit": unit, "parts": [], "changes": []
+    });
+    line(key, &about, &numbers, &packed)
+}
+
+fn line(key: &str, about: &Value, numbers: &[usize], packed: &Packed) -> String {
+    let key = script(&key.into());
+    format!(
+        "assay.series({key},{},{},[{}],{});\n",
+        script(about),
+        packed.exponent,
+        ranges(numbers),
+        packed.text
+    )
+}
+
+/// How a file of runs begins.
+pub fn file_of_runs(number: usize, stamp: &str) -> String {
+    format!("assay.file({number},{});\n", script(&stamp.into()))
+}
+
+/// Results of one metric of one benchmark in the runs of a file, each with the run's place in that file.
+pub fn results(benchmark: usize, metric: usize, results: &[(usize, &RunSummary)]) -> String {
+    let places: Vec<usize> = results.iter().map(|&(place, _)| place).collect();
+    let packed = Packed::of(&results.iter().map(|&(_, result)| result).collect::<Vec<_>>());
+    format!(
+        "assay.part({benchmark},{metric},{},[{}],{});\n",
+        packed.exponent,
+        ranges(&places),
+        packed.text
+    )
+}
+
+/// Numbers, where a number and the next are written as the first and how many.
+fn ranges(numbers: &[usize]) -> String {
+    let mut text = String::new();
+    let mut rest = numbers;
+    while let Some(&first) = rest.first() {
+        let length = rest.iter().enumerate().take_while(|&(i, &n)| n == first + i).count();
+        let comma = if text.is_empty() { "" } else { "," };
+        let _infallible = write!(text, "{comma}{first},{length}");
+        rest = &rest[length..];
+    }
+    text
+}
+
+/// Values and their intervals as whole numbers.
+struct Packed {
+    /// The values are multiples of this power of ten.
+    exponent: i32,
+    /// Three lists: values, distances of the lower ends, and of the upper ones; empty where no interval is known.
+    text: String,
+}
+
+impl Packed {
+    fn of(results: &[&RunSummary]) -> Self {
+        let exponent = exponent(results);
+        let whole = |value: f64| {
+            (if exponent < 0 {
+                value * 10f64.powi(-exponent)
+            } else {
+                value / 10f64.powi(exponent)
+            })
+            .round()
+        };
+        let mut before = 0_i64;
+        let (mut values, mut lower, mut upper) = (String::new(), String::new(), String::new());
+        let knows = results.iter().any(|r| r.interval.is_some() || !r.centre.is_finite());
+        for (place, result) in results.iter().enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            let is_value = result.centre.is_finite();
+            let value = if is_value { whole(result.centre) as i64 } else { before };
+            let _infallible = write!(values, "{comma}{}", value - before);
+            before = value;
+            if knows {
+                let ends = result.interval.filter(|i| i.lower.is_finite() && i.upper.is_finite());
+                let [below, above] = match ends {
+                    _ if !is_value => [NO_VALUE; 2],
+                    None => [NO_INTERVAL; 2],
+                    Some(ends) => {
+                        [value - whole(ends.lower) as i64, whole(ends.upper) as i64 - value]
+                            .map(|d| d.max(0))
+                    }
+                };
+                let _infallible = write!(lower, "{comma}{below}");
+                let _infallible = write!(upper, "{comma}{above}");
+            }
+        }
+        Self { exponent, text: format!("[{values}],[{lower}],[{upper}]") }
+    }
+}
+
+/// The power of ten of which values are written as multiples.
+fn exponent(results: &[&RunSummary]) -> i32 {
+    let centres = || results.iter().map(|r| r.centre.abs()).filter(|v| v.is_finite());
+    let ends = results.iter().filter_map(|r| r.interval).flat_map(|i| [i.lower, i.upper]);
+    let largest = centres().chain(ends.map(f64::abs).filter(|v| v.is_finite())).fold(0.0, f64::max);
+    if centres().all(|v| v.fract() == 0.0) && largest < LARGEST {
+        return 0;
+    }
+    let smallest = centres().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+    let digits = |v: f64| v.log10().floor() as i32;
+    let wanted = if smallest.is_finite() { digits(smallest) + 1 - DIGITS } else { 0 };
+    // No more digits than a script has, in the difference of two numbers, too.
+    wanted.max(if largest > 0.0 { digits(largest) - 14 } else { wanted })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_analysis::Interval;
+
+    fn result(centre: f64, ends: Option<(f64, f64)>) -> RunSummary {
+        let interval = ends.map(|(lower, upper)| Interval { lower, upper });
+        RunSummary { n: 3, units: 3, centre, interval }
+    }
+
+    fn packed(results: &[RunSummary]) -> (i32, String) {
+        let packed = Packed::of(&results.iter().collect::<Vec<_>>());
+        (packed.exponent, packed.text)
+    }
+
+    #[test]
+    fn values_keep_five_digits_and_whole_ones_all() {
+        let results = [
+            result(0.012_345_678, Some((0.012, 0.0125))),
+            result(0.012_4, None),
+            result(1.5, Some((1.4, 1.6))),
+        ];
+        assert_eq!(
+            packed(&results),
+            (-6, "[12346,54,1487600],[346,-1,100000],[154,-1,100000]".to_owned())
+        );
+        let counts = [
+            result(1_234_567_890.0, None),
+            result(1_234_567_891.0, None),
+            result(f64::INFINITY, None),
+        ];
+        assert_eq!(packed(&counts[..2]), (0, "[1234567890,1],[],[]".to_owned()));
+        assert_eq!(packed(&counts), (0, "[1234567890,1,0],[-1,-1,-2],[-1,-1,-2]".to_owned()));
+        // What would not fit into a script's numbers loses digits.
+        assert_eq!(packed(&[result(1e-20, None), result(2.5, None)]).0, -14);
+        assert_eq!(packed(&[]), (0, "[],[],[]".to_owned()));
+    }
+
+    #[test]
+    fn numbers_in_sequence_are_short() {
+        assert_eq!(ranges(&[0, 1, 2, 3, 9, 4, 5]), "0,4,9,1,4,2");
+        assert_eq!(ranges(&[]), "");
+    }
+
+    #[test]
+    fn nothing_ends_a_script() {
+        let text = state("k", "</script><script>alert(1)//\u{2028}\"'", "s", &[(0, 1.0)], "x");
+        assert!(
+            !text.contains('<') && !text.contains('\u{2028}') && text.lines().count() == 1,
+            "{text}"
+        );
+    }
+}

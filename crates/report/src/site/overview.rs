@@ -1,0 +1,309 @@
+//! The first page of a history: what changed lately, how the last run stands beside what is normal, the newest runs, all benchmarks.
+
+use super::{Around, Frame, Index, metric_name};
+use crate::findings::Noted;
+use crate::history::{
+    GateReport, change_size, date, revision_of, sentence_of_gate, sentence_of_trend, time,
+};
+use crate::names::clean;
+use crate::number;
+use crate::words::counted;
+use askama::Template;
+use assay_analysis::Verdict;
+use assay_analysis::history::gate::{Gate, Standing};
+use assay_analysis::history::trend::Trend;
+use assay_data::Finding;
+use std::fmt::Write;
+
+/// So many changes are listed.
+const CHANGES: usize = 20;
+/// So many of the newest runs are.
+const NEWEST: usize = 10;
+/// So many benchmarks that are worse are named.
+const ALARMS: usize = 50;
+/// Points of a small picture.
+const POINTS: usize = 60;
+/// Its size.
+const WIDTH: usize = 120;
+const HEIGHT: f64 = 24.0;
+
+/// A benchmark in the table of all: its series of the metric that decides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The benchmark with its parameters, cleaned.
+    pub name: String,
+    /// The file of its page, without ending.
+    pub file: String,
+    /// The metric.
+    pub metric: String,
+    /// The machine.
+    pub machine: String,
+    /// Number of runs.
+    pub runs: usize,
+    /// The last level.
+    pub level: String,
+    /// By how much runs of the last level differ: a robust standard deviation as a fraction of the level.
+    pub spread: Option<f64>,
+    /// The last change.
+    pub change: String,
+    /// The tone of the last change.
+    pub tone: &'static str,
+    /// When the last change was measured, ms since 1970; 0 without one.
+    pub changed: i64,
+    /// The points of its picture.
+    pub points: String,
+}
+
+impl Row {
+    /// Of a series and the file of its page. O(runs · log).
+    pub fn of(trend: &Trend, file: &str) -> Self {
+        let series = &trend.series;
+        let level = trend.parts.last().map(|part| part.median);
+        let last = trend.changes.last();
+        let changed =
+            last.and_then(|change| series.points.get(change.index)).map_or(0, |p| p.started);
+        Self {
+            name: clean(&series.benchmark.label()),
+            file: file.to_owned(),
+            metric: metric_name(&series.metric),
+            machine: clean(&series.machine),
+            runs: series.points.len(),
+            level: level
+                .map_or_else(String::new, |level| number::value(level, &series.metric.unit)),
+            spread: trend.spread(),
+            change: last.map_or_else(String::new, |change| change_size(trend, change)),
+            tone: last.map_or("", |change| tone(change.verdict)),
+            changed,
+            points: picture(&trend.values()),
+        }
+    }
+
+    fn between_runs(&self) -> String {
+        self.spread.map_or_else(String::new, |spread| format!("± {}", number::percent_fine(spread)))
+    }
+
+    fn when(&self) -> String {
+        if self.changed == 0 { String::new() } else { date(self.changed) }
+    }
+}
+
+fn tone(verdict: Verdict) -> &'static str {
+    if verdict == Verdict::Faster { "good" } else { "bad" }
+}
+
+/// The points of a line, where several runs share one if there are too many.
+fn picture(values: &[f64]) -> String {
+    let columns = POINTS.min(values.len());
+    let mean = |column: usize| {
+        let part = &values[column * values.len() / columns..(column + 1) * values.len() / columns];
+        part.iter().sum::<f64>() / part.len() as f64
+    };
+    let means: Vec<f64> = (0..columns).map(mean).filter(|mean| mean.is_finite()).collect();
+    let [low, high] = number::ends(&means);
+    let mut points = String::new();
+    for (place, mean) in means.iter().enumerate() {
+        let x = place * WIDTH / (means.len().max(2) - 1);
+        let up = if high > low { (mean - low) / (high - low) } else { 0.5 };
+        let _infallible = write!(
+            points,
+            "{}{x},{:.0}",
+            if place == 0 { "" } else { " " },
+            2.0 + (1.0 - up) * (HEIGHT - 4.0)
+        );
+    }
+    points
+}
+
+/// A change of a benchmark.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Happened {
+    /// When the first run after it was measured, ms since 1970.
+    pub when: i64,
+    /// What.
+    pub said: String,
+    /// The tone.
+    pub tone: &'static str,
+    /// The file of the benchmark's page, without ending.
+    pub file: String,
+    /// The benchmark.
+    pub name: String,
+}
+
+impl Happened {
+    /// The changes of a series, the latest first.
+    pub fn of(trend: &Trend, file: &str) -> Vec<Self> {
+        let name = clean(&trend.series.benchmark.label());
+        let happened = |change: &assay_analysis::history::trend::Change| {
+            let place = crate::history::where_it_lies(trend, change);
+            Self {
+                when: trend.series.points.get(change.index).map_or(0, |point| point.started),
+                said: clean(&place.unwrap_or_else(|| {
+                    format!(
+                        "{} between runs of the same commit: the machine changed",
+                        change_size(trend, change)
+                    )
+                })),
+                tone: tone(change.verdict),
+                file: file.to_owned(),
+                name: name.clone(),
+            }
+        };
+        trend.changes.iter().rev().map(happened).collect()
+    }
+
+    fn day(&self) -> String {
+        date(self.when)
+    }
+}
+
+/// What the first page is made of.
+#[derive(Clone, Debug)]
+pub struct Overview<'a> {
+    /// What all pages share.
+    pub frame: &'a Frame,
+    /// The runs.
+    pub index: &'a Index,
+    /// The benchmarks.
+    pub rows: &'a [Row],
+    /// Their changes, in any order.
+    pub happened: &'a [Happened],
+    /// How the last run stands; `None` where nothing is known of it.
+    pub gate: Option<&'a Gate>,
+    /// What else to know.
+    pub findings: &'a [Finding],
+}
+
+#[derive(Template)]
+#[template(path = "site/overview.html")]
+struct Page<'a> {
+    around: Around<'a>,
+    about: String,
+    gate: String,
+    gate_tone: &'static str,
+    worse: Vec<(String, String, String)>,
+    happened: Vec<&'a Happened>,
+    more_changes: String,
+    newest: Vec<Newest>,
+    rows: &'a [Row],
+    findings: Vec<Noted>,
+}
+
+struct Newest {
+    revision: String,
+    link: String,
+    run: String,
+    when: String,
+    machine: String,
+    results: String,
+    verdict: String,
+}
+
+/// The first page.
+///
+/// # Errors
+/// When the template can't be filled, which would be a bug.
+pub fn overview(of: &Overview<'_>) -> Result<String, askama::Error> {
+    let Overview { frame, index, rows, happened, gate, findings } = of;
+    let mut latest: Vec<&Happened> = happened.iter().collect();
+    latest.sort_by(|a, b| b.when.cmp(&a.when).then_with(|| a.name.cmp(&b.name)));
+    let more = latest.len().saturating_sub(CHANGES);
+    latest.truncate(CHANGES);
+    let mut newest: Vec<usize> = (0..index.measured.len()).collect();
+    newest.sort_by_key(|&number| std::cmp::Reverse((index.measured[number].run.started, number)));
+    let last = newest.first().map(|&number| &index.measured[number].run);
+    let report = gate.zip(last).map(|(gate, run)| (gate, format!("run {}", run.short()), run));
+    let said = report.as_ref().map(|(gate, run, of)| {
+        let report = GateReport { gate, run, machine: &of.machine, all: false };
+        (
+            format!(
+                "Last run ({}, {}): {}",
+                revision_of(of),
+                date(of.started),
+                sentence_of_gate(&report)
+            ),
+            gate.standing(),
+        )
+    });
+    let file =
+        |name: &str| rows.iter().find(|row| row.name == name).map_or("", |row| row.file.as_str());
+    let worse = gate
+        .iter()
+        .flat_map(|gate| &gate.judged)
+        .filter(|j| j.standing == Standing::Worse)
+        .take(ALARMS);
+    Page {
+        around: Around::of(frame, "", ""),
+        about: about(index, rows.len()),
+        gate: said.as_ref().map_or_else(String::new, |(said, _)| clean(said)),
+        gate_tone: match said {
+            Some((_, Standing::Worse)) => "bad",
+            Some((_, Standing::Inconclusive)) => "unsure",
+            _ => "",
+        },
+        worse: worse
+            .map(|judged| {
+                let name = clean(&judged.benchmark.label());
+                let size =
+                    judged.ratio.map_or_else(String::new, |ratio| number::change(ratio, None));
+                (file(&name).to_owned(), name, size)
+            })
+            .collect(),
+        happened: latest,
+        more_changes: if more > 0 {
+            format!("and {} earlier", counted(more, "change"))
+        } else {
+            String::new()
+        },
+        newest: newest.into_iter().take(NEWEST).map(|number| newest_run(index, number)).collect(),
+        rows,
+        findings: findings.iter().map(|finding| Noted::new(finding, "")).collect(),
+    }
+    .render()
+}
+
+fn newest_run(index: &Index, number: usize) -> Newest {
+    let measured = &index.measured[number];
+    Newest {
+        revision: clean(&revision_of(&measured.run)),
+        link: index.link(number),
+        run: measured.run.short().to_owned(),
+        when: time(measured.run.started),
+        machine: clean(&index.machines[measured.machine]),
+        results: measured.run.results.to_string(),
+        verdict: measured.run.verdict.clone().unwrap_or_default(),
+    }
+}
+
+fn about(index: &Index, benchmarks: usize) -> String {
+    let started = || index.measured.iter().map(|measured| measured.run.started);
+    let days = started().min().zip(started().max());
+    let days = days
+        .map_or_else(String::new, |(first, last)| format!(", {} to {}", date(first), date(last)));
+    format!(
+        "{} of {} on {}, {}{days}",
+        counted(index.measured.len(), "run"),
+        counted(index.revisions.len(), "revision"),
+        counted(index.machines.len(), "machine"),
+        counted(benchmarks, "benchmark")
+    )
+}
+
+/// The sentence about a series, for the page of its benchmark.
+pub(super) fn said(trend: &Trend) -> String {
+    clean(&sentence_of_trend(trend))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_fits_its_frame_whatever_the_values_are() {
+        assert_eq!(picture(&[]), "");
+        assert_eq!(picture(&[5.0]), "0,12");
+        assert_eq!(picture(&[1.0, 3.0]), "0,22 120,2");
+        let many: Vec<f64> = (0..10_000).map(f64::from).collect();
+        assert_eq!(picture(&many).split(' ').count(), POINTS);
+        assert_eq!(picture(&[f64::INFINITY, 1.0, 2.0]), "0,22 120,2");
+    }
+}
