@@ -8,10 +8,10 @@ this version. By hand, for any size and binary:
 """
 
 import argparse
+import contextlib
 import json
 import random
 import re
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -55,14 +55,7 @@ def site(bench):
 def measured(assay, runs, benchmarks, scratch, draw, out=None):
     store, out = Path(scratch) / "history.db", Path(out or Path(scratch) / "site")
     fill(assay, store, runs, benchmarks, draw)
-    before = time.perf_counter()
-    done = subprocess.run(
-        [assay, "history", "site", out, "--store", store, "--project", "bench"], capture_output=True, text=True, check=False
-    )
-    seconds = time.perf_counter() - before
-    if done.returncode:
-        raise Failed(done.stderr)
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    seconds, peak = written(assay, store, out)
     files = [path for path in out.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files)
     largest = max((out / "benchmarks").iterdir(), key=lambda path: path.stat().st_size)
@@ -83,6 +76,23 @@ def measured(assay, runs, benchmarks, scratch, draw, out=None):
     rows += [(f"first paint, {name}", f"{value:.2f} s") for name, value in paint.items()]
     rows += [("plot of a benchmark drawn", f"{drawn:.2f} s")] if drawn is not None else []
     return {"rows": rows, "bytes": size, "paint": paint, "peak": peak, "seconds": seconds}
+
+
+def written(assay, store, out):
+    """Writes the pages: how long it took, s, and the peak memory, B. What the kernel adds up for children has their spawner's size in it."""
+    before = time.perf_counter()
+    argv = [assay, "history", "site", out, "--store", store, "--project", "bench"]
+    process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    peak = 0
+    while process.poll() is None:
+        status = Path(f"/proc/{process.pid}/status")
+        with contextlib.suppress(OSError):
+            peak = max([peak, *(int(kib) * 1024 for kib in re.findall(r"VmHWM:\s+(\d+)", status.read_text()))])
+        time.sleep(0.02)
+    seconds = time.perf_counter() - before
+    if process.returncode:
+        raise Failed(process.stderr.read())
+    return seconds, peak
 
 
 def fill(assay, store, runs, benchmarks, draw):

@@ -14,7 +14,7 @@ use crate::verbs::history::narrowing;
 use anyhow::Context;
 use assay_analysis::history::gate::{Asked, Candidate, Gate, gate};
 use assay_analysis::history::trend::{Trend, trend, vanished};
-use assay_analysis::history::{Benchmark, Run, Series};
+use assay_analysis::history::{Benchmark, Point, Run, RunSummary, Series};
 use assay_data::Finding;
 use assay_data::publishing::publishable;
 use assay_history::{MachineState, Store, Wanted};
@@ -163,8 +163,7 @@ impl Site {
         if from >= self.index.measured.len() {
             return Ok(None);
         }
-        let mut found: BTreeMap<(usize, usize), Vec<(usize, assay_analysis::history::RunSummary)>> =
-            BTreeMap::new();
+        let mut found: BTreeMap<(usize, usize), Vec<(usize, RunSummary)>> = BTreeMap::new();
         for (place, measured) in self.index.measured[from..].iter().take(together).enumerate() {
             for result in self.store.contents_of(&measured.run)? {
                 let benchmark = self.benchmarks.iter().position(|b| *b == result.benchmark);
@@ -300,10 +299,11 @@ impl Site {
         let points = &trend.series.points;
         let is_own = |recording: &str| recording == last.short();
         if let Some(now) = points.iter().rev().find(|point| is_own(&point.recording)) {
-            let mut before: Vec<_> =
-                points.iter().filter(|point| !is_own(&point.recording)).cloned().collect();
+            let mut before: Vec<&Point> =
+                points.iter().filter(|point| !is_own(&point.recording)).collect();
             before.sort_by_key(|point| std::cmp::Reverse(point.started));
-            before.truncate(Asked::default().window + 3);
+            // What is kept has room for itself alone: there are many benchmarks.
+            let before = before.into_iter().take(Asked::default().window + 3).cloned().collect();
             whole.candidates.push(Candidate {
                 benchmark: trend.series.benchmark.clone(),
                 metric: trend.series.metric.clone(),
