@@ -259,9 +259,14 @@ pub const FEWEST_RUNS: usize = 5;
 /// Where fewer than [`FEWEST_RUNS`] are known, so many are asked for: a change can then be told from them, too.
 pub const GATE_RUNS: usize = 10;
 /// The share of the error that belongs to a new run alone; the rest to the last three together. Steps as large as three of the deviations between
-/// runs are then found within three runs in more than 90 %, those of six at once (`history/gate/tests.rs`).
+/// runs are then found within three runs in more than 90 %, those of seven at once (`history/gate/tests.rs`).
 pub const GATE_ALONE: f64 = 0.3;
 /// Runs farther from the median than so many robust standard deviations are brought in to there: of normal ones practically none is.
 pub const GATE_REACH: f64 = 4.0;
+/// The same of the last runs, which are looked at together: one run that stands out does not make an alarm of them.
+pub const GATE_REACH_OF_LAST: f64 = 2.5;
+/// Degrees of freedom of the distribution that a single run is held against at most. With five, runs of which every twentieth has three times
+/// the deviation of the others are rarely called worse (`bench/normal.py`).
+pub const GATE_DF_ALONE: f64 = 5.0;
 /// A worsening is called detectable where it is found with this power, as everywhere.
 pub const GATE_POWER: f64 = 0.8;

@@ -4,8 +4,10 @@
 //! deviation are taken, values beyond four robust deviations brought in to there. A new run is looked at twice: alone, and as the mean with the
 //! two runs before it, which normal then does without. Each look is a t test of a new mean against the normal ones (a prediction interval, Hahn
 //! and Meeker, "Statistical Intervals", 1991), widened where successive runs are correlated, or where the new run is noisier within than those
-//! were. The looks share the error by fixed weights, benchmarks by Holm's procedure. One run that is as slow as some run was before is normal,
-//! however rare that is.
+//! were. Single runs have heavy tails: where every twentieth differs by three times as much as the others, a normal tail would make most
+//! alarms false. So alone a run is held against a t distribution of few degrees of freedom, and among three each counts for little more than
+//! it takes. The looks share the error by fixed weights, benchmarks by Holm's procedure. One run that is as slow as some run was before is
+//! normal, however rare that is.
 //!
 //! A run that is not worse is normal only if a worsening that matters would have been found; else it is inconclusive.
 
@@ -136,7 +138,7 @@ impl Gate {
 /// Judges all benchmarks of a run. O(benchmarks · window · log), with permutations for changes of level.
 pub fn gate(candidates: Vec<Candidate>, asked: Asked) -> Gate {
     let known: Vec<Known> =
-        candidates.iter().map(|candidate| Known::of(candidate, asked)).collect();
+        candidates.iter().map(|own| Known::of(own, asked, candidates.len())).collect();
     let share = |p: [f64; 2]| {
         let weights = [policy::GATE_ALONE, 1.0 - policy::GATE_ALONE];
         (p[0] / weights[0]).min(p[1] / weights[1]).min(1.0)
@@ -180,7 +182,7 @@ struct Known {
 }
 
 impl Known {
-    fn of(candidate: &Candidate, asked: Asked) -> Self {
+    fn of(candidate: &Candidate, asked: Asked, benchmarks: usize) -> Self {
         let sign = if candidate.metric.better == Better::Lower { 1.0 } else { -1.0 };
         let mut points: Vec<&Point> = candidate.before.iter().collect();
         points.sort_by_key(|point| point.started);
@@ -233,14 +235,21 @@ impl Known {
             ..nothing
         };
         let together = (spare > 0).then(|| {
+            let level = (1.0 - asked.confidence) * (1.0 - policy::GATE_ALONE) / benchmarks as f64;
+            let needed = -student_t::quantile(level, runs as f64 - 1.0) * known.scale(TOGETHER);
+            let reach = match spread > 0.0 {
+                true => (policy::GATE_REACH_OF_LAST * spread).max(1.5 * needed),
+                false => f64::INFINITY,
+            };
             let last = last.iter().map(|point| of(&point.result)).chain([now]);
-            descriptive::mean(&last.map(|v| v.clamp(limits.0, limits.1)).collect::<Vec<_>>())
+            let last = last.map(|v| v.clamp(mean - reach, mean + reach));
+            descriptive::mean(&last.collect::<Vec<_>>())
         });
         known.last = together;
         let p = |value: f64, runs: usize| {
             let scale = known.scale(runs);
             let t = (value - mean) / scale;
-            let df = known.runs as f64 - 1.0;
+            let df = known.df(runs);
             match scale > 0.0 {
                 true => [student_t::cdf(-t, df), student_t::cdf(t, df)],
                 // Counts that never varied: any other number is another one.
@@ -254,6 +263,12 @@ impl Known {
         known.worse = [if now > highest { alone[0] } else { 1.0 }, last[0]];
         known.better = [if now < lowest { alone[1] } else { 1.0 }, last[1]];
         known
+    }
+
+    /// Degrees of freedom of a look at so many new runs.
+    fn df(&self, new: usize) -> f64 {
+        let known = self.runs as f64 - 1.0;
+        if new == 1 { known.min(policy::GATE_DF_ALONE) } else { known }
     }
 
     /// Standard error of the mean of so many new runs against the normal mean.
@@ -348,7 +363,7 @@ impl Known {
             && pair[1] / (1.0 - policy::GATE_ALONE) < pair[0] / policy::GATE_ALONE;
         let told = if together { self.last.unwrap_or(self.now) } else { self.now };
         let level = error * policy::GATE_ALONE / benchmarks as f64;
-        let half = -student_t::quantile(level, self.runs as f64 - 1.0) * self.scale(1);
+        let half = -student_t::quantile(level, self.df(1)) * self.scale(1);
         let mut ends = [self.mean - half, self.mean + half].map(|end| (sign * end).exp());
         ends.sort_by(f64::total_cmp);
         Judged {

@@ -65,6 +65,20 @@ fn without_a_change_hardly_any_run_is_called_worse() {
 }
 
 #[test]
+fn runs_with_heavy_tails_make_no_more_alarms() {
+    let mut random = Stream::new(12, 0);
+    let mut value = || {
+        let sd = if random.uniform() < 0.05 { 0.045 } else { 0.015 };
+        (sd * random.normal()).exp()
+    };
+    let runs: Vec<Vec<f64>> =
+        (0..BENCHMARKS).map(|_| (0..50 + 1000).map(|_| value()).collect()).collect();
+    let alarms =
+        (52..1050).filter(|&run| gate_of(&runs, run).standing() == Standing::Worse).count();
+    assert!(alarms <= 50, "{alarms} of 998 runs");
+}
+
+#[test]
 fn five_per_cent_more_is_found_within_three_runs_where_noise_permits() {
     let mut random = Stream::new(2, 0);
     for (sd, least) in [(0.017, 54), (0.02, 44)] {
