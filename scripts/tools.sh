@@ -31,6 +31,8 @@ everything() {
     command -v unicorn >/dev/null || missing="$missing unicorn"
     command -v thin >/dev/null || missing="$missing thin"
     [ -x /usr/sbin/nginx ] || command -v nginx >/dev/null || missing="$missing nginx"
+    # A server for the tests of `assay history`.
+    ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgresql"
     command -v openssl >/dev/null || missing="$missing openssl"
     ruby -e 'require "rack"' 2>/dev/null || missing="$missing ruby-rack"
     command -v python3 >/dev/null || missing="$missing python3"

@@ -4,12 +4,14 @@
 //! runs. So trend and gate need no samples, and a store of a million results answers from a few numbers each. Where runs are kept, and how
 //! revisions are looked up, is not known here.
 
+mod blessing;
 pub mod gate;
 mod run;
 mod spread;
 mod summary;
 pub mod trend;
 
+pub use blessing::{Blessing, last_of as last_blessing};
 pub use run::{Compared, Contents, Run, RunResult, Vanished, short_digest};
 pub use summary::{Summarised, machine_name, of_samples};
 

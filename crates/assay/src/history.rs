@@ -1,14 +1,19 @@
 //! The history of a project: where its store is, what the project is called, and how a run gets into it with its revision.
 //!
+//! A run that is to go to a server which is gone meanwhile waits in the state directory ([`waiting`]).
+//!
 //! Shared by `--keep` of the verbs that measure, `assay history` and `assay gate`. Nothing is shown here but warnings.
 
+mod waiting;
+
+use crate::args::{LookArgs, ReadingArgs};
 use crate::record::Record;
 use crate::resume::RecordArgs;
 use crate::{output, store};
 use anyhow::{Context, bail};
 use assay_analysis::history::Revision;
 use assay_data::{Samples, StopReason, assay_file};
-use assay_history::{Access, Added, NewRun, Store};
+use assay_history::{Access, Added, NewRun, Place, Store, StoreError};
 use assay_measure::git;
 use jiff::Timestamp;
 use std::fs;
@@ -21,10 +26,11 @@ const FILE: &str = "history.db";
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "History")]
 pub(crate) struct StoreArgs {
-    /// File that keeps the runs [default: .assay/history.db of the repository]
+    /// File that keeps the runs, or postgres://USER@HOST/DATABASE [default: .assay/history.db of the repository]
     ///
     /// Without a directory .assay in the repository (or, outside of one, in the current directory), it is in the state directory.
-    #[arg(long, value_name = "PATH")]
+    /// The password of a database is taken from PGPASSWORD where the address has none.
+    #[arg(long, value_name = "PLACE")]
     pub store: Option<PathBuf>,
 
     /// Project that the runs belong to [default: the name of the repository's directory]
@@ -42,8 +48,8 @@ pub(crate) struct KeepInHistoryArgs {
     #[arg(long, value_name = "PROJECT", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "anonymous")]
     pub keep: Option<String>,
 
-    /// File that keeps the runs [default: .assay/history.db of the repository, or in the state directory]
-    #[arg(long, value_name = "PATH", requires = "keep")]
+    /// File that keeps the runs, or postgres://USER@HOST/DATABASE [default: .assay/history.db of the repository, or in the state directory]
+    #[arg(long, value_name = "PLACE", requires = "keep")]
     pub store: Option<PathBuf>,
 
     /// Name of the machine, where its host name changes from run to run
@@ -51,23 +57,45 @@ pub(crate) struct KeepInHistoryArgs {
     pub machine: Option<String>,
 }
 
+/// How a file is held beside a history: which one, on what machine it was measured, how it is read, and how the answer is shown.
+#[derive(clap::Args, Debug)]
+pub(crate) struct BesideArgs {
+    #[command(flatten)]
+    pub of: StoreArgs,
+
+    /// Name of the machine, where its host name changes from run to run
+    #[arg(long, value_name = "NAME", help_heading = "History")]
+    pub machine: Option<String>,
+
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    #[command(flatten)]
+    pub look: LookArgs,
+}
+
 impl StoreArgs {
-    /// The file.
+    /// Where the store is.
     ///
     /// # Errors
-    /// When nothing says where the state directory is, or it can't be made.
-    pub fn path(&self) -> anyhow::Result<PathBuf> {
-        if let Some(path) = &self.store {
-            return Ok(if path.is_dir() { path.join(FILE) } else { path.clone() });
+    /// When what names it is no address, or nothing says where the state directory is.
+    pub fn place(&self) -> anyhow::Result<Place> {
+        if let Some(named) = &self.store {
+            let password = std::env::var("PGPASSWORD").ok();
+            let place = Place::read(named.as_os_str(), password.as_deref())?;
+            return Ok(match place {
+                Place::File(path) if path.is_dir() => Place::File(path.join(FILE)),
+                place => place,
+            });
         }
         let own = base().join(".assay");
         if own.is_dir() {
-            return Ok(own.join(FILE));
+            return Ok(Place::File(own.join(FILE)));
         }
         let state = store::state_directory();
         let state = state
             .context("neither XDG_STATE_HOME nor HOME names a directory; --store names a file")?;
-        Ok(state.join(FILE))
+        Ok(Place::File(state.join(FILE)))
     }
 
     /// The project's name.
@@ -76,20 +104,27 @@ impl StoreArgs {
         self.project.clone().or_else(own).unwrap_or_else(|| "default".to_owned())
     }
 
-    /// Opens the store.
+    /// Opens the store; for writing, runs that waited for it are added.
     ///
     /// # Errors
     /// As [`Store::open`] has them.
     pub fn open(&self, access: Access) -> anyhow::Result<Store> {
-        let path = self.path()?;
+        let place = self.place()?;
+        let Place::File(path) = &place else {
+            let mut store = Store::open(&place, access)?;
+            if access == Access::Write {
+                waiting::add(&mut store)?;
+            }
+            return Ok(store);
+        };
         if access == Access::Write && self.store.is_none() {
             let directory = path.parent().context("a file stands in a directory")?;
             fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
         }
         let is_new = !path.exists();
-        let store = Store::open(&path, access)?;
+        let store = Store::open(&place, access)?;
         if is_new && self.store.is_none() {
-            hide(&path);
+            hide(path);
         }
         Ok(store)
     }
@@ -104,7 +139,7 @@ impl StoreArgs {
         if !known.contains(&project) {
             bail!(
                 "{} has no runs of a project `{project}`; {}",
-                store.path().display(),
+                store.place(),
                 match known.as_slice() {
                     [] => "it is empty".to_owned(),
                     known => format!("--project names one of: {}", known.join(", ")),
@@ -153,16 +188,29 @@ pub(crate) fn keep(
     let read = file.map(|file| assay_file::read(file)).transpose()?;
     let source = file.map_or_else(|| "not recorded".to_owned(), |file| file.display().to_string());
     let adding = Adding { machine: args.history.machine.as_deref(), rev: None, source: &source };
-    let mut store = of.open(Access::Write).context("--keep")?;
-    let added = adding.add(&mut store, &of.project(), read.as_ref().unwrap_or(samples))?;
-    if !args.show.quiet {
-        let run = added.run();
-        output::say(&format!(
-            "kept as {} of {} in {}",
-            run.short(),
-            of.project(),
-            store.path().display()
-        ));
+    let project = of.project();
+    let samples = read.as_ref().unwrap_or(samples);
+    let place = of.place()?;
+    let kept = match of.open(Access::Write) {
+        Ok(mut store) => adding.add(&mut store, &project, samples),
+        Err(error) => match error.downcast::<StoreError>() {
+            Ok(gone) if gone.is_gone() => adding.wait(&place, &project, samples, &gone),
+            Ok(error) => Err(error.into()),
+            Err(error) => Err(error),
+        },
+    };
+    let kept = kept.with_context(|| match file {
+        Some(file) => {
+            format!("--keep: what was measured is in {}, for `assay history add`", file.display())
+        }
+        None => "--keep".to_owned(),
+    })?;
+    match kept {
+        Kept::InStore(added) if !args.show.quiet => {
+            output::say(&format!("kept as {} of {project} in {place}", added.run().short()));
+        }
+        Kept::InStore(_) => {}
+        Kept::Waits(why) => output::say(&why),
     }
     Ok(())
 }
@@ -178,19 +226,48 @@ pub(crate) struct Adding<'a> {
     pub source: &'a str,
 }
 
+/// Where a run is now.
+#[derive(Debug)]
+pub(crate) enum Kept {
+    /// In the store.
+    InStore(Added),
+    /// In the state directory, since the server is gone; the sentence that says so.
+    Waits(String),
+}
+
 impl Adding<'_> {
-    /// Adds a run.
+    /// Adds a run; where the server went meanwhile, the run waits for it.
     ///
     /// # Errors
     /// As [`Store::add`] has them.
-    pub fn add(
+    pub fn add(&self, store: &mut Store, project: &str, samples: &Samples) -> anyhow::Result<Kept> {
+        match store.add(&self.new_run(project, samples)) {
+            Ok(added) => Ok(Kept::InStore(added)),
+            Err(gone) if gone.is_gone() => {
+                self.wait(&store.place().clone(), project, samples, &gone)
+            }
+            Err(error) => Err(error).with_context(|| format!("{} is not kept", self.source)),
+        }
+    }
+
+    fn wait(
         &self,
-        store: &mut Store,
+        place: &Place,
         project: &str,
         samples: &Samples,
-    ) -> anyhow::Result<Added> {
+        gone: &StoreError,
+    ) -> anyhow::Result<Kept> {
+        let file = waiting::put(place, &self.new_run(project, samples))?;
+        let why = format!(
+            "{gone}\nthe run waits in {} and is added by the next `--keep` or `assay history add` to that store",
+            file.display()
+        );
+        Ok(Kept::Waits(why))
+    }
+
+    fn new_run<'a>(&'a self, project: &'a str, samples: &'a Samples) -> NewRun<'a> {
         let now = Timestamp::now();
-        let new = NewRun {
+        NewRun {
             project,
             samples,
             machine: self.machine,
@@ -200,9 +277,7 @@ impl Adding<'_> {
             started: started(samples, Path::new(self.source)).unwrap_or(now).as_millisecond(),
             added: now.as_millisecond(),
             source: self.source,
-        };
-        let added = store.add(&new);
-        added.with_context(|| format!("{} is not kept", self.source))
+        }
     }
 
     /// The revision, with its place where the repository of the current directory knows it.
@@ -231,7 +306,7 @@ fn hide(store: &Path) {
 fn placed(name: &str) -> Revision {
     match git::place(Path::new("."), name) {
         Some(git::Place { commit, parent, ordinal, time }) => {
-            Revision { commit, parent, ordinal: Some(ordinal), time: Some(time) }
+            Revision { commit, parent, ordinal, time: Some(time) }
         }
         None => Revision { commit: name.to_owned(), ..Revision::default() },
     }

@@ -12,6 +12,7 @@ use assay_analysis::overview::{self, Overview};
 use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Verdict};
 use assay_data::{Design, Samples, StopReason};
+use assay_history::without_password;
 use assay_report::benchmarks::Shown;
 use assay_report::json::{Decision, Meta, Rigorous};
 use assay_report::{csv, json, markdown, protocol, terminal};
@@ -21,9 +22,9 @@ use std::path::{Path, PathBuf};
 /// Name and version, as files and reports carry it.
 pub(crate) const TOOL: &str = concat!("assay ", env!("CARGO_PKG_VERSION"));
 
-/// The arguments as recordings and reports carry them; what is not UTF-8 is replaced there.
+/// The arguments as recordings and reports carry them; what is not UTF-8 is replaced there, and passwords of databases are left out.
 pub(crate) fn argv() -> Vec<String> {
-    std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect()
+    std::env::args_os().map(|word| without_password(&word.to_string_lossy())).collect()
 }
 
 /// Checks before anything is measured that the files named by `--export`, `--report` and `--plots` can be written, and

@@ -35,7 +35,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
 ];
 
 /// Libraries that only one crate may carry.
-const CARRIED_BY_ONE: [(&str, &str); 11] = [
+const CARRIED_BY_ONE: [(&str, &str); 12] = [
     ("askama", "assay-report"),
     ("tiny-skia", "assay-report"),
     ("ttf-parser", "assay-report"),
@@ -47,6 +47,7 @@ const CARRIED_BY_ONE: [(&str, &str); 11] = [
     ("libc", "assay-measure"),
     ("object", "assay-measure"),
     ("rusqlite", "assay-history"),
+    ("postgres", "assay-history"),
 ];
 
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {

@@ -1,5 +1,6 @@
 //! Adding a run, taking one away, and calling benchmarks by another name: all that changes a store.
 
+use crate::db::{Db, DbError, Value, values};
 use crate::error::StoreError;
 use crate::packed::{digest, fingerprint, pack};
 use crate::sql;
@@ -10,7 +11,6 @@ use assay_analysis::history::{
 };
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{Better, Metric, Samples, assay_file};
-use rusqlite::{OptionalExtension, Transaction, params};
 use std::collections::HashMap;
 
 /// A run that is to be kept.
@@ -97,10 +97,7 @@ impl Store {
     }
 
     fn known(&self, project: i64, digest: &str) -> Result<Option<Run>, StoreError> {
-        let found = self.db.prepare_cached(sql::KNOWN_RECORDING).and_then(|mut statement| {
-            statement.query_row(params![project, digest], |row| row.get(0)).optional()
-        });
-        let found: Option<i64> = found.map_err(|error| self.failed(error))?;
+        let found: Option<i64> = self.first(sql::KNOWN_RECORDING, values![project, digest])?;
         found.map(|_| self.run_of_digest(project, digest)).transpose()
     }
 
@@ -109,8 +106,7 @@ impl Store {
     /// # Errors
     /// When the store can't be written.
     pub fn remove(&mut self, run: &Run) -> Result<(), StoreError> {
-        let removed = self.db.execute(sql::REMOVE_RECORDING, params![run.id]);
-        removed.map(|_| ()).map_err(|error| self.failed(error))
+        self.execute(sql::REMOVE_RECORDING, values![run.id]).map(|_| ())
     }
 
     /// Calls a benchmark by a new name, in all that was recorded and in all that will be.
@@ -124,10 +120,9 @@ impl Store {
         if new == old {
             return Err(StoreError::Circle { old: old.to_owned(), new: new.to_owned() });
         }
-        self.transact(|transaction| {
-            transaction.execute(sql::MOVE_ALIASES, params![project, old, new])?;
-            transaction.execute(sql::SET_ALIAS, params![project, old, new])?;
-            Ok(())
+        self.transact(|db| {
+            db.execute(sql::MOVE_ALIASES, values![project, old, new])?;
+            db.execute(sql::SET_ALIAS, values![project, old, new]).map(|_| ())
         })
     }
 
@@ -137,17 +132,11 @@ impl Store {
     /// When the store can't be written.
     pub fn remove_alias(&mut self, project: &str, old: &str) -> Result<bool, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(false) };
-        let removed = self.db.execute(sql::REMOVE_ALIAS, params![project, old]);
-        removed.map(|rows| rows > 0).map_err(|error| self.failed(error))
+        Ok(self.execute(sql::REMOVE_ALIAS, values![project, old])? > 0)
     }
 
-    fn project_or_new(&self, name: &str) -> Result<i64, StoreError> {
-        if let Some(project) = self.project(name)? {
-            return Ok(project);
-        }
-        let added = self.db.execute(sql::ADD_PROJECT, params![name]);
-        added.map_err(|error| self.failed(error))?;
-        Ok(self.db.last_insert_rowid())
+    pub(crate) fn project_or_new(&self, name: &str) -> Result<i64, StoreError> {
+        self.transact(|db| id_of(db, sql::PROJECT, sql::ADD_PROJECT, values![name]))
     }
 }
 
@@ -169,23 +158,22 @@ struct Written {
 }
 
 impl Parts<'_> {
-    fn write(&self, db: &Transaction<'_>) -> rusqlite::Result<Written> {
+    fn write(&self, db: &Db) -> Result<Written, DbError> {
         let new = self.new;
-        let project = id_of(db, sql::PROJECT, sql::ADD_PROJECT, params![new.project])?;
-        let mut known = db.prepare_cached(sql::KNOWN_RECORDING)?;
-        if known.exists(params![project, self.digest])? {
+        let project = id_of(db, sql::PROJECT, sql::ADD_PROJECT, values![new.project])?;
+        if db.first::<i64>(sql::KNOWN_RECORDING, values![project, self.digest])?.is_some() {
             return Ok(Written { project, is_new: false });
         }
         let machine = machine(db, new)?;
         let revision = new.revision.as_ref().map(|r| revision(db, project, r)).transpose()?;
         let metrics = new.samples.metrics.iter().map(|metric| metric_of(db, metric));
-        let metrics: Vec<i64> = metrics.collect::<rusqlite::Result<_>>()?;
+        let metrics: Vec<i64> = metrics.collect::<Result<_, DbError>>()?;
         let primary = self.analysis.map_or(0, |analysis| analysis.primary);
         let primary = Some(primary).filter(|p| self.summaries.iter().any(|s| s.metric == *p));
         let primary = primary.or(self.summaries.first().map(|s| s.metric));
         let worst = self.compared().and_then(Analysis::worst);
         let argv = serde_json::Value::from(new.samples.argv.clone()).to_string();
-        db.prepare_cached(sql::ADD_RECORDING)?.execute(params![
+        let about = values![
             project,
             machine,
             revision,
@@ -194,18 +182,14 @@ impl Parts<'_> {
             new.added,
             new.changed,
             new.source,
-            argv,
-            new.samples.tool,
+            &argv,
+            new.samples.tool.as_deref(),
             self.summaries.len() as i64,
             primary.map(|primary| metrics[primary]),
             worst.map(|verdict| verdict.word()),
-        ])?;
-        let recording = db.last_insert_rowid();
-        db.prepare_cached(sql::ADD_SAMPLES)?.execute(params![
-            recording,
-            self.bytes as i64,
-            self.deflated
-        ])?;
+        ];
+        let recording = added(db, sql::ADD_RECORDING, about)?;
+        db.execute(sql::ADD_SAMPLES, values![recording, self.bytes as i64, self.deflated])?;
         self.results(db, Ids { project, machine, revision, recording }, &metrics)?;
         self.verdicts(db, recording, &metrics)?;
         self.findings(db, recording)?;
@@ -217,15 +201,14 @@ impl Parts<'_> {
         self.analysis.filter(|_| self.compares)
     }
 
-    fn results(&self, db: &Transaction<'_>, ids: Ids, metrics: &[i64]) -> rusqlite::Result<()> {
-        let mut statement = db.prepare_cached(sql::ADD_RESULT)?;
+    fn results(&self, db: &Db, ids: Ids, metrics: &[i64]) -> Result<(), DbError> {
         for (place, of) in self.summaries.iter().enumerate() {
             let known = |commit: &String| self.new.of_sides.iter().find(|r| r.commit == *commit);
             let bare = |commit: &String| Revision { commit: commit.clone(), ..Revision::default() };
             let own = of.commit.as_ref().map(|c| known(c).cloned().unwrap_or_else(|| bare(c)));
             let own = own.map(|own| revision(db, ids.project, &own)).transpose()?;
             let result = &of.result;
-            statement.execute(params![
+            let row = values![
                 benchmark(db, ids.project, &of.benchmark)?,
                 metrics[of.metric],
                 ids.machine,
@@ -238,50 +221,45 @@ impl Parts<'_> {
                 result.centre,
                 result.interval.map(|interval| interval.lower),
                 result.interval.map(|interval| interval.upper),
-            ])?;
+            ];
+            db.execute(sql::ADD_RESULT, row)?;
         }
         Ok(())
     }
 
-    fn verdicts(
-        &self,
-        db: &Transaction<'_>,
-        recording: i64,
-        metrics: &[i64],
-    ) -> rusqlite::Result<()> {
+    fn verdicts(&self, db: &Db, recording: i64, metrics: &[i64]) -> Result<(), DbError> {
         let Some(analysis) = self.compared() else { return Ok(()) };
-        let mut statement = db.prepare_cached(sql::ADD_COMPARISON)?;
         for (place, c) in analysis.comparisons.iter().enumerate() {
             let ends = c.ratio.and_then(|ratio| ratio.interval);
-            statement.execute(params![
+            let row = values![
                 recording,
                 place as i64,
-                analysis.subjects[c.of].name,
-                analysis.subjects[c.against].name,
+                &analysis.subjects[c.of].name,
+                &analysis.subjects[c.against].name,
                 metrics[c.metric],
                 c.decision.verdict.word(),
                 c.ratio.map(|ratio| ratio.estimate),
                 ends.map(|ends| ends.lower),
                 ends.map(|ends| ends.upper),
-            ])?;
+            ];
+            db.execute(sql::ADD_COMPARISON, row)?;
         }
         Ok(())
     }
 
-    fn findings(&self, db: &Transaction<'_>, recording: i64) -> rusqlite::Result<()> {
+    fn findings(&self, db: &Db, recording: i64) -> Result<(), DbError> {
         let findings = self.analysis.map_or(&self.new.samples.findings, |a| &a.findings);
-        let mut statement = db.prepare_cached(sql::ADD_FINDING)?;
         for (place, finding) in findings.iter().enumerate() {
             let (code, severity) = (&finding.code, finding.severity.word());
-            statement.execute(params![recording, place as i64, code, severity, finding.message])?;
+            let row = values![recording, place as i64, code, severity, &finding.message];
+            db.execute(sql::ADD_FINDING, row)?;
         }
         Ok(())
     }
 
-    fn state(&self, db: &Transaction<'_>, recording: i64) -> rusqlite::Result<()> {
-        let mut statement = db.prepare_cached(sql::ADD_STATE)?;
+    fn state(&self, db: &Db, recording: i64) -> Result<(), DbError> {
         for (name, value) in machine_state(&self.new.samples.environment) {
-            statement.execute(params![recording, name, value])?;
+            db.execute(sql::ADD_STATE, values![recording, name, value])?;
         }
         Ok(())
     }
@@ -297,29 +275,25 @@ struct Ids {
 }
 
 /// The number of a row, which is added if it is new.
-fn id_of(
-    db: &Transaction<'_>,
-    select: &str,
-    insert: &str,
-    values: &[&dyn rusqlite::ToSql],
-) -> rusqlite::Result<i64> {
-    let found = db.prepare_cached(select)?.query_row(values, |row| row.get(0)).optional()?;
-    if let Some(id) = found {
-        return Ok(id);
+fn id_of(db: &Db, select: &str, insert: &str, values: &[Value<'_>]) -> Result<i64, DbError> {
+    match db.first(select, values)? {
+        Some(id) => Ok(id),
+        None => added(db, insert, values),
     }
-    db.prepare_cached(insert)?.execute(values)?;
-    Ok(db.last_insert_rowid())
 }
 
-fn machine(db: &Transaction<'_>, new: &NewRun<'_>) -> rusqlite::Result<i64> {
-    let environment = &new.samples.environment;
-    let (fingerprint, name) = machine_of(environment, new.machine);
-    let mut find = db.prepare_cached(sql::MACHINE)?;
-    if let Some(id) = find.query_row(params![fingerprint], |row| row.get(0)).optional()? {
-        return Ok(id);
+/// The number of a row that is added; the statement gives it back.
+fn added(db: &Db, insert: &str, values: &[Value<'_>]) -> Result<i64, DbError> {
+    let id = db.first(insert, values)?;
+    id.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
+}
+
+fn machine(db: &Db, new: &NewRun<'_>) -> Result<i64, DbError> {
+    let (fingerprint, name) = machine_of(&new.samples.environment, new.machine);
+    match db.first(sql::MACHINE, values![&fingerprint])? {
+        Some(id) => Ok(id),
+        None => added(db, sql::ADD_MACHINE, values![&fingerprint, &name]),
     }
-    db.prepare_cached(sql::ADD_MACHINE)?.execute(params![fingerprint, name])?;
-    Ok(db.last_insert_rowid())
 }
 
 /// A machine's fingerprint and its name. A name that is given stands for the host name.
@@ -336,39 +310,35 @@ pub(crate) fn machine_of(
     (fingerprint(&facts), name.to_owned())
 }
 
-fn revision(db: &Transaction<'_>, project: i64, revision: &Revision) -> rusqlite::Result<i64> {
+fn revision(db: &Db, project: i64, revision: &Revision) -> Result<i64, DbError> {
     let Revision { commit, parent, ordinal, time } = revision;
+    let (parent, time) = (parent.as_deref(), *time);
     let ordinal = ordinal.and_then(|ordinal| i64::try_from(ordinal).ok());
-    let mut find = db.prepare_cached(sql::REVISION)?;
-    let found = find
-        .query_row(params![project, commit], |row| Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?)))
-        .optional()?;
-    match found {
-        Some((id, None)) if ordinal.is_some() => {
-            db.prepare_cached(sql::PLACE_REVISION)?.execute(params![id, parent, ordinal, time])?;
+    let found = db.rows(sql::REVISION, values![project, commit], |row| {
+        Ok((row.get::<i64>(0)?, row.get::<Option<i64>>(1)?))
+    })?;
+    match found.first() {
+        Some(&(id, None)) if ordinal.is_some() => {
+            db.execute(sql::PLACE_REVISION, values![id, parent, ordinal, time])?;
             Ok(id)
         }
-        Some((id, _)) => Ok(id),
-        None => {
-            db.prepare_cached(sql::ADD_REVISION)?
-                .execute(params![project, commit, parent, ordinal, time])?;
-            Ok(db.last_insert_rowid())
-        }
+        Some(&(id, _)) => Ok(id),
+        None => added(db, sql::ADD_REVISION, values![project, commit, parent, ordinal, time]),
     }
 }
 
-fn metric_of(db: &Transaction<'_>, metric: &Metric) -> rusqlite::Result<i64> {
+fn metric_of(db: &Db, metric: &Metric) -> Result<i64, DbError> {
     let better = match metric.better {
         Better::Lower => "lower",
         Better::Higher => "higher",
     };
-    let values = params![metric.name, metric.unit.symbol(), better, metric.exact];
+    let values = values![&metric.name, metric.unit.symbol(), better, metric.exact];
     id_of(db, sql::METRIC, sql::ADD_METRIC, values)
 }
 
-fn benchmark(db: &Transaction<'_>, project: i64, of: &Benchmark) -> rusqlite::Result<i64> {
+fn benchmark(db: &Db, project: i64, of: &Benchmark) -> Result<i64, DbError> {
     let pairs = of.parameters.iter().map(|(name, value)| [name.as_str(), value.as_str()]);
     let parameters = serde_json::Value::from_iter(pairs.map(|pair| pair.to_vec())).to_string();
-    let values = params![project, of.name, parameters, of.role as i64];
+    let values = values![project, &of.name, &parameters, of.role as i64];
     id_of(db, sql::BENCHMARK, sql::ADD_BENCHMARK, values)
 }

@@ -1,32 +1,46 @@
 //! Why a store can't be used, and what to do about it.
 
+use crate::db::DbError;
+use crate::place::Place;
+use postgres::error::SqlState;
 use rusqlite::ErrorCode;
 use std::io;
-use std::path::PathBuf;
 use thiserror::Error;
 
 /// Why a store can't be used.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// There is no file.
-    #[error("there is no history at `{}`; `--keep` of run, bench and load begins one, and so does `assay history add FILE`", path.display())]
-    None {
-        /// The file.
-        path: PathBuf,
+    /// What begins like an address of PostgreSQL is none.
+    #[error(
+        "`{shown}` is no address of a PostgreSQL database ({said}); write postgres://USER@HOST/DATABASE, or for a socket postgres:///DATABASE?host=/run/postgresql"
+    )]
+    NoAddress {
+        /// As it was written, without a password.
+        shown: String,
+        /// What is wrong with it.
+        said: String,
     },
-    /// The file is something else.
-    #[error("`{}` is no history of assay; `--store` names another file", path.display())]
+    /// There is nothing.
+    #[error(
+        "there is no history at `{place}`; `--keep` of run, bench and load begins one, and so does `assay history add FILE`"
+    )]
+    None {
+        /// Where it should be.
+        place: Place,
+    },
+    /// What is there is something else.
+    #[error("`{place}` is no history of assay; `--store` names another one")]
     Foreign {
-        /// The file.
-        path: PathBuf,
+        /// Where it should be.
+        place: Place,
     },
     /// A later assay wrote it.
     #[error(
-        "the history `{}` has version {found}, and this assay knows versions up to {known}: use a later assay; nothing was changed", path.display()
+        "the history `{place}` has version {found}, and this assay knows versions up to {known}: use a later assay; nothing was changed"
     )]
     Newer {
-        /// The file.
-        path: PathBuf,
+        /// Where it is.
+        place: Place,
         /// Its version.
         found: i64,
         /// The latest that is known here.
@@ -34,36 +48,61 @@ pub enum StoreError {
     },
     /// Pages of the file are not what they should be.
     #[error(
-        "the history `{}` is damaged ({said}). What can still be read: assay history export --all --store {} --out DIR; \
-         then move the file away and add those files to a new one: assay history add DIR/*.assay", path.display(), path.display()
+        "the history `{place}` is damaged ({said}). What can still be read: assay history export --all --store {place} --out DIR; \
+         then move the file away and add those files to a new one: assay history add DIR/*.assay"
     )]
     Damaged {
-        /// The file.
-        path: PathBuf,
+        /// Where it is.
+        place: Place,
         /// What SQLite says.
         said: String,
     },
     /// It can only be read.
-    #[error("the history `{}` can't be written: {said}; `--store` names another place", path.display())]
+    #[error("the history `{place}` can't be written: {said}; `--store` names another place")]
     ReadOnly {
-        /// The file.
-        path: PathBuf,
+        /// Where it is.
+        place: Place,
         /// What the system says.
         said: String,
     },
     /// There is no room.
-    #[error("there is no room for the history `{}`: make room, or name another place with `--store`; what it held is untouched", path.display())]
+    #[error(
+        "there is no room for the history `{place}` ({said}): make room, lift the limit on the size of files, or name another place \
+         with `--store`; what it held is untouched"
+    )]
     Full {
-        /// The file.
-        path: PathBuf,
+        /// Where it is.
+        place: Place,
+        /// What the system says.
+        said: String,
     },
     /// Others write.
-    #[error("another program has been writing the history `{}` for {seconds} s: try again when it has ended", path.display())]
+    #[error(
+        "another program has been writing the history `{place}` for {seconds} s: try again when it has ended"
+    )]
     Busy {
-        /// The file.
-        path: PathBuf,
+        /// Where it is.
+        place: Place,
         /// How long it was waited for.
         seconds: u64,
+    },
+    /// The server does not answer, or not any more.
+    #[error("the server of the history `{place}` can't be reached: {said}")]
+    Gone {
+        /// Where it is.
+        place: Place,
+        /// What the system or the server says.
+        said: String,
+    },
+    /// The server lets nobody in by that name and password, or has no such database.
+    #[error(
+        "the server of the history `{place}` refuses: {said}. A password is taken from the address or from PGPASSWORD"
+    )]
+    Refused {
+        /// Where it is.
+        place: Place,
+        /// What the server says.
+        said: String,
     },
     /// No run goes by that name.
     #[error("no run of this history begins with `{asked}`; `assay history log` lists them")]
@@ -102,33 +141,102 @@ pub enum StoreError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Anything else, which is a fault of ours.
-    #[error("the history `{}`: {source}", path.display())]
+    #[error("the history `{place}`: {said}")]
     Other {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite says.
-        source: rusqlite::Error,
+        /// Where it is.
+        place: Place,
+        /// What the database says.
+        said: String,
     },
 }
 
 impl StoreError {
-    /// What an error of SQLite means for this file, after so long a wait.
-    pub(crate) fn of(source: rusqlite::Error, path: &std::path::Path, seconds: u64) -> Self {
-        let path = path.to_owned();
-        let said = source.to_string();
-        match source.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                Self::Busy { path, seconds }
-            }
-            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-                Self::ReadOnly { path, said }
-            }
-            Some(ErrorCode::DiskFull) => Self::Full { path },
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::SystemIoFailure) => {
-                Self::Damaged { path, said }
-            }
-            Some(ErrorCode::NotADatabase) => Self::Foreign { path },
-            _ => Self::Other { path, source },
+    /// Whether the server is gone, so that what was to be written has to wait for it.
+    pub fn is_gone(&self) -> bool {
+        matches!(self, Self::Gone { .. })
+    }
+
+    /// What an error of the database means for this store, after so long a wait.
+    pub(crate) fn of(error: DbError, place: &Place, seconds: u64) -> Self {
+        match error {
+            DbError::File(error) => Self::of_file(&error, place.clone(), seconds),
+            DbError::Server(error) => Self::of_server(&error, place.clone(), seconds),
         }
     }
+
+    fn of_file(error: &rusqlite::Error, place: Place, seconds: u64) -> Self {
+        let said = error.to_string();
+        let extended = error.sqlite_error().map(|error| error.extended_code);
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                Self::Busy { place, seconds }
+            }
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+                Self::ReadOnly { place, said }
+            }
+            Some(ErrorCode::DiskFull) => Self::Full { place, said },
+            // Limits of files and quotas are no full disk to SQLite.
+            Some(ErrorCode::SystemIoFailure) if extended.is_some_and(is_writing) => {
+                Self::Full { place, said }
+            }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::SystemIoFailure) => {
+                Self::Damaged { place, said }
+            }
+            Some(ErrorCode::NotADatabase) => Self::Foreign { place },
+            _ => Self::Other { place, said },
+        }
+    }
+
+    fn of_server(error: &postgres::Error, place: Place, seconds: u64) -> Self {
+        let said = words(error);
+        let Some(code) = error.code() else {
+            let is_io =
+                std::error::Error::source(error).is_some_and(|source| source.is::<io::Error>());
+            return match error.is_closed() || is_io {
+                true => Self::Gone { place, said },
+                false => Self::Other { place, said },
+            };
+        };
+        let going = [
+            SqlState::ADMIN_SHUTDOWN,
+            SqlState::CRASH_SHUTDOWN,
+            SqlState::CANNOT_CONNECT_NOW,
+            SqlState::TOO_MANY_CONNECTIONS,
+        ];
+        if *code == SqlState::LOCK_NOT_AVAILABLE {
+            Self::Busy { place, seconds }
+        } else if *code == SqlState::DISK_FULL {
+            Self::Full { place, said }
+        } else if [SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::INSUFFICIENT_PRIVILEGE]
+            .contains(code)
+        {
+            Self::ReadOnly { place, said }
+        } else if going.contains(code) || code.code().starts_with("08") {
+            Self::Gone { place, said }
+        } else if *code == SqlState::INVALID_CATALOG_NAME || code.code().starts_with("28") {
+            Self::Refused { place, said }
+        } else {
+            Self::Other { place, said }
+        }
+    }
+}
+
+/// What a server says, or why it says nothing, without the words of the library.
+pub(crate) fn words(error: &postgres::Error) -> String {
+    match (error.as_db_error(), std::error::Error::source(error)) {
+        (Some(said), _) => said.message().to_owned(),
+        (None, Some(source)) => source.to_string(),
+        (None, None) => error.to_string(),
+    }
+}
+
+/// Whether SQLite failed at writing, by its extended code.
+fn is_writing(code: i32) -> bool {
+    [
+        rusqlite::ffi::SQLITE_IOERR_WRITE,
+        rusqlite::ffi::SQLITE_IOERR_FSYNC,
+        rusqlite::ffi::SQLITE_IOERR_TRUNCATE,
+        rusqlite::ffi::SQLITE_IOERR_SHMSIZE,
+    ]
+    .contains(&code)
 }

@@ -5,12 +5,18 @@
 //! the same however much is there. Everything about a run is written in one transaction: it is there whole or not at all, whatever
 //! happens meanwhile.
 //!
+//! A store is a file of SQLite, or for a team a database of PostgreSQL: the same tables and the same statements ([`Place`] says which).
+//!
 //! It has no clock, knows no repository and decides nothing: times and places of revisions are handed in; what runs come to over the
 //! revisions is the business of [`assay_analysis::history`].
 
 mod add;
+mod bless;
+mod db;
 mod error;
 mod packed;
+mod pages;
+mod place;
 mod project;
 mod query;
 mod salvage;
@@ -22,6 +28,7 @@ mod tests;
 
 pub use add::{Added, NewRun};
 pub use error::StoreError;
+pub use place::{Place, without_password};
 pub use project::MachineState;
 pub use query::Wanted;
 pub use salvage::{Saved, salvage};

@@ -1,12 +1,12 @@
 //! What is read of a whole project at once, for its pages: which runs measured what, all benchmarks and metrics, the state of the machines.
 
+use crate::db::values;
 use crate::error::StoreError;
 use crate::query::{benchmark, metric, run, summary};
 use crate::sql;
 use crate::store::Store;
 use assay_analysis::history::{Benchmark, Run, RunResult};
 use assay_data::Metric;
-use rusqlite::params;
 
 /// A number that a run recorded about the state of its machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +31,8 @@ impl Store {
             .map(|(old, new)| format!("{old}\n{new}\n"))
             .collect();
         let Some(id) = self.project(project)? else { return Ok(String::new()) };
-        let counted = self.rows(sql::STAMP, params![id], |row| {
-            Ok([row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?])
+        let counted = self.rows(sql::STAMP, values![id], |row| {
+            Ok([row.get::<i64>(0)?, row.get(1)?, row.get(2)?])
         })?;
         let runs = counted.first().map_or([0; 3], |counts| *counts);
         let text = format!("{} {} {}\n{}", runs[0], runs[1], runs[2], aliases.concat());
@@ -46,7 +46,7 @@ impl Store {
     /// When the store can't be read.
     pub fn measured(&self, project: &str) -> Result<Vec<Run>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
-        self.rows(sql::MEASURED, params![project], run)
+        self.rows(sql::MEASURED, values![project], run)
     }
 
     /// The results of a run of [`Self::measured`] that are of its revision. O(results of the run).
@@ -55,10 +55,10 @@ impl Store {
     /// When the store can't be read.
     pub fn contents_of(&self, measured: &Run) -> Result<Vec<RunResult>, StoreError> {
         let commit = measured.revision.as_ref().map(|revision| revision.commit.as_str());
-        let results = self.rows(sql::RESULTS_OF, params![measured.id], |row| {
+        let results = self.rows(sql::RESULTS_OF, values![measured.id], |row| {
             let (benchmark, metric) = (benchmark(row, 0)?, metric(row, 3)?);
             let result = RunResult { benchmark, metric, summary: summary(row, 7)? };
-            Ok((row.get::<_, Option<String>>(12)?, result))
+            Ok((row.get::<Option<String>>(12)?, result))
         })?;
         let own = results.into_iter().filter(|(of, _)| of.as_deref() == commit);
         Ok(own.map(|(_, result)| result).collect())
@@ -69,7 +69,7 @@ impl Store {
     /// # Errors
     /// When the store can't be read.
     pub fn metrics(&self) -> Result<Vec<Metric>, StoreError> {
-        self.rows(sql::METRICS, params![], |row| metric(row, 0))
+        self.rows(sql::METRICS, values![], |row| metric(row, 0))
     }
 
     /// All benchmarks of a project as they are called now, with parameters and roles.
@@ -78,7 +78,7 @@ impl Store {
     /// When the store can't be read.
     pub fn catalogue(&self, project: &str) -> Result<Vec<Benchmark>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
-        self.rows(sql::CATALOGUE, params![project], |row| benchmark(row, 0))
+        self.rows(sql::CATALOGUE, values![project], |row| benchmark(row, 0))
     }
 
     /// What the runs of a project recorded about the state of their machines.
@@ -87,7 +87,7 @@ impl Store {
     /// When the store can't be read.
     pub fn machine_states(&self, project: &str) -> Result<Vec<MachineState>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
-        self.rows(sql::MACHINE_STATES, params![project], |row| {
+        self.rows(sql::MACHINE_STATES, values![project], |row| {
             Ok(MachineState { run: row.get(0)?, name: row.get(1)?, value: row.get(2)? })
         })
     }

@@ -1,6 +1,7 @@
 //! What is read of a store: lists of runs, one run, series of a benchmark. Nothing here decompresses samples unless they are asked for.
 
 use crate::add::machine_of;
+use crate::db::{DbError, Row, values};
 use crate::error::StoreError;
 use crate::packed::unpack;
 use crate::sql;
@@ -11,7 +12,6 @@ use assay_analysis::history::{
 };
 use assay_analysis::{Effect, Interval};
 use assay_data::{Better, Environment, Finding, Metric, ParameterValue, Severity, Unit};
-use rusqlite::{Row, ToSql, params};
 use std::collections::HashSet;
 
 /// So many of the latest runs are asked whether they lack a benchmark.
@@ -34,7 +34,7 @@ impl Store {
     /// # Errors
     /// When the store can't be read.
     pub fn projects(&self) -> Result<Vec<String>, StoreError> {
-        self.rows(sql::PROJECTS, params![], |row| row.get(0))
+        self.rows(sql::PROJECTS, values![], |row| row.get(0))
     }
 
     /// How many runs a project has. O(its runs).
@@ -43,8 +43,8 @@ impl Store {
     /// When the store can't be read.
     pub fn count(&self, project: &str) -> Result<u64, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(0) };
-        let counted = self.rows(sql::HOW_MANY, params![project], |row| row.get::<_, i64>(0))?;
-        Ok(counted.first().map_or(0, |&count| count.unsigned_abs()))
+        let counted = self.first::<i64>(sql::HOW_MANY, values![project])?;
+        Ok(counted.map_or(0, i64::unsigned_abs))
     }
 
     /// The last runs of a project, the latest first. O(runs that are given).
@@ -55,19 +55,20 @@ impl Store {
         let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
         let statement = format!("{}{}", sql::RECORDING, sql::LATEST);
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        self.rows(&statement, params![project, most], run)
+        self.rows(&statement, values![project, most], run)
     }
 
-    /// The run whose digest begins so; `last` is the latest.
+    /// The run whose digest begins so; `last` is the one that was added last, whatever clocks said meanwhile.
     ///
     /// # Errors
     /// When there is none, or there are several.
     pub fn find(&self, project: &str, asked: &str) -> Result<Run, StoreError> {
         let none = || StoreError::NoSuchRun { asked: asked.to_owned() };
-        if asked == "last" {
-            return self.log(project, 1)?.pop().ok_or_else(none);
-        }
         let id = self.project(project)?.ok_or_else(none)?;
+        if asked == "last" {
+            let statement = format!("{}{}", sql::RECORDING, sql::LAST_ADDED);
+            return self.rows(&statement, values![id], run)?.pop().ok_or_else(none);
+        }
         if asked.is_empty() || !asked.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(none());
         }
@@ -81,7 +82,7 @@ impl Store {
 
     fn of_digest(&self, project: i64, beginning: &str) -> Result<Vec<Run>, StoreError> {
         let statement = format!("{}{}", sql::RECORDING, sql::BY_DIGEST);
-        self.rows(&statement, params![project, beginning, format!("{beginning}g")], run)
+        self.rows(&statement, values![project, beginning, &format!("{beginning}g")], run)
     }
 
     pub(crate) fn run_of_digest(&self, project: i64, digest: &str) -> Result<Run, StoreError> {
@@ -95,8 +96,8 @@ impl Store {
     /// When it is not there any more, or damaged.
     pub fn text(&self, run: &Run) -> Result<Vec<u8>, StoreError> {
         let bad = |problem: String| StoreError::BadSamples { run: run.short().to_owned(), problem };
-        let packed = self.rows(sql::SAMPLES, params![run.id], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
+        let packed = self.rows(sql::SAMPLES, values![run.id], |row| {
+            Ok((row.get::<i64>(0)?, row.get::<Vec<u8>>(1)?))
         })?;
         let (bytes, deflated) = packed.first().ok_or_else(|| bad("they are gone".to_owned()))?;
         unpack(deflated, bytes.unsigned_abs()).map_err(bad)
@@ -107,14 +108,14 @@ impl Store {
     /// # Errors
     /// When the store can't be read.
     pub fn contents(&self, run: &Run) -> Result<Contents, StoreError> {
-        let results = self.rows(sql::RESULTS, params![run.id], |row| {
+        let results = self.rows(sql::RESULTS, values![run.id], |row| {
             Ok(RunResult {
                 benchmark: benchmark(row, 0)?,
                 metric: metric(row, 3)?,
                 summary: summary(row, 7)?,
             })
         })?;
-        let comparisons = self.rows(sql::COMPARISONS, params![run.id], |row| {
+        let comparisons = self.rows(sql::COMPARISONS, values![run.id], |row| {
             Ok(Compared {
                 subject: row.get(0)?,
                 reference: row.get(1)?,
@@ -125,10 +126,10 @@ impl Store {
                 },
             })
         })?;
-        let findings = self.rows(sql::FINDINGS, params![run.id], |row| {
+        let findings = self.rows(sql::FINDINGS, values![run.id], |row| {
             Ok(Finding {
                 code: row.get(0)?,
-                severity: severity(&row.get::<_, String>(1)?),
+                severity: severity(&row.get::<String>(1)?),
                 message: row.get(2)?,
                 subject: None,
                 evidence: Vec::new(),
@@ -144,7 +145,7 @@ impl Store {
     /// When the store can't be read.
     pub fn benchmarks(&self, project: &str) -> Result<Vec<String>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
-        self.rows(sql::BENCHMARKS, params![project], |row| row.get(0))
+        self.rows(sql::BENCHMARKS, values![project], |row| row.get(0))
     }
 
     /// Old names of benchmarks with the new ones.
@@ -157,7 +158,7 @@ impl Store {
     }
 
     pub(crate) fn aliases_of(&self, project: i64) -> Result<Vec<(String, String)>, StoreError> {
-        self.rows(sql::ALIASES, params![project], |row| Ok((row.get(0)?, row.get(1)?)))
+        self.rows(sql::ALIASES, values![project], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// The fingerprint and the name of the machine that this environment describes; `given` stands for its host name.
@@ -177,21 +178,21 @@ impl Store {
         wanted: Wanted<'_>,
     ) -> Result<Vec<Series>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
-        let benchmarks = self.rows(sql::NAMED, params![project, name], |row| {
+        let benchmarks = self.rows(sql::NAMED, values![project, name], |row| {
             let benchmark = Benchmark {
                 name: name.to_owned(),
-                parameters: parameters(&row.get::<_, String>(1)?),
-                role: row.get::<_, i64>(2)?.unsigned_abs() as usize,
+                parameters: parameters(&row.get::<String>(1)?),
+                role: row.get::<i64>(2)?.unsigned_abs() as usize,
             };
-            Ok((row.get::<_, i64>(0)?, benchmark))
+            Ok((row.get::<i64>(0)?, benchmark))
         })?;
         let most = wanted.last.map_or(i64::MAX, |last| i64::try_from(last).unwrap_or(i64::MAX));
         let mut found: Vec<(i64, String, Series)> = Vec::new();
         for (id, benchmark) in benchmarks {
-            let kinds = self.rows(sql::KINDS, params![id], |row| {
-                let ids = (row.get::<_, i64>(0)?, row.get::<_, i64>(5)?);
-                let names = (row.get::<_, String>(6)?, row.get::<_, String>(7)?);
-                Ok((ids, metric(row, 1)?, names, row.get::<_, i64>(8)?))
+            let kinds = self.rows(sql::KINDS, values![id], |row| {
+                let ids = (row.get::<i64>(0)?, row.get::<i64>(5)?);
+                let names = (row.get::<String>(6)?, row.get::<String>(7)?);
+                Ok((ids, metric(row, 1)?, names, row.get::<i64>(8)?))
             })?;
             for ((of, on), metric, (machine, fingerprint), latest) in kinds {
                 let is_metric = wanted.metric.is_none_or(|name| metric.name == name);
@@ -200,7 +201,7 @@ impl Store {
                 if !is_metric || !is_machine {
                     continue;
                 }
-                let points = self.rows(sql::SERIES, params![id, of, on, most], point)?;
+                let points = self.rows(sql::SERIES, values![id, of, on, most], point)?;
                 let same = |(_, print, s): &&mut (i64, String, Series)| {
                     *print == fingerprint && s.metric == metric && s.benchmark == benchmark
                 };
@@ -231,20 +232,20 @@ impl Store {
     /// When the store can't be read.
     pub fn vanished(&self, project: &str, name: &str) -> Result<Option<Vanished>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(None) };
-        let own: Vec<i64> = self.rows(sql::NAMED, params![project, name], |row| row.get(0))?;
+        let own: Vec<i64> = self.rows(sql::NAMED, values![project, name], |row| row.get(0))?;
         let mut last: Option<(i64, i64)> = None;
         for id in &own {
             let found =
-                self.rows(sql::LAST_OF, params![id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                self.rows(sql::LAST_OF, values![*id], |row| Ok((row.get(0)?, row.get(1)?)))?;
             last = last.max(found.first().copied());
         }
         let Some((_, last)) = last else { return Ok(None) };
         let suite = |recording: i64| -> Result<HashSet<i64>, StoreError> {
-            Ok(self.rows(sql::SUITE, params![recording], |row| row.get(0))?.into_iter().collect())
+            Ok(self.rows(sql::SUITE, values![recording], |row| row.get(0))?.into_iter().collect())
         };
         let others: HashSet<i64> =
             suite(last)?.into_iter().filter(|benchmark| !own.contains(benchmark)).collect();
-        let later: Vec<i64> = self.rows(sql::LATER, params![last, LOOKED_AT], |row| row.get(0))?;
+        let later: Vec<i64> = self.rows(sql::LATER, values![last, LOOKED_AT], |row| row.get(0))?;
         let mut runs = 0;
         for recording in later {
             let found = suite(recording)?;
@@ -256,23 +257,12 @@ impl Store {
             return Ok(None);
         }
         let statement = format!("{}{}", sql::RECORDING, sql::BY_ID);
-        let last = self.rows(&statement, params![last], run)?.pop();
+        let last = self.rows(&statement, values![last], run)?.pop();
         Ok(last.map(|last| Vanished { last, runs }))
-    }
-
-    pub(crate) fn rows<T>(
-        &self,
-        statement: &str,
-        values: &[&dyn ToSql],
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, StoreError> {
-        let mut prepared = self.db.prepare_cached(statement).map_err(|e| self.failed(e))?;
-        let rows = prepared.query_map(values, read).and_then(Iterator::collect);
-        rows.map_err(|error| self.failed(error))
     }
 }
 
-pub(crate) fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
+pub(crate) fn run(row: &Row<'_>) -> Result<Run, DbError> {
     let argv: String = row.get(5)?;
     Ok(Run {
         id: row.get(0)?,
@@ -282,7 +272,7 @@ pub(crate) fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
         source: row.get(4)?,
         argv: serde_json::from_str(&argv).unwrap_or_default(),
         tool: row.get(6)?,
-        results: row.get::<_, i64>(7)?.unsigned_abs(),
+        results: row.get::<i64>(7)?.unsigned_abs(),
         verdict: row.get(8)?,
         machine: row.get(9)?,
         fingerprint: row.get(10)?,
@@ -291,14 +281,14 @@ pub(crate) fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
     })
 }
 
-fn revision(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Revision>> {
+fn revision(row: &Row<'_>, at: usize) -> Result<Option<Revision>, DbError> {
     let Some(commit) = row.get(at)? else { return Ok(None) };
     let ordinal: Option<i64> = row.get(at + 2)?;
     let (parent, time) = (row.get(at + 1)?, row.get(at + 3)?);
     Ok(Some(Revision { commit, parent, ordinal: ordinal.map(i64::unsigned_abs), time }))
 }
 
-fn point(row: &Row<'_>) -> rusqlite::Result<Point> {
+fn point(row: &Row<'_>) -> Result<Point, DbError> {
     let digest: String = row.get(0)?;
     Ok(Point {
         recording: short_digest(&digest).to_owned(),
@@ -308,35 +298,35 @@ fn point(row: &Row<'_>) -> rusqlite::Result<Point> {
     })
 }
 
-pub(crate) fn summary(row: &Row<'_>, at: usize) -> rusqlite::Result<RunSummary> {
+pub(crate) fn summary(row: &Row<'_>, at: usize) -> Result<RunSummary, DbError> {
     Ok(RunSummary {
-        n: row.get::<_, i64>(at)?.unsigned_abs(),
-        units: row.get::<_, i64>(at + 1)?.unsigned_abs(),
+        n: row.get::<i64>(at)?.unsigned_abs(),
+        units: row.get::<i64>(at + 1)?.unsigned_abs(),
         centre: row.get(at + 2)?,
         interval: interval(row, at + 3)?,
     })
 }
 
-fn interval(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Interval>> {
+fn interval(row: &Row<'_>, at: usize) -> Result<Option<Interval>, DbError> {
     let ends: (Option<f64>, Option<f64>) = (row.get(at)?, row.get(at + 1)?);
     Ok(ends.0.zip(ends.1).map(|(lower, upper)| Interval { lower, upper }))
 }
 
-pub(crate) fn metric(row: &Row<'_>, at: usize) -> rusqlite::Result<Metric> {
-    let better = match row.get::<_, String>(at + 2)?.as_str() {
+pub(crate) fn metric(row: &Row<'_>, at: usize) -> Result<Metric, DbError> {
+    let better = match row.get::<String>(at + 2)?.as_str() {
         "higher" => Better::Higher,
         _ => Better::Lower,
     };
     let name: String = row.get(at)?;
-    let unit = Unit::from(row.get::<_, String>(at + 1)?);
+    let unit = Unit::from(row.get::<String>(at + 1)?);
     Ok(Metric { better, exact: row.get(at + 3)?, ..Metric::lower(&name, unit) })
 }
 
-pub(crate) fn benchmark(row: &Row<'_>, at: usize) -> rusqlite::Result<Benchmark> {
+pub(crate) fn benchmark(row: &Row<'_>, at: usize) -> Result<Benchmark, DbError> {
     Ok(Benchmark {
         name: row.get(at)?,
-        parameters: parameters(&row.get::<_, String>(at + 1)?),
-        role: row.get::<_, i64>(at + 2)?.unsigned_abs() as usize,
+        parameters: parameters(&row.get::<String>(at + 1)?),
+        role: row.get::<i64>(at + 2)?.unsigned_abs() as usize,
     })
 }
 

@@ -1,15 +1,16 @@
-//! What can be saved of a damaged store: every run whose samples are still whole. Runs are read one by one by their numbers, so that a
-//! damaged page costs those that lie on it and no others.
+//! What can be saved of a damaged store: every run whose samples are still whole, whatever else is damaged. Their rows are looked for on every
+//! page of the file ([`crate::pages`]), so that a damaged page costs what lies on it and nothing that it leads to. SQLite is asked for no more
+//! than which runs there should be.
 
 use crate::error::StoreError;
 use crate::packed::unpack;
+use crate::pages::Pages;
+use crate::place::Place;
 use crate::sql;
 use assay_analysis::history::short_digest;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use std::collections::HashSet;
 use std::path::Path;
-
-/// How far beyond the last run that could be read others are looked for, where no index says how many there are.
-const BEYOND: i64 = 1000;
 
 /// What came of saving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,50 +21,64 @@ pub struct Saved {
     pub lost: u64,
 }
 
-/// Hands over the name and the text of every run that can be read, of all projects. It asks nothing of the file but that its tables are
-/// found, and changes nothing.
+/// Hands over the name and the text of every run that can be read, of all projects, and changes nothing.
 ///
 /// # Errors
-/// When nothing at all can be read, or what `keep` says.
+/// When the file can't be read at all, or what `keep` says.
 pub fn salvage<E: From<StoreError>>(
     path: &Path,
     mut keep: impl FnMut(&str, &[u8]) -> Result<(), E>,
 ) -> Result<Saved, E> {
+    let place = Place::File(path.to_owned());
     if !path.exists() {
-        return Err(StoreError::None { path: path.to_owned() }.into());
+        return Err(StoreError::None { place }.into());
     }
+    let pages = Pages::open(path).map_err(StoreError::from)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let failed = |error| E::from(StoreError::of(error, path, 0));
-    let db = Connection::open_with_flags(path, flags).map_err(failed)?;
-    let mut samples = db.prepare(sql::SAMPLES).map_err(failed)?;
-    let highest = sql::HIGHEST.iter().filter_map(|statement| {
-        db.query_row(statement, [], |row| row.get::<_, Option<i64>>(0)).ok().flatten()
-    });
-    let highest = highest.max();
-    let mut saved = Saved::default();
-    let mut last = 0;
-    let mut id = 0;
-    while id < highest.unwrap_or(last + BEYOND) {
-        id += 1;
-        let packed = samples
-            .query_row(params![id], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?)))
-            .optional();
-        match packed {
-            // Runs that were removed leave a gap.
-            Ok(None) => {}
-            Ok(Some((bytes, deflated))) => match unpack(&deflated, bytes.unsigned_abs()) {
-                Ok(text) => {
-                    let digest = db.query_row(sql::DIGEST_OF, params![id], |row| row.get(0));
-                    let digest: String = digest.unwrap_or_else(|_| format!("{id:010}"));
-                    keep(short_digest(&digest), &text)?;
-                    saved.runs += 1;
-                    last = id;
-                }
-                Err(_) => saved.lost += 1,
-            },
-            Err(_) if highest.is_some() => saved.lost += 1,
-            Err(_) => {}
+    let index = Connection::open_with_flags(path, flags).ok();
+    // What the list of runs says of one: its digest, or nothing where it was removed; an error where the list is damaged there.
+    let listed = |id: i64| -> Result<Option<String>, ()> {
+        let db = index.as_ref().ok_or(())?;
+        let digest = db.query_row(sql::DIGEST_OF, params![id], |row| row.get(0));
+        digest.optional().map_err(|_| ())
+    };
+    let mut saved = HashSet::new();
+    let mut broken = HashSet::new();
+    pages.rows(|id, packed| -> Result<(), E> {
+        if saved.contains(&id) || listed(id) == Ok(None) {
+            return Ok(());
         }
+        match packed.and_then(|(bytes, deflated)| unpack(&deflated, bytes).ok()) {
+            Some(text) => {
+                saved.insert(id);
+                keep(&name(id, listed(id)), &text)
+            }
+            None => {
+                broken.insert(id);
+                Ok(())
+            }
+        }
+    })?;
+    let highest = sql::HIGHEST.iter().filter_map(|statement| {
+        index.as_ref()?.query_row(statement, [], |row| row.get::<_, Option<i64>>(0)).ok().flatten()
+    });
+    let seen = saved.iter().chain(&broken).copied();
+    let highest = highest.chain(seen).max().unwrap_or(0);
+    let is_lost = |id: i64| {
+        let can_be_missed = index.is_some() && listed(id) != Ok(None);
+        !saved.contains(&id) && (broken.contains(&id) || can_be_missed)
+    };
+    // A damaged number may be any; nobody has so many runs.
+    let lost = (1..=highest.min(10_000_000)).filter(|&id| is_lost(id)).count() as u64;
+    Ok(Saved { runs: saved.len() as u64, lost })
+}
+
+/// What a run is called: by its digest, or where that is gone or is none, by its number.
+fn name(id: i64, listed: Result<Option<String>, ()>) -> String {
+    match listed {
+        Ok(Some(digest)) if digest.len() >= 10 && digest.bytes().all(|b| b.is_ascii_hexdigit()) => {
+            short_digest(&digest).to_owned()
+        }
+        _ => format!("{id:010}"),
     }
-    Ok(saved)
 }

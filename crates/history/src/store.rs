@@ -1,18 +1,19 @@
 //! Opening a store: what it must be, its versions, its one writer. What stands in it is read and written elsewhere.
 
+use crate::db::{Column, Db, DbError, Row, Value, values};
 use crate::error::StoreError;
+use crate::place::{Place, Server};
 use crate::sql;
-use rusqlite::{
-    Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
-};
+use postgres::NoTls;
+use rusqlite::{Connection, OpenFlags};
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-/// `assa`, which the first page of every store has.
+/// `assa`, which the first page of every file has.
 const APPLICATION: i64 = 0x6173_7361;
-/// How long a writer waits for another one.
+/// How long a writer waits for another one; the server's is in [`sql::BEGIN_SERVER`].
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Recordings may hold what commands were given: a store is its owner's alone, unless its owner says otherwise.
 const PRIVATE: u32 = 0o600;
@@ -27,136 +28,212 @@ pub enum Access {
 }
 
 /// A store that is open.
-#[derive(Debug)]
 pub struct Store {
-    pub(crate) db: Connection,
-    path: PathBuf,
+    pub(crate) db: Db,
+    place: Place,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Store({})", self.place)
+    }
 }
 
 impl Store {
-    /// Opens a store; for writing, its directory must be there, and a store of an earlier version is brought up to this one.
+    /// Opens a store; for writing, its directory or database must be there, and a store of an earlier version is brought up to this one.
     ///
     /// # Errors
-    /// When it is not there, is something else or of a later version, or can't be read or written.
-    pub fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
-        let failed = |error| StoreError::of(error, path, PATIENCE.as_secs());
-        if access == Access::Read && !path.exists() {
-            return Err(StoreError::None { path: path.to_owned() });
-        }
-        if access == Access::Write && !path.exists() {
-            // SQLite would let everybody read it.
-            let mut options = OpenOptions::new();
-            options.write(true).create(true).truncate(false).mode(PRIVATE);
-            let begun = options.open(path);
-            begun.map_err(|error| StoreError::ReadOnly {
-                path: path.to_owned(),
-                said: error.to_string(),
-            })?;
-        }
-        let flags = match access {
-            Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
-            Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+    /// When it is not there, is something else or of a later version, or can't be reached, read or written.
+    pub fn open(place: &Place, access: Access) -> Result<Self, StoreError> {
+        let db = match place {
+            Place::File(path) => open_file(place, path, access)?,
+            Place::Server(server) => open_server(place, server, access)?,
         };
-        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut db = Connection::open_with_flags(path, flags).map_err(failed)?;
-        if access == Access::Read && !can_be_read(&db) {
-            // A log of writes needs a place for its index, which a directory that is only read has not; without writers there is no log.
-            let place = format!("file:{}?immutable=1", escaped(path));
-            let flags = flags | OpenFlags::SQLITE_OPEN_URI;
-            db = Connection::open_with_flags(place, flags).map_err(failed)?;
-        }
-        let mut store = Self { db, path: path.to_owned() };
-        store.prepare(access)?;
-        Ok(store)
-    }
-
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(crate) fn failed(&self, error: rusqlite::Error) -> StoreError {
-        StoreError::of(error, &self.path, PATIENCE.as_secs())
-    }
-
-    fn prepare(&mut self, access: Access) -> Result<(), StoreError> {
-        let path = self.path.clone();
-        let failed = |error| StoreError::of(error, &path, PATIENCE.as_secs());
-        self.db.busy_timeout(PATIENCE).map_err(failed)?;
-        let number = |db: &Connection, name: &str| {
-            db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(failed)
-        };
+        let store = Self { db, place: place.clone() };
+        let found = store.version()?;
         let known = sql::MIGRATIONS.len() as i64;
-        let is_new = || -> Result<bool, StoreError> {
-            let tables = "SELECT count(*) FROM sqlite_master";
-            let tables: i64 = self.db.query_row(tables, [], |row| row.get(0)).map_err(failed)?;
-            Ok(tables == 0)
-        };
-        let found = number(&self.db, "user_version")?;
-        if number(&self.db, "application_id")? != APPLICATION && !(found == 0 && is_new()?) {
-            return Err(StoreError::Foreign { path });
-        }
         if found > known {
-            return Err(StoreError::Newer { path, found, known });
+            return Err(StoreError::Newer { place: place.clone(), found, known });
         }
         if access == Access::Read {
             return match found {
-                0 => Err(StoreError::None { path }),
-                _ => Ok(()),
+                0 => Err(StoreError::None { place: place.clone() }),
+                _ => Ok(store),
             };
         }
-        // After a crash of the program nothing is lost; after one of the machine the last runs may be, and the file is whole.
-        for (name, value) in [("journal_mode", "WAL"), ("synchronous", "NORMAL")] {
-            self.db.pragma_update(None, name, value).map_err(failed)?;
+        if let Db::File(db) = &store.db {
+            // After a crash of the program nothing is lost; after one of the machine the last runs may be, and the file is whole.
+            let settings =
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON";
+            db.execute_batch(settings).map_err(|error| store.failed(error.into()))?;
         }
-        self.db.pragma_update(None, "foreign_keys", true).map_err(failed)?;
         if found < known {
-            self.migrate()?;
+            store.transact(migrate)?;
         }
-        Ok(())
+        Ok(store)
     }
 
-    /// Brings the store up to the latest version; two programs may try at once.
-    fn migrate(&mut self) -> Result<(), StoreError> {
-        self.transact(|db| {
-            let found: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
-            let missing = sql::MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0));
-            for migration in missing {
-                db.execute_batch(migration)?;
+    /// Where it is.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    pub(crate) fn failed(&self, error: DbError) -> StoreError {
+        StoreError::of(error, &self.place, PATIENCE.as_secs())
+    }
+
+    /// The version that it has; 0 where there is nothing yet.
+    fn version(&self) -> Result<i64, StoreError> {
+        let is_empty = || -> Result<bool, StoreError> {
+            Ok(self.first::<i64>(self.tables(), &[])? == Some(0))
+        };
+        let foreign = || StoreError::Foreign { place: self.place.clone() };
+        match &self.db {
+            Db::File(_) => {
+                let number =
+                    |statement| self.first::<i64>(statement, &[]).map(Option::unwrap_or_default);
+                let found = number("PRAGMA user_version")?;
+                let is_ours = number("PRAGMA application_id")? == APPLICATION;
+                if is_ours || found == 0 && is_empty()? { Ok(found) } else { Err(foreign()) }
             }
-            db.pragma_update(None, "user_version", sql::MIGRATIONS.len() as i64)?;
-            db.pragma_update(None, "application_id", APPLICATION)
-        })
+            Db::Server(_) => {
+                if is_empty()? {
+                    return Ok(0);
+                }
+                if self.first::<i64>(sql::SERVER_HAS_VERSION, &[])? == Some(0) {
+                    return Err(foreign());
+                }
+                Ok(self.first(sql::SERVER_VERSION, &[])?.unwrap_or(0))
+            }
+        }
+    }
+
+    fn tables(&self) -> &'static str {
+        match self.db {
+            Db::File(_) => sql::FILE_TABLES,
+            Db::Server(_) => sql::SERVER_TABLES,
+        }
     }
 
     /// Writes all of it or nothing; other writers wait meanwhile.
     pub(crate) fn transact<T>(
-        &mut self,
-        write: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+        &self,
+        write: impl FnOnce(&Db) -> Result<T, DbError>,
     ) -> Result<T, StoreError> {
-        let path = &self.path;
-        let written = || {
-            let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let written = write(&transaction)?;
-            transaction.commit().map(|()| written)
-        };
-        written().map_err(|error| StoreError::of(error, path, PATIENCE.as_secs()))
+        self.db.transact(write).map_err(|error| self.failed(error))
+    }
+
+    pub(crate) fn rows<T>(
+        &self,
+        statement: &str,
+        values: &[Value<'_>],
+        read: impl FnMut(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.db.rows(statement, values, read).map_err(|error| self.failed(error))
+    }
+
+    pub(crate) fn first<T: Column>(
+        &self,
+        statement: &str,
+        values: &[Value<'_>],
+    ) -> Result<Option<T>, StoreError> {
+        self.db.first(statement, values).map_err(|error| self.failed(error))
+    }
+
+    pub(crate) fn execute(&self, statement: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+        self.db.execute(statement, values).map_err(|error| self.failed(error))
+    }
+
+    /// Gives back the room of what was removed. O(size of the store) for a file; a server does that by itself.
+    ///
+    /// # Errors
+    /// When the store can't be written.
+    pub fn compact(&self) -> Result<(), StoreError> {
+        match &self.db {
+            Db::File(_) => self.db.batch(sql::COMPACT).map_err(|error| self.failed(error)),
+            Db::Server(_) => Ok(()),
+        }
     }
 
     /// The number of a project; `None` for one without runs.
     pub(crate) fn project(&self, name: &str) -> Result<Option<i64>, StoreError> {
-        let found = self.db.prepare_cached(sql::PROJECT).and_then(|mut statement| {
-            statement.query_row(params![name], |row| row.get(0)).optional()
-        });
-        found.map_err(|error| self.failed(error))
+        self.first(sql::PROJECT, values![name])
     }
+}
+
+/// Brings a store up to the latest version; two programs may try at once.
+fn migrate(db: &Db) -> Result<(), DbError> {
+    let latest = sql::MIGRATIONS.len() as i64;
+    let found: Option<i64> = match db {
+        Db::File(_) => db.first("PRAGMA user_version", &[])?,
+        Db::Server(_) => {
+            if db.first::<i64>(sql::SERVER_SCHEMA, &[])? == Some(0) {
+                db.batch(sql::SERVER_NEW_SCHEMA)?;
+            }
+            if db.first::<i64>(sql::SERVER_HAS_VERSION, &[])? == Some(0) {
+                db.batch(sql::SERVER_NEW_VERSION)?;
+            }
+            db.first(sql::SERVER_VERSION, &[])?
+        }
+    };
+    let known = usize::try_from(found.unwrap_or(0)).unwrap_or(0);
+    for migration in sql::MIGRATIONS.iter().skip(known) {
+        db.migrate(migration)?;
+    }
+    match db {
+        Db::File(_) => db.batch(&format!(
+            "PRAGMA user_version = {latest}; PRAGMA application_id = {APPLICATION}"
+        )),
+        Db::Server(_) => db.execute(sql::SERVER_SET_VERSION, values![latest]).map(|_| ()),
+    }
+}
+
+fn open_file(place: &Place, path: &Path, access: Access) -> Result<Db, StoreError> {
+    let failed = |error: rusqlite::Error| StoreError::of(error.into(), place, PATIENCE.as_secs());
+    if access == Access::Read && !path.exists() {
+        return Err(StoreError::None { place: place.clone() });
+    }
+    if access == Access::Write && !path.exists() {
+        // SQLite would let everybody read it.
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(PRIVATE);
+        let begun = options.open(path);
+        begun.map_err(|error| StoreError::ReadOnly {
+            place: place.clone(),
+            said: error.to_string(),
+        })?;
+    }
+    let flags = match access {
+        Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+        Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+    };
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut db = Connection::open_with_flags(path, flags).map_err(failed)?;
+    if access == Access::Read && !can_be_read(&db) {
+        // A log of writes needs a place for its index, which a directory that is only read has not; without writers there is no log.
+        let place = format!("file:{}?immutable=1", escaped(path));
+        let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+        db = Connection::open_with_flags(place, flags).map_err(failed)?;
+    }
+    db.busy_timeout(PATIENCE).map_err(failed)?;
+    Ok(Db::File(db))
+}
+
+fn open_server(place: &Place, server: &Server, access: Access) -> Result<Db, StoreError> {
+    let failed = |error| StoreError::of(error, place, PATIENCE.as_secs());
+    let db = Db::server(server.config.connect(NoTls).map_err(|error| failed(error.into()))?);
+    db.batch(sql::SERVER_BEGIN).map_err(failed)?;
+    if access == Access::Read {
+        db.batch(sql::SERVER_READS).map_err(failed)?;
+    }
+    Ok(db)
 }
 
 /// Whether a store that was opened can be read; opening itself reads nothing.
 fn can_be_read(db: &Connection) -> bool {
-    let read = db.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get::<_, i64>(0));
+    let read = db.query_row(sql::FILE_TABLES, [], |row| row.get::<_, i64>(0));
     let code = read.err().and_then(|error| error.sqlite_error_code());
-    code != Some(rusqlite::ErrorCode::CannotOpen)
+    !matches!(code, Some(rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::ReadOnly))
 }
 
 /// A path within a URI.

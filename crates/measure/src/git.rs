@@ -34,8 +34,8 @@ pub struct Place {
     pub commit: String,
     /// Its first parent; `None` for the first commit of all.
     pub parent: Option<String>,
-    /// How many commits lead to it by first parents, itself counted.
-    pub ordinal: u64,
+    /// How many commits lead to it by first parents, itself counted; `None` in a shallow clone, which has not all of them.
+    pub ordinal: Option<u64>,
     /// When it was committed, s since 1970.
     pub time: i64,
 }
@@ -44,16 +44,9 @@ pub struct Place {
 /// Where the history has a million commits, this takes a second.
 pub fn place(directory: &Path, revision: &str) -> Option<Place> {
     let asked = |words: &[&str]| {
-        let git = Command::new("git")
-            .args(POWERLESS)
-            .args(words)
-            .args(["--end-of-options", revision, "--"])
-            .envs(OFFLINE)
-            .current_dir(directory)
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .output();
-        let answer = git.ok().filter(|answer| answer.status.success())?;
+        let answer =
+            quiet(directory).args(words).args(["--end-of-options", revision, "--"]).output();
+        let answer = answer.ok().filter(|answer| answer.status.success())?;
         String::from_utf8(answer.stdout).ok()
     };
     let commit = asked(&["log", "-1", "--no-show-signature", "--format=%H%n%P%n%ct"])?;
@@ -61,8 +54,35 @@ pub fn place(directory: &Path, revision: &str) -> Option<Place> {
     let commit = object_name(lines.next()?)?;
     let parent = lines.next()?.split(' ').next().and_then(object_name);
     let time = lines.next()?.trim().parse().ok()?;
-    let ordinal = asked(&["rev-list", "--count", "--first-parent"])?.trim().parse().ok()?;
+    let count = || asked(&["rev-list", "--count", "--first-parent"])?.trim().parse().ok();
+    let ordinal = if is_shallow(directory) { None } else { count() };
     Some(Place { commit, parent, ordinal, time })
+}
+
+/// Whether one commit leads to another one; `None` where the repository of a directory has not both, or there is none.
+pub fn leads_to(directory: &Path, from: &str, to: &str) -> Option<bool> {
+    // Names come from files of others: they must not be options.
+    let (from, to) = (object_name(from)?, object_name(to)?);
+    let status = quiet(directory).args(["merge-base", "--is-ancestor", &from, &to]).status();
+    match status.ok()?.code() {
+        Some(0) => Some(true),
+        Some(1) => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether a clone has only the last commits.
+pub fn is_shallow(directory: &Path) -> bool {
+    let asked = quiet(directory).args(["rev-parse", "--is-shallow-repository"]).output();
+    asked.is_ok_and(|answer| answer.stdout.starts_with(b"true"))
+}
+
+/// `git` in a directory, with nothing but its answer.
+fn quiet(directory: &Path) -> Command {
+    let mut git = Command::new("git");
+    git.args(POWERLESS).envs(OFFLINE).current_dir(directory);
+    git.stdin(Stdio::null()).stderr(Stdio::null());
+    git
 }
 
 /// The top of the working tree that a directory is in, by what is there; git is not asked.

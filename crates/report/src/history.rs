@@ -1,11 +1,13 @@
 //! What a store of runs holds, as screens: the list of runs, one run, a benchmark over its revisions, a
 //! run beside what is normal. Nothing is read or computed here.
 
+mod blessings;
 mod gate;
 mod log;
 mod show;
 mod trend;
 
+pub use blessings::blessings;
 pub(crate) use gate::sentence as sentence_of_gate;
 pub use gate::{GateReport, gate};
 pub use log::{Log, log};

@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 113] = [
+pub const CODES: [&str; 115] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
@@ -24,6 +24,7 @@ pub const CODES: [&str; 113] = [
     "CLOSED_LOOP",
     "COARSE_CLOCK",
     "COMMAND_FAILED",
+    "COMMIT_GONE",
     "COUNTED_WHOLE",
     "COUNTERS_USER_ONLY",
     "COUNTER_TOTALS",
@@ -63,6 +64,7 @@ pub const CODES: [&str; 113] = [
     "METRIC_MISSING",
     "MULTIMODAL",
     "MULTIPLEXED",
+    "NORMAL_ACCEPTED",
     "NORMAL_CHANGED",
     "NOT_CONTROLLED",
     "NOT_COUNTED",

@@ -204,6 +204,18 @@ pub fn vanished(benchmark: &str, last: &str, runs: u64) -> Finding {
         .with("runs", runs as f64)
 }
 
+/// Commits around a change that the repository does not connect any more: `lost` is not in it, or none is and they lie on two branches.
+pub fn commit_gone(lost: Option<&Revision>, before: &Revision, after: &Revision) -> Finding {
+    let why = match lost {
+        Some(lost) => format!("commit {} is not in the repository here any more", lost.short()),
+        None => format!("commit {} does not lead to {}", before.short(), after.short()),
+    };
+    let message = format!(
+        "{why}: its history was rewritten, or this is another clone; the place of the change is that of the commits as they were"
+    );
+    Finding::new("COMMIT_GONE", Severity::Warning, message)
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]

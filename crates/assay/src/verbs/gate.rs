@@ -1,13 +1,13 @@
 //! `assay gate`: is this run worse than what is normal here?
 
 use crate::advice::{Dialect, spell};
-use crate::args::{LookArgs, ReadingArgs, confidence, threshold};
-use crate::history::StoreArgs;
+use crate::args::{confidence, threshold};
+use crate::history::BesideArgs;
 use crate::{Ending, output, present};
 use anyhow::bail;
 use assay_analysis::history::gate::{Asked, Candidate, Standing, gate};
 use assay_analysis::history::trend::vanished;
-use assay_analysis::history::{Summarised, of_samples};
+use assay_analysis::history::{Blessing, Summarised, last_blessing, of_samples};
 use assay_data::import;
 use assay_data::{Finding, Samples, Threshold, assay_file};
 use assay_history::{Store, Wanted};
@@ -53,22 +53,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METRIC", help_heading = "Deciding")]
     primary: Option<String>,
 
-    /// Name of the machine, where its host name changes from run to run
-    #[arg(long, value_name = "NAME", help_heading = "History")]
-    machine: Option<String>,
-
     /// List the benchmarks that are normal, too, and every finding
     #[arg(long, help_heading = "Output")]
     all: bool,
 
     #[command(flatten)]
-    of: StoreArgs,
-
-    #[command(flatten)]
-    reading: ReadingArgs,
-
-    #[command(flatten)]
-    look: LookArgs,
+    beside: BesideArgs,
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -91,7 +81,7 @@ struct Judging {
 
 /// Judges, shows, and ends as the worst benchmark says.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    let (store, project) = args.of.of_project()?;
+    let (store, project) = args.beside.of.of_project()?;
     let judging = judged(args, &store, &project)?;
     let summaries = of_samples(&judging.samples);
     let metric = match &args.primary {
@@ -128,22 +118,29 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     };
     let names: HashSet<String> = own.iter().map(|summary| summary.benchmark.label()).collect();
     let gone = missing(&store, &project, &judging, &names)?;
-    let candidates: Result<Vec<Candidate>, _> = own
+    let blessings = store.blessings(&project)?;
+    let mut accepted = Vec::new();
+    let candidates = own
         .into_iter()
-        .map(|summary| candidate(&store, &project, &judging, summary, asked))
-        .collect();
-    let mut gate = gate(candidates?, asked);
+        .map(|summary| {
+            let (found, since) = candidate(&store, &project, &judging, summary, asked, &blessings)?;
+            accepted.extend(since);
+            Ok(found)
+        })
+        .collect::<anyhow::Result<Vec<Candidate>>>()?;
+    let mut gate = gate(candidates, asked);
+    gate.findings.extend(accepted);
     gate.findings.extend(gone);
     spell(Dialect::Gate, &mut gate.findings);
     let report =
         GateReport { gate: &gate, run: &judging.name, machine: &judging.machine, all: args.all };
-    output::print(&if args.look.json {
+    output::print(&if args.beside.look.json {
         json::text(&Gated::of(&report))?
     } else {
         history::gate(
             &report,
-            Remarks::wanted(args.look.quiet, args.all),
-            &present::screen(args.look.color),
+            Remarks::wanted(args.beside.look.quiet, args.all),
+            &present::screen(args.beside.look.color),
         )
     })?;
     Ok(match gate.standing() {
@@ -166,19 +163,21 @@ fn judged(args: &Args, store: &Store, project: &str) -> anyhow::Result<Judging> 
             kept: Some(run.short().to_owned()),
         });
     };
-    let samples = import::load(std::slice::from_ref(file), &args.reading.options())?;
-    let (fingerprint, machine) = Store::machine(&samples.environment, args.machine.as_deref());
+    let samples = import::load(std::slice::from_ref(file), &args.beside.reading.options())?;
+    let (fingerprint, machine) =
+        Store::machine(&samples.environment, args.beside.machine.as_deref());
     Ok(Judging { samples, name: file.display().to_string(), machine, fingerprint, kept: None })
 }
 
-/// A benchmark with the runs before it.
+/// A benchmark with the runs before it, and what to know of those: what was before a level that was accepted is left out.
 fn candidate(
     store: &Store,
     project: &str,
     judging: &Judging,
     summary: Summarised,
     asked: Asked,
-) -> anyhow::Result<Candidate> {
+    blessings: &[Blessing],
+) -> anyhow::Result<(Candidate, Option<Finding>)> {
     let metric = judging.samples.metrics[summary.metric].clone();
     let wanted = Wanted {
         metric: Some(&metric.name),
@@ -194,8 +193,14 @@ fn candidate(
             && series.metric.better == metric.better
     });
     let mut before = own.map(|series| series.points).unwrap_or_default();
+    // Runs of one time stand in the order in which they were added.
+    before.reverse();
+    let accepted = last_blessing(blessings, &benchmark.name).and_then(|blessing| {
+        let left_out = blessing.cut(&mut before);
+        (left_out > 0).then(|| blessing.finding(&benchmark.label(), left_out))
+    });
     before.retain(|point| judging.kept.as_ref() != Some(&point.recording));
-    Ok(Candidate { benchmark, metric, now: summary.result, before })
+    Ok((Candidate { benchmark, metric, now: summary.result, before }, accepted))
 }
 
 /// Benchmarks of the last run of this suite that this one lacks.

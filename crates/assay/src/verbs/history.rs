@@ -2,7 +2,9 @@
 
 mod add;
 mod alias;
+mod bless;
 mod export;
+mod prune;
 mod runs;
 mod serve;
 mod site;
@@ -45,8 +47,12 @@ enum Command {
     Serve(serve::Args),
     /// Remove runs
     Rm(runs::RmArgs),
+    /// Remove runs that are old, or of which there are more than enough
+    Prune(prune::Args),
     /// Write runs as .assay files; of a damaged store, what can still be read
     Export(export::Args),
+    /// Accept a level that changed as the new normal
+    Bless(bless::Args),
     /// Call a benchmark that was renamed by its new name
     Alias(alias::Args),
 }
@@ -61,7 +67,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         Command::Site(args) => site::run(args),
         Command::Serve(args) => serve::run(args),
         Command::Rm(args) => runs::rm(args),
+        Command::Prune(args) => prune::run(args),
         Command::Export(args) => export::run(args),
+        Command::Bless(args) => bless::run(args),
         Command::Alias(args) => alias::run(args),
     }
 }

@@ -3,7 +3,7 @@
 use crate::room::{Ended, Room, finish};
 
 /// A repository of three commits, in which runs are kept.
-fn repository() -> Room {
+pub fn repository() -> Room {
     let room = Room::new();
     room.write(".gitignore", "state/\nr.assay\nown.db*\n");
     let line = "mkdir .assay && git init -q -b main && git add .gitignore && git commit -q -m one \
@@ -18,7 +18,7 @@ fn repository() -> Room {
 }
 
 /// Adds so many runs of a suite, a commit each, in which `BM_Copy` takes `step` times as long from the middle on.
-fn recorded(room: &Room, runs: u32, step: f64) {
+pub fn recorded(room: &Room, runs: u32, step: f64) {
     let commits = format!(
         "for i in $(seq {runs}); do git commit -q --allow-empty -m \"$i\"; git tag \"t$i\"; done"
     );
@@ -38,7 +38,7 @@ fn recorded(room: &Room, runs: u32, step: f64) {
 }
 
 /// What Google Benchmark says of two benchmarks, each repeated nine times.
-fn suite(room: &Room, name: &str, times: [f64; 2]) {
+pub fn suite(room: &Room, name: &str, times: [f64; 2]) {
     let row = |benchmark: &str, time: f64, i: u32| {
         let time = time * (1.0 + f64::from(i * 5 % 9) / 1000.0);
         format!(
@@ -52,7 +52,7 @@ fn suite(room: &Room, name: &str, times: [f64; 2]) {
     room.write(name, &format!("{context}, \"benchmarks\": [{}]}}", rows.join(", ")));
 }
 
-fn history(room: &Room, words: &[&str]) -> Ended {
+pub fn history(room: &Room, words: &[&str]) -> Ended {
     room.run(&[&["history"], words].concat())
 }
 
@@ -140,7 +140,7 @@ fn a_store_that_can_not_be_used_says_why_and_what_is_whole_is_saved() {
     let path = room.path(".assay/history.db");
     let mut bytes = std::fs::read(&path).unwrap();
     // Behind the pages that lead to all others.
-    let leaf = 23 * 4096;
+    let leaf = 27 * 4096;
     bytes[leaf..leaf + 5 * 4096].fill(0xA5);
     std::fs::write(&path, bytes).unwrap();
     let saved = history(&room, &["export", "--all", "--out", "saved", "--json"]).ends(0);
@@ -151,6 +151,12 @@ fn a_store_that_can_not_be_used_says_why_and_what_is_whole_is_saved() {
     // What was saved makes a new store.
     let fresh = "$ASSAY history add -q saved/*.assay --store fresh.db && $ASSAY history log -n 0 --json --store fresh.db";
     assert_eq!(finish(room.shell(fresh)).ends(0).stdout.matches("\"measured\"").count(), runs);
+    // The first page is all that says that it is ours.
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[..4096].fill(0);
+    std::fs::write(room.path("first.db"), bytes).unwrap();
+    let all = ["export", "--all", "--out", "first", "--json", "--store", "first.db"];
+    assert_eq!(history(&room, &all).ends(0).json()["runs"].as_array().unwrap().len(), runs);
     room.write("foreign.db", "nothing of ours, but a text that is longer than one hundred bytes, as long as the header of a database is, so that it is read");
     history(&room, &["log", "--store", "foreign.db"]).ends(2).complains("is no history of assay");
 }

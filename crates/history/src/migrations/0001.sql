@@ -1,4 +1,4 @@
--- Version 1 of the store. Times are ms since 1970, those of commits s; numbers are in base units.
+-- Version 1 of the store, in words that `sql::in_postgres` knows to turn. Times are ms since 1970, those of commits s; numbers are in base units.
 
 CREATE TABLE project (
     id INTEGER PRIMARY KEY,
@@ -26,7 +26,7 @@ CREATE TABLE metric (
     name TEXT NOT NULL,
     unit TEXT NOT NULL,
     better TEXT NOT NULL,
-    exact INTEGER NOT NULL,
+    exact BOOLEAN NOT NULL,
     UNIQUE (name, unit, better, exact)
 );
 
@@ -46,6 +46,17 @@ CREATE TABLE alias (
     PRIMARY KEY (project, old)
 );
 
+-- Levels that were accepted; of no benchmark: of all. They outlive their runs.
+CREATE TABLE blessing (
+    project INTEGER NOT NULL REFERENCES project (id),
+    benchmark TEXT NOT NULL,
+    run TEXT NOT NULL,
+    started INTEGER NOT NULL,
+    blessed INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    PRIMARY KEY (project, benchmark, run)
+);
+
 CREATE TABLE recording (
     id INTEGER PRIMARY KEY,
     project INTEGER NOT NULL REFERENCES project (id),
@@ -54,7 +65,7 @@ CREATE TABLE recording (
     digest TEXT NOT NULL,
     started INTEGER NOT NULL,
     added INTEGER NOT NULL,
-    changed INTEGER NOT NULL,
+    changed BOOLEAN NOT NULL,
     source TEXT NOT NULL,
     argv TEXT NOT NULL,
     tool TEXT,

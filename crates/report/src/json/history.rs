@@ -17,7 +17,7 @@ view! {
         /// Layout and verb.
         #[serde(flatten)]
         head: Head = Head::of("history"),
-        /// The file that keeps them.
+        /// The file or the database that keeps them.
         store: String = store.to_owned(),
         /// The project.
         project: String = log.project.to_owned(),
@@ -133,7 +133,7 @@ pub struct StoreChange {
     /// Layout and verb.
     #[serde(flatten)]
     pub head: Head,
-    /// The file that keeps the runs.
+    /// The file or the database that keeps the runs.
     pub store: String,
     /// The project.
     pub project: String,
@@ -141,6 +141,8 @@ pub struct StoreChange {
     pub runs: Vec<ChangedRun>,
     /// Other names of benchmarks, old to new, where those were asked for.
     pub aliases: Vec<[String; 2]>,
+    /// Levels that were accepted as normal, where those were asked for.
+    pub blessings: Vec<Blessing>,
     /// Runs that could not be read, of a damaged store.
     pub lost: u64,
 }
@@ -150,16 +152,33 @@ impl StoreChange {
     pub fn new(store: &str, project: &str) -> Self {
         let (store, project) = (store.to_owned(), project.to_owned());
         let head = Head::of("history");
-        Self { head, store, project, runs: Vec::new(), aliases: Vec::new(), lost: 0 }
+        let (runs, aliases, blessings) = (Vec::new(), Vec::new(), Vec::new());
+        Self { head, store, project, runs, aliases, blessings, lost: 0 }
+    }
+}
+
+view! {
+    /// A level that was accepted as normal.
+    Blessing of (blessing: &history::Blessing) {
+        /// The benchmark; `null`: all.
+        benchmark: Option<String> = blessing.benchmark.clone(),
+        /// The run from which on it holds.
+        run: String = blessing.run.clone(),
+        /// When that was measured, RFC 3339.
+        measured: String = rfc3339(blessing.started),
+        /// When it was accepted, RFC 3339.
+        accepted: String = rfc3339(blessing.blessed),
+        /// Why; may be empty.
+        reason: String = blessing.reason.clone(),
     }
 }
 
 /// A run that was added, removed or exported.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ChangedRun {
-    /// What it is known by; of a damaged store, as much as is left of it.
+    /// What it is known by; of a damaged store, as much as is left of it; empty while it waits.
     pub run: String,
-    /// `added`, `known` (it was there), `removed` or `exported`.
+    /// `added`, `known` (it was there), `waiting` (for a server that is gone), `removed`, `would be removed` or `exported`.
     pub done: &'static str,
     /// The file that it was read from, or written to.
     pub file: String,

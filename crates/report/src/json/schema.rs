@@ -109,7 +109,14 @@ const DOCUMENTS: [Document; 16] = [
     },
     Document {
         title: "A change of the history",
-        commands: &["history add", "history rm", "history export", "history alias"],
+        commands: &[
+            "history add",
+            "history rm",
+            "history export",
+            "history alias",
+            "history bless",
+            "history prune",
+        ],
         names: &["history-add"],
         schema: of::<StoreChange>,
     },

@@ -1,10 +1,9 @@
 //! `assay history add`: files become runs of the history, one each.
 
-use crate::args::{LookArgs, ReadingArgs};
-use crate::history::{Adding, StoreArgs};
+use crate::history::{Adding, BesideArgs, Kept};
 use crate::{Ending, output};
 use assay_data::import;
-use assay_history::{Access, Added};
+use assay_history::{Access, Added, Store};
 use assay_report::json::{self, ChangedRun, StoreChange};
 use std::path::PathBuf;
 
@@ -25,35 +24,38 @@ pub(crate) struct Args {
     #[arg(long, value_name = "REVISION")]
     rev: Option<String>,
 
-    /// Name of the machine, where its host name changes from run to run
-    #[arg(long, value_name = "NAME")]
-    machine: Option<String>,
-
     #[command(flatten)]
-    of: StoreArgs,
-
-    #[command(flatten)]
-    reading: ReadingArgs,
-
-    #[command(flatten)]
-    look: LookArgs,
+    beside: BesideArgs,
 }
 
 /// Reads, adds, says what became of each.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
-    let mut store = args.of.open(Access::Write)?;
-    let project = args.of.project();
-    let mut change = StoreChange::new(&store.path().display().to_string(), &project);
+    let BesideArgs { of, machine, reading, look } = &args.beside;
+    let project = of.project();
+    let mut change = StoreChange::new(&of.place()?.to_string(), &project);
+    // What can't be read begins no store.
+    let mut opened: Option<Store> = None;
     for path in &args.files {
         let file = path.display().to_string();
-        let samples = import::load(std::slice::from_ref(path), &args.reading.options())?;
-        let machine = args.machine.as_deref();
+        let samples = import::load(std::slice::from_ref(path), &reading.options())?;
+        let store = match &mut opened {
+            Some(store) => store,
+            none => none.insert(of.open(Access::Write)?),
+        };
+        let machine = machine.as_deref();
         let adding = Adding { machine, rev: args.rev.as_deref(), source: &file };
-        let added = adding.add(&mut store, &project, &samples)?;
+        let added = match adding.add(store, &project, &samples)? {
+            Kept::InStore(added) => added,
+            Kept::Waits(why) => {
+                output::say(&why);
+                change.runs.push(ChangedRun { run: String::new(), done: "waiting", file });
+                continue;
+            }
+        };
         let (run, is_new) = (added.run(), matches!(added, Added::New(_)));
         let done = if is_new { "added" } else { "known" };
         change.runs.push(ChangedRun { run: run.digest.clone(), done, file: file.clone() });
-        if args.look.json {
+        if look.json {
             continue;
         }
         let of = match &run.revision {
@@ -71,10 +73,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         let known = if is_new { "" } else { "; it was there before" };
         output::print(&format!("{done} {} ({results} of {of}{known})\n", run.short()))?;
         let is_placed = run.revision.as_ref().is_some_and(|revision| revision.ordinal.is_some());
-        if is_new && !is_placed && !args.look.quiet {
+        if is_new && !is_placed && !look.quiet {
             output::say(&match &run.revision {
                 None => format!(
                     "{file} does not say which revision it measured: --rev names it. Until then its time counts"
+                ),
+                Some(revision) if revision.time.is_some() => format!(
+                    "the repository here is a shallow clone, which does not say how many commits lead to `{}`: its place among others is \
+                     that of its time; `git fetch --unshallow` before adding mends that",
+                    revision.short()
                 ),
                 Some(revision) => format!(
                     "`{}` is no commit of the repository here, so its place among others is that of its time",
@@ -83,7 +90,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
             });
         }
     }
-    if args.look.json {
+    if look.json {
         output::print(&json::text(&change)?)?;
     }
     Ok(Ending::Fine)

@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     {
         bail!("`{old}` has no other name; `assay history alias` lists those that have");
     }
-    let mut change = StoreChange::new(&reading.path().display().to_string(), &project);
+    let mut change = StoreChange::new(&reading.place().to_string(), &project);
     change.aliases = reading.aliases(&project)?.into_iter().map(|(old, new)| [old, new]).collect();
     output::print(&if args.look.json {
         json::text(&change)?

@@ -4,7 +4,7 @@ use crate::args::LookArgs;
 use crate::history::StoreArgs;
 use crate::{Ending, output, whole_file};
 use anyhow::Context;
-use assay_history::{Access, StoreError, salvage};
+use assay_history::{Access, Place, Saved, StoreError, salvage};
 use assay_report::json::{self, ChangedRun, StoreChange};
 use std::path::PathBuf;
 
@@ -37,16 +37,20 @@ pub(crate) struct Args {
 
 /// Writes the files, and says what is lost.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
-    let mut change = StoreChange::new(&args.of.path()?.display().to_string(), &args.of.project());
-    let written = whole(args, &mut change);
-    match written {
-        Err(error) if args.all && is_damage(&error) => {
+    let place = args.of.place()?;
+    let mut change = StoreChange::new(&place.to_string(), &args.of.project());
+    match (whole(args, &mut change), &place) {
+        (Err(error), Place::File(path)) if args.all && is_damage(&error) => {
             change.runs.clear();
-            output::say(&format!("{error:#}\nhint: saving what can be read, of all projects"));
-            let saved = salvage(&args.of.path()?, |name, text| put(args, &mut change, name, text))?;
+            let saved = salvage(path, |name, text| put(args, &mut change, name, text))?;
+            // Nothing of it is ours, or nothing is left.
+            if saved == Saved::default() {
+                return Err(error);
+            }
+            output::say(&format!("{error:#}\nhint: what could be read was saved, of all projects"));
             change.lost = saved.lost;
         }
-        other => other?,
+        (whole, _) => whole?,
     }
     if args.look.json {
         output::print(&json::text(&change)?)?;
@@ -63,7 +67,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
 
 fn is_damage(error: &anyhow::Error) -> bool {
     let found = error.downcast_ref::<StoreError>();
-    matches!(found, Some(StoreError::Damaged { .. } | StoreError::BadSamples { .. }))
+    // A file whose first page is gone says no more that it is ours.
+    matches!(
+        found,
+        Some(
+            StoreError::Damaged { .. } | StoreError::BadSamples { .. } | StoreError::Foreign { .. }
+        )
+    )
 }
 
 fn whole(args: &Args, change: &mut StoreChange) -> anyhow::Result<()> {

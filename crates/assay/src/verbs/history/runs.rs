@@ -69,7 +69,7 @@ pub(super) fn log(args: &LogArgs) -> anyhow::Result<Ending> {
     let runs = store.log(&project, most)?;
     let log = Log { project: &project, runs: &runs, total: store.count(&project)? };
     output::print(&if args.look.json {
-        json::text(&RunList::of(&log, &store.path().display().to_string()))?
+        json::text(&RunList::of(&log, &store.place().to_string()))?
     } else {
         history::log(&log, &present::screen(args.look.color))
     })?;
@@ -97,7 +97,7 @@ pub(super) fn rm(args: &RmArgs) -> anyhow::Result<Ending> {
     let project = args.of.project();
     let found: Result<Vec<Run>, _> =
         args.runs.iter().map(|run| store.find(&project, run)).collect();
-    let mut change = StoreChange::new(&store.path().display().to_string(), &project);
+    let mut change = StoreChange::new(&store.place().to_string(), &project);
     for run in found? {
         store.remove(&run)?;
         if !args.look.json {

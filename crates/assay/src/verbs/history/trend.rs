@@ -4,11 +4,15 @@ use crate::args::{LookArgs, confidence};
 use crate::history::StoreArgs;
 use crate::{Ending, output, present};
 use anyhow::bail;
-use assay_analysis::history::trend::{Change, Trend, trend, vanished};
+use assay_analysis::history::last_blessing;
+use assay_analysis::history::trend::{Change, Trend, commit_gone, trend, vanished};
+use assay_data::Finding;
 use assay_history::{Store, Wanted};
+use assay_measure::git;
 use assay_report::history::{self, TrendReport};
 use assay_report::html::shell_line;
 use assay_report::json::{self, Trends};
+use std::path::Path;
 
 /// Arguments of `assay history trend`.
 #[derive(clap::Args, Debug)]
@@ -83,6 +87,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         let last = last.map_or_else(|| gone.last.short().to_owned(), |r| r.short().to_owned());
         trends.iter_mut().for_each(|trend| trend.findings.push(vanished(name, &last, gone.runs)));
     }
+    let blessings = store.blessings(&project)?;
+    if let Some(blessing) = last_blessing(&blessings, name) {
+        for trend in &mut trends {
+            let before = blessing.cut(&mut trend.series.points.clone());
+            trend.findings.push(blessing.finding(name, before));
+        }
+    }
+    for trend in &mut trends {
+        let gone = trend.changes.iter().find_map(|change| gone(trend, change));
+        trend.findings.extend(gone);
+    }
     let narrow: Vec<Vec<Option<String>>> = trends
         .iter()
         .map(|trend| trend.changes.iter().map(|c| narrowing(&store, &project, trend, c)).collect())
@@ -116,6 +131,25 @@ fn unknown(wanted: &str, names: &[String]) -> String {
     }
 }
 
+/// A commit around a change that the repository here has no more, or not on the way to the other one. Without a repository nothing is known.
+fn gone(trend: &Trend, change: &Change) -> Option<Finding> {
+    let here = Path::new(".");
+    let (before, after) = trend.between(change);
+    let (before, after) = (before?, after?);
+    // What is no commit of a repository never was in it.
+    let are_commits = before.ordinal.is_some() && after.ordinal.is_some();
+    let has_repository = || git::place(here, "HEAD").is_some();
+    if !are_commits
+        || git::leads_to(here, &before.commit, &after.commit) == Some(true)
+        || !has_repository()
+    {
+        return None;
+    }
+    let is_here = |commit: &str| git::leads_to(here, commit, commit) == Some(true);
+    let lost = [before, after].into_iter().find(|revision| !is_here(&revision.commit));
+    Some(commit_gone(lost, before, after))
+}
+
 /// What narrows a change: where several commits lie in it, the one in the middle, measured as the last run was.
 pub(crate) fn narrowing(
     store: &Store,
@@ -128,7 +162,7 @@ pub(crate) fn narrowing(
     // What is no commit of a repository, git knows nothing of.
     let (from, to) =
         (before.ordinal.map(|_| before.short())?, after.ordinal.map(|_| after.short())?);
-    if from == to {
+    if from == to || gone(trend, change).is_some() {
         return None;
     }
     if trend.commits(change) == Some(1) {

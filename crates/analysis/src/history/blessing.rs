@@ -1,0 +1,90 @@
+//! Levels that somebody accepted: from a run on, that is what is normal. What was before it tells nothing of what is normal any more.
+
+use super::{Point, in_order, short_digest};
+use assay_data::{Finding, Severity};
+
+/// A level that was accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blessing {
+    /// The benchmark, as it is called now; `None`: all of the project.
+    pub benchmark: Option<String>,
+    /// The digest of the run from which on it holds.
+    pub run: String,
+    /// When that run was measured, ms since 1970.
+    pub started: i64,
+    /// When it was accepted, ms since 1970.
+    pub blessed: i64,
+    /// Why, in the words of whoever did.
+    pub reason: String,
+}
+
+/// The last level of a benchmark that was accepted.
+pub fn last_of<'a>(blessings: &'a [Blessing], benchmark: &str) -> Option<&'a Blessing> {
+    let own = |blessing: &&Blessing| blessing.benchmark.as_deref().is_none_or(|b| b == benchmark);
+    blessings.iter().filter(own).max_by_key(|blessing| (blessing.started, blessing.blessed))
+}
+
+impl Blessing {
+    /// Leaves out the runs that it ended the time of; how many. They are those before its own in the order of revisions, or where that is not
+    /// among them, by time. O(n log n).
+    pub fn cut(&self, points: &mut Vec<Point>) -> usize {
+        let all = points.len();
+        in_order(points);
+        let own = points.iter().position(|point| point.recording == short_digest(&self.run));
+        match own {
+            Some(own) => drop(points.drain(..own)),
+            None => points.retain(|point| point.started >= self.started),
+        }
+        all - points.len()
+    }
+
+    /// That runs before it do not count.
+    pub fn finding(&self, benchmark: &str, left_out: usize) -> Finding {
+        let because = match self.reason.as_str() {
+            "" => String::new(),
+            reason => format!(" ({reason})"),
+        };
+        let runs = if left_out == 1 { "1 run".to_owned() } else { format!("{left_out} runs") };
+        let message = format!(
+            "the level of {benchmark} was accepted as normal at run {}{because}: {runs} before it say nothing any more",
+            short_digest(&self.run)
+        );
+        Finding::new("NORMAL_ACCEPTED", Severity::Note, message).about(benchmark)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::RunSummary;
+
+    fn blessing(benchmark: Option<&str>, started: i64) -> Blessing {
+        let benchmark = benchmark.map(str::to_owned);
+        Blessing { benchmark, run: "r".to_owned(), started, blessed: 9, reason: String::new() }
+    }
+
+    #[test]
+    fn the_last_one_counts_of_a_benchmark_or_of_all() {
+        let all = [blessing(Some("copy"), 5), blessing(None, 3), blessing(Some("sort"), 8)];
+        assert_eq!(last_of(&all, "copy"), Some(&all[0]));
+        assert_eq!(last_of(&all, "other"), Some(&all[1]));
+        assert_eq!(last_of(&all[..1], "other"), None);
+    }
+
+    #[test]
+    fn runs_before_it_are_left_out_and_its_own_stays() {
+        let result = RunSummary { n: 1, units: 1, centre: 1.0, interval: None };
+        let point = |started| Point {
+            recording: String::new(),
+            started,
+            revision: None,
+            result: result.clone(),
+        };
+        let mut points: Vec<Point> = (1..=6).map(point).collect();
+        assert_eq!(blessing(None, 4).cut(&mut points), 3);
+        assert_eq!(points.iter().map(|p| p.started).collect::<Vec<_>>(), [4, 5, 6]);
+        points[1].recording = "r".to_owned();
+        assert_eq!(blessing(None, 1).cut(&mut points), 1);
+        assert_eq!(points.iter().map(|p| p.started).collect::<Vec<_>>(), [5, 6]);
+    }
+}

@@ -1,0 +1,124 @@
+//! Runs that wait in the state directory for a server that was gone when they were to be kept. Whoever writes to that store next adds them.
+//!
+//! A file holds one run with all that the store is told of it, and the address of the store without a password. Nothing here waits: when a
+//! server is asked again is the business of those who write.
+
+use crate::{output, store, whole_file};
+use anyhow::Context;
+use assay_analysis::history::Revision;
+use assay_data::assay_file;
+use assay_history::{NewRun, Place, Store, StoreError};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+/// A run that waits.
+#[derive(Debug, Deserialize, Serialize)]
+struct Waiting {
+    store: String,
+    project: String,
+    machine: Option<String>,
+    revision: Option<Parts>,
+    of_sides: Vec<Parts>,
+    changed: bool,
+    started: i64,
+    added: i64,
+    source: String,
+    recording: String,
+}
+
+/// A revision: its name, its parent, its ordinal, its time.
+type Parts = (String, Option<String>, Option<u64>, Option<i64>);
+
+/// Lets a run wait for a store; the file that holds it.
+///
+/// # Errors
+/// When nothing says where the state directory is, or it can't be written.
+pub(super) fn put(place: &Place, new: &NewRun<'_>) -> anyhow::Result<PathBuf> {
+    let mut text = Vec::new();
+    assay_file::write(new.samples, &mut text)?;
+    let waiting = Waiting {
+        store: place.to_string(),
+        project: new.project.to_owned(),
+        machine: new.machine.map(str::to_owned),
+        revision: new.revision.clone().map(parts),
+        of_sides: new.of_sides.iter().cloned().map(parts).collect(),
+        changed: new.changed,
+        started: new.started,
+        added: new.added,
+        source: new.source.to_owned(),
+        recording: String::from_utf8(text).context("a recording is a text")?,
+    };
+    let directory = directory().context("neither XDG_STATE_HOME nor HOME names a directory")?;
+    fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
+    let free =
+        (0..).map(|n| directory.join(format!("{}-{}-{n}.json", new.added, std::process::id())));
+    let path = free.into_iter().find(|path| !path.exists()).context("some number is free")?;
+    whole_file::replace(&path, &serde_json::to_vec(&waiting)?)?;
+    Ok(path)
+}
+
+/// Adds all runs that wait for this store, the oldest first, and says how many they were.
+///
+/// # Errors
+/// When the store takes one of them not, for another reason than that the server is gone again.
+pub(super) fn add(store: &mut Store) -> anyhow::Result<()> {
+    let own = store.place().to_string();
+    let mut count = 0;
+    for path in files() {
+        let Some(waiting) = read(&path).filter(|waiting| waiting.store == own) else { continue };
+        let samples = assay_file::read_from(Cursor::new(waiting.recording), &waiting.source)?;
+        let new = NewRun {
+            project: &waiting.project,
+            samples: &samples,
+            machine: waiting.machine.as_deref(),
+            revision: waiting.revision.map(revision),
+            of_sides: waiting.of_sides.into_iter().map(revision).collect(),
+            changed: waiting.changed,
+            started: waiting.started,
+            added: waiting.added,
+            source: &waiting.source,
+        };
+        match store.add(&new) {
+            Ok(_) | Err(StoreError::Nothing) => count += 1,
+            Err(error) if error.is_gone() => break,
+            Err(error) => return Err(error).with_context(|| path.display().to_string()),
+        }
+        // Another program may have been quicker, and a run that is added twice is there once.
+        let _gone = fs::remove_file(&path);
+    }
+    match count {
+        0 => {}
+        1 => output::say(&format!("1 run that waited for {own} is kept now")),
+        runs => output::say(&format!("{runs} runs that waited for {own} are kept now")),
+    }
+    Ok(())
+}
+
+fn directory() -> Option<PathBuf> {
+    Some(store::state_directory()?.join("waiting"))
+}
+
+/// The files, the oldest first: their names begin with the time.
+fn files() -> Vec<PathBuf> {
+    let entries = directory().and_then(|directory| fs::read_dir(directory).ok());
+    let paths = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut files: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|e| e == "json")).collect();
+    files.sort();
+    files
+}
+
+/// What a file holds; `None` where it is none of ours.
+fn read(path: &Path) -> Option<Waiting> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+fn parts(revision: Revision) -> Parts {
+    (revision.commit, revision.parent, revision.ordinal, revision.time)
+}
+
+fn revision((commit, parent, ordinal, time): Parts) -> Revision {
+    Revision { commit, parent, ordinal, time }
+}

@@ -1,0 +1,106 @@
+//! `assay history bless`: a level that changed on purpose is the new normal.
+
+use crate::args::LookArgs;
+use crate::history::StoreArgs;
+use crate::{Ending, output, present};
+use anyhow::bail;
+use assay_analysis::history::{Blessing, Run};
+use assay_history::{Access, Store};
+use assay_report::history::blessings;
+use assay_report::json::{self, StoreChange};
+use jiff::Timestamp;
+
+/// Arguments of `assay history bless`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  assay history bless BM_Copy --reason 'checks every byte'   the last run's level of BM_Copy is normal
+  assay history bless --run 9c41                             that of all benchmarks, from an earlier run on
+  assay history bless --list                                 what was accepted
+  assay history bless BM_Copy --run 9c41 --remove            and no longer
+
+From that run on `assay gate` holds runs against those since, so it takes some of them until it can tell again, and
+`assay history trend` says that the change was accepted.")]
+pub(crate) struct Args {
+    /// Benchmarks, as `assay history show` names them [default: all]
+    #[arg(value_name = "BENCHMARK", value_hint = clap::ValueHint::Other)]
+    benchmarks: Vec<String>,
+
+    /// The run that has the new level: its first digits, or `last`
+    #[arg(long, value_name = "RUN", value_hint = clap::ValueHint::Other, default_value = "last")]
+    run: String,
+
+    /// Why it is accepted
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    reason: String,
+
+    /// List what was accepted, and change nothing
+    #[arg(long, conflicts_with_all = ["benchmarks", "run", "reason", "remove"])]
+    list: bool,
+
+    /// Take it back
+    #[arg(long, conflicts_with = "reason")]
+    remove: bool,
+
+    #[command(flatten)]
+    of: StoreArgs,
+
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+/// Accepts, takes back or lists.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let (reading, project) = args.of.of_project()?;
+    if !args.list {
+        let run = reading.find(&project, &args.run)?;
+        let names = named(args, &reading, &run)?;
+        let mut store = args.of.open(Access::Write)?;
+        for benchmark in names {
+            if args.remove {
+                if store.take_back(&project, &run.digest, benchmark.as_deref())? == 0 {
+                    let what = benchmark.as_deref().unwrap_or("all benchmarks together");
+                    bail!(
+                        "nothing was accepted of {what} at run {}; `assay history bless --list` shows what was",
+                        run.short()
+                    );
+                }
+                continue;
+            }
+            let blessing = Blessing {
+                benchmark,
+                run: run.digest.clone(),
+                started: run.started,
+                blessed: Timestamp::now().as_millisecond(),
+                reason: args.reason.clone(),
+            };
+            store.bless(&project, &blessing)?;
+        }
+    }
+    let all = reading.blessings(&project)?;
+    output::print(&if args.look.json {
+        let mut change = StoreChange::new(&reading.place().to_string(), &project);
+        change.blessings = all.iter().map(json::Blessing::of).collect();
+        json::text(&change)?
+    } else {
+        blessings(&project, &all, &present::screen(args.look.color))
+    })?;
+    Ok(Ending::Fine)
+}
+
+/// The benchmarks that are meant, each of which the run has; `None` stands for all.
+fn named(args: &Args, store: &Store, run: &Run) -> anyhow::Result<Vec<Option<String>>> {
+    if args.benchmarks.is_empty() {
+        return Ok(vec![None]);
+    }
+    let results = store.contents(run)?.results;
+    for name in &args.benchmarks {
+        if !results.iter().any(|result| result.benchmark.name == *name) {
+            bail!(
+                "run {} has no benchmark `{name}`; `assay history show {}` names them",
+                run.short(),
+                run.short()
+            );
+        }
+    }
+    Ok(args.benchmarks.iter().cloned().map(Some).collect())
+}

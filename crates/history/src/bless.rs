@@ -1,0 +1,52 @@
+//! Levels that somebody accepted as normal: kept, listed, taken back.
+
+use crate::db::values;
+use crate::error::StoreError;
+use crate::sql;
+use crate::store::Store;
+use assay_analysis::history::Blessing;
+
+impl Store {
+    /// Keeps that a level is accepted. For a run that is blessed again the new words count.
+    ///
+    /// # Errors
+    /// When the store can't be written.
+    pub fn bless(&mut self, project: &str, blessing: &Blessing) -> Result<(), StoreError> {
+        let project = self.project_or_new(project)?;
+        let Blessing { benchmark, run, started, blessed, reason } = blessing;
+        let benchmark = benchmark.as_deref().unwrap_or_default();
+        let values = values![project, benchmark, *started, run, *blessed, reason];
+        self.execute(sql::BLESS, values).map(|_| ())
+    }
+
+    /// The levels of a project that were accepted, the last run first, with benchmarks as they are called now.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn blessings(&self, project: &str) -> Result<Vec<Blessing>, StoreError> {
+        let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
+        self.rows(sql::BLESSINGS, values![project], |row| {
+            Ok(Blessing {
+                benchmark: Some(row.get(0)?).filter(|name: &String| !name.is_empty()),
+                run: row.get(1)?,
+                started: row.get(2)?,
+                blessed: row.get(3)?,
+                reason: row.get(4)?,
+            })
+        })
+    }
+
+    /// Takes back all that was accepted at a run, of these benchmarks or of all; how much that was.
+    ///
+    /// # Errors
+    /// When the store can't be written.
+    pub fn take_back(
+        &mut self,
+        project: &str,
+        run: &str,
+        benchmark: Option<&str>,
+    ) -> Result<u64, StoreError> {
+        let Some(project) = self.project(project)? else { return Ok(0) };
+        self.execute(sql::TAKE_BACK, values![project, run, benchmark.unwrap_or_default()])
+    }
+}

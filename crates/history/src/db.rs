@@ -1,0 +1,311 @@
+//! One way to run a statement, whichever database keeps the store. What the two have different words for stands in [`crate::sql`].
+
+use crate::sql;
+use bytes::BytesMut;
+use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use rusqlite::params_from_iter;
+use rusqlite::types::{FromSql, ToSqlOutput, ValueRef};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::error::Error;
+use thiserror::Error;
+
+/// A connection to a store.
+pub(crate) enum Db {
+    /// To a file of SQLite.
+    File(rusqlite::Connection),
+    /// To a database of PostgreSQL.
+    Server(Box<RefCell<Client>>),
+}
+
+/// A connection to a server, with the statements that it knows.
+pub(crate) struct Client {
+    connection: postgres::Client,
+    prepared: HashMap<String, postgres::Statement>,
+}
+
+/// What a database says against a statement.
+#[derive(Debug, Error)]
+pub(crate) enum DbError {
+    #[error(transparent)]
+    File(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Server(#[from] postgres::Error),
+}
+
+/// What stands for a parameter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Value<'a> {
+    Null,
+    Flag(bool),
+    Integer(i64),
+    Real(f64),
+    Text(&'a str),
+    Bytes(&'a [u8]),
+}
+
+/// One row of an answer.
+pub(crate) enum Row<'a> {
+    File(&'a rusqlite::Row<'a>),
+    Server(&'a postgres::Row),
+}
+
+/// What a column may hold.
+pub(crate) trait Column: Sized {
+    /// Reads it.
+    fn of(row: &Row<'_>, at: usize) -> Result<Self, DbError>;
+}
+
+/// Parameters of a statement, in their order.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => { &[$($crate::db::Value::from($value)),*] };
+}
+pub(crate) use values;
+
+impl Db {
+    /// A connection to a server.
+    pub fn server(connection: postgres::Client) -> Self {
+        Self::Server(Box::new(RefCell::new(Client { connection, prepared: HashMap::new() })))
+    }
+
+    /// All rows of an answer.
+    pub fn rows<T>(
+        &self,
+        statement: &str,
+        values: &[Value<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Vec<T>, DbError> {
+        match self {
+            Self::File(db) => {
+                let mut prepared = db.prepare_cached(statement)?;
+                let mut rows = prepared.query(params_from_iter(values))?;
+                let mut all = Vec::new();
+                while let Some(row) = rows.next()? {
+                    all.push(read(&Row::File(row))?);
+                }
+                Ok(all)
+            }
+            Self::Server(client) => {
+                let rows = client.borrow_mut().rows(statement, values)?;
+                rows.iter().map(|row| read(&Row::Server(row))).collect()
+            }
+        }
+    }
+
+    /// The first column of the first row, where there is one.
+    pub fn first<T: Column>(
+        &self,
+        statement: &str,
+        values: &[Value<'_>],
+    ) -> Result<Option<T>, DbError> {
+        let mut rows = self.rows(statement, values, |row| row.get(0))?;
+        Ok(if rows.is_empty() { None } else { Some(rows.swap_remove(0)) })
+    }
+
+    /// Runs a statement without an answer; how many rows it changed.
+    pub fn execute(&self, statement: &str, values: &[Value<'_>]) -> Result<u64, DbError> {
+        match self {
+            Self::File(db) => {
+                let mut prepared = db.prepare_cached(statement)?;
+                Ok(prepared.execute(params_from_iter(values))? as u64)
+            }
+            Self::Server(client) => client.borrow_mut().execute(statement, values),
+        }
+    }
+
+    /// Runs statements without parameters, in the words of this database.
+    pub fn batch(&self, statements: &str) -> Result<(), DbError> {
+        match self {
+            Self::File(db) => Ok(db.execute_batch(statements)?),
+            Self::Server(client) => Ok(client.borrow_mut().connection.batch_execute(statements)?),
+        }
+    }
+
+    /// Runs statements of a migration, which are in the words of SQLite.
+    pub fn migrate(&self, statements: &str) -> Result<(), DbError> {
+        match self {
+            Self::File(_) => self.batch(statements),
+            Self::Server(_) => self.batch(&sql::in_postgres(statements)),
+        }
+    }
+
+    /// Writes all of it or nothing; other writers wait meanwhile.
+    pub fn transact<T>(
+        &self,
+        write: impl FnOnce(&Self) -> Result<T, DbError>,
+    ) -> Result<T, DbError> {
+        let begin = match self {
+            Self::File(_) => sql::BEGIN_FILE,
+            Self::Server(_) => sql::BEGIN_SERVER,
+        };
+        let written = self.batch(begin).and_then(|()| write(self));
+        let written = written.and_then(|written| self.batch(sql::COMMIT).map(|()| written));
+        if written.is_err() {
+            // What it fails for is the same as what failed before.
+            let _undone = self.batch(sql::ROLLBACK);
+        }
+        written
+    }
+}
+
+impl Client {
+    fn prepared(&mut self, statement: &str) -> Result<postgres::Statement, DbError> {
+        if let Some(known) = self.prepared.get(statement) {
+            return Ok(known.clone());
+        }
+        let prepared = self.connection.prepare(&sql::in_postgres(statement))?;
+        self.prepared.insert(statement.to_owned(), prepared.clone());
+        Ok(prepared)
+    }
+
+    fn rows(
+        &mut self,
+        statement: &str,
+        values: &[Value<'_>],
+    ) -> Result<Vec<postgres::Row>, DbError> {
+        let prepared = self.prepared(statement)?;
+        Ok(self.connection.query(&prepared, &as_parameters(values))?)
+    }
+
+    fn execute(&mut self, statement: &str, values: &[Value<'_>]) -> Result<u64, DbError> {
+        let prepared = self.prepared(statement)?;
+        Ok(self.connection.execute(&prepared, &as_parameters(values))?)
+    }
+}
+
+fn as_parameters<'a>(values: &'a [Value<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
+impl Row<'_> {
+    /// What a column holds.
+    pub fn get<T: Column>(&self, at: usize) -> Result<T, DbError> {
+        T::of(self, at)
+    }
+}
+
+/// Columns that both databases read by themselves.
+fn plain<T>(row: &Row<'_>, at: usize) -> Result<T, DbError>
+where
+    T: FromSql + for<'a> postgres::types::FromSql<'a>,
+{
+    match row {
+        Row::File(row) => Ok(row.get(at)?),
+        Row::Server(row) => Ok(row.try_get(at)?),
+    }
+}
+
+macro_rules! columns {
+    ($($kind:ty),*) => {
+        $(impl Column for $kind {
+            fn of(row: &Row<'_>, at: usize) -> Result<Self, DbError> {
+                plain(row, at)
+            }
+        })*
+    };
+}
+columns!(bool, i64, f64, Vec<u8>, Option<i64>, Option<f64>);
+
+impl Column for Option<String> {
+    fn of(row: &Row<'_>, at: usize) -> Result<Self, DbError> {
+        let text: Option<String> = plain(row, at)?;
+        Ok(match row {
+            Row::File(_) => text,
+            Row::Server(_) => text.map(|text| unescaped(&text)),
+        })
+    }
+}
+
+impl Column for String {
+    fn of(row: &Row<'_>, at: usize) -> Result<Self, DbError> {
+        // Columns that must hold a text are declared so.
+        Ok(Option::<Self>::of(row, at)?.unwrap_or_default())
+    }
+}
+
+impl rusqlite::ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match *self {
+            Self::Null => ValueRef::Null,
+            Self::Flag(flag) => ValueRef::Integer(i64::from(flag)),
+            Self::Integer(number) => ValueRef::Integer(number),
+            Self::Real(number) => ValueRef::Real(number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(
+        &self,
+        kind: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match *self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Flag(flag) => flag.to_sql(kind, out),
+            Self::Integer(number) => number.to_sql(kind, out),
+            Self::Real(number) => number.to_sql(kind, out),
+            Self::Text(text) => escaped(text).to_sql(kind, out),
+            Self::Bytes(bytes) => bytes.to_sql(kind, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+/// PostgreSQL can't hold a NUL in a text, and a name may have one.
+fn escaped(text: &str) -> String {
+    text.replace('\u{1}', "\u{1}1").replace('\0', "\u{1}0")
+}
+
+fn unescaped(text: &str) -> String {
+    if text.contains('\u{1}') {
+        text.replace("\u{1}0", "\0").replace("\u{1}1", "\u{1}")
+    } else {
+        text.to_owned()
+    }
+}
+
+macro_rules! from {
+    ($($kind:ty => $variant:ident),*) => {
+        $(impl<'a> From<$kind> for Value<'a> {
+            fn from(value: $kind) -> Self {
+                Self::$variant(value)
+            }
+        })*
+    };
+}
+from!(bool => Flag, i64 => Integer, f64 => Real, &'a str => Text, &'a [u8] => Bytes);
+
+impl<'a> From<&'a String> for Value<'a> {
+    fn from(value: &'a String) -> Self {
+        Self::Text(value)
+    }
+}
+
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_text_is_read_as_it_was_written(text in "[\0\u{1}01a]*") {
+            let written = escaped(&text);
+            prop_assert!(!written.contains('\0'));
+            prop_assert_eq!(unescaped(&written), text);
+        }
+    }
+}

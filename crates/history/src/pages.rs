@@ -1,0 +1,234 @@
+//! The rows of samples in a file of SQLite, read from its pages one by one, without the pages that lead to them.
+//!
+//! This is for a file that SQLite itself can't read any more. A leaf of a table says what it is, and what is no row of samples has another
+//! shape; whether a row is whole is told by the checksum of what it holds. Layout: "Database File Format" of SQLite, 1.6, 2.3 and 4.
+//! Nothing that a damaged file says is believed without looking: every number may be any.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// The size of pages where the first page doesn't say: what SQLite takes unasked.
+const USUAL: usize = 4096;
+/// First byte of a leaf of a table.
+const LEAF: u8 = 13;
+/// Bytes before the first frame of a log, and before the page in each.
+const LOG_HEADER: u64 = 32;
+const FRAME_HEADER: u64 = 24;
+
+/// A row of samples: length of the text, and the text deflated; `None` where a part of it is gone.
+pub(crate) type Packed = Option<(u64, Vec<u8>)>;
+
+/// A file with the log of what was written to it last.
+pub(crate) struct Pages {
+    file: File,
+    log: Option<File>,
+    /// Where in the log the last form of a page begins.
+    later: HashMap<u32, u64>,
+    count: u32,
+    size: usize,
+    /// Bytes of a page that SQLite uses.
+    usable: usize,
+}
+
+impl Pages {
+    /// Opens a file, with its log where it has one.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let mut header = [0; 100];
+        let length = file.metadata()?.len();
+        let _short_file = file.read_at(&mut header, 0)?;
+        let named = match u16::from_be_bytes([header[16], header[17]]) {
+            1 => 65536,
+            size => usize::from(size),
+        };
+        let is_size = named.is_power_of_two() && named >= 512;
+        let size = if header.starts_with(b"SQLite format 3\0") && is_size { named } else { USUAL };
+        let reserved = if size == named { usize::from(header[20]) } else { 0 };
+        let usable = size.saturating_sub(reserved).max(480);
+        let count = u32::try_from(length.div_ceil(size as u64)).unwrap_or(u32::MAX);
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        let log = File::open(log).ok();
+        let mut pages = Self { file, log, later: HashMap::new(), count, size, usable };
+        pages.read_log();
+        Ok(pages)
+    }
+
+    /// Finds the pages that the log has in a later form, up to the last whole transaction.
+    fn read_log(&mut self) {
+        let Some(log) = &self.log else { return };
+        let mut header = [0; LOG_HEADER as usize];
+        if log.read_exact_at(&mut header, 0).is_err() {
+            return;
+        }
+        let mut pending = Vec::new();
+        let mut at = LOG_HEADER;
+        let mut frame = [0; FRAME_HEADER as usize];
+        let mut most = self.count;
+        // Frames of earlier rounds have other salts.
+        while log.read_exact_at(&mut frame, at).is_ok() && frame[8..16] == header[16..24] {
+            pending.push((number(&frame, 0), at + FRAME_HEADER));
+            at += FRAME_HEADER + self.size as u64;
+            most = most.saturating_add(1);
+            if number(&frame, 4) > 0 {
+                self.count = self.count.max(number(&frame, 4).min(most));
+                self.later.extend(pending.drain(..));
+            }
+        }
+    }
+
+    /// A page, numbered from 1.
+    fn page(&self, number: u32) -> Option<Vec<u8>> {
+        let mut page = vec![0; self.size];
+        let before = u64::from(number.checked_sub(1)?) * self.size as u64;
+        let read = match (self.later.get(&number), &self.log) {
+            (Some(&at), Some(log)) => log.read_exact_at(&mut page, at),
+            _ => self.file.read_exact_at(&mut page, before),
+        };
+        read.ok().map(|()| page)
+    }
+
+    /// Pages that nothing uses any more: what they hold was removed.
+    fn free(&self) -> HashSet<u32> {
+        let mut free = HashSet::new();
+        let mut trunk = self.page(1).map_or(0, |first| number(&first, 32));
+        while trunk != 0 && trunk <= self.count && free.insert(trunk) {
+            let Some(page) = self.page(trunk) else { break };
+            let leaves = (number(&page, 4) as usize).min(self.usable / 4);
+            free.extend((0..leaves).map(|leaf| number(&page, 8 + 4 * leaf)));
+            trunk = number(&page, 0);
+        }
+        free
+    }
+
+    /// Hands over the number of each run, and its samples. O(size of the file).
+    ///
+    /// # Errors
+    /// What `take` says.
+    pub fn rows<E>(&self, mut take: impl FnMut(i64, Packed) -> Result<(), E>) -> Result<(), E> {
+        let free = self.free();
+        // The first page leads to tables, and is none.
+        for at in (2..=self.count).filter(|at| !free.contains(at)) {
+            let Some(page) = self.page(at).filter(|page| page[0] == LEAF) else { continue };
+            let cells = usize::from(short(&page, 3)).min(self.usable / 4);
+            for cell in 0..cells {
+                let cell = usize::from(short(&page, 8 + 2 * cell));
+                if let Some((id, row)) = self.row(&page, cell) {
+                    take(id, row)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The row of a cell; `None` where it is none of samples.
+    fn row(&self, page: &[u8], cell: usize) -> Option<(i64, Packed)> {
+        let cell = page.get(cell..self.usable)?;
+        let (payload, first) = varint(cell)?;
+        let (id, second) = varint(&cell[first..])?;
+        let all = self.count as usize * self.usable;
+        let payload = usize::try_from(payload).ok().filter(|&payload| payload <= all)?;
+        let whole = self.usable - 35;
+        let local = if payload <= whole {
+            payload
+        } else {
+            let least = (self.usable - 12) * 32 / 255 - 23;
+            let most = least + (payload - least) % (self.usable - 4);
+            if most <= whole { most } else { least }
+        };
+        let begun = cell.get(first + second..)?;
+        let begun = &begun[..local.min(begun.len())];
+        let shape = Shape::of(begun, payload)?;
+        let next = cell.get(first + second + local..).map_or(0, |rest| number(rest, 0));
+        let packed = self.whole(begun, payload, next).and_then(|record| shape.read(&record));
+        Some((id, packed))
+    }
+
+    /// A record with all its pages.
+    fn whole(&self, begun: &[u8], payload: usize, mut next: u32) -> Option<Vec<u8>> {
+        let mut record = begun.to_vec();
+        while record.len() < payload {
+            let page = self.page(next)?;
+            let part = (payload - record.len()).min(self.usable - 4);
+            record.extend_from_slice(page.get(4..4 + part)?);
+            next = number(&page, 0);
+        }
+        Some(record)
+    }
+}
+
+/// Where in a record of samples its parts stand.
+struct Shape {
+    /// Kind of the length, and where it begins.
+    kind: i64,
+    length: usize,
+    blob: usize,
+    bytes: usize,
+}
+
+impl Shape {
+    /// That of a record of samples: nothing (the number of the run is that of the row), a length, and bytes.
+    fn of(record: &[u8], payload: usize) -> Option<Self> {
+        let (header, at) = varint(record)?;
+        let (own, next) = varint(record.get(at..)?)?;
+        let (kind, more) = varint(record.get(at + next..)?)?;
+        let (blob, last) = varint(record.get(at + next + more..)?)?;
+        let size = match kind {
+            1..=4 => usize::try_from(kind).ok()?,
+            5 => 6,
+            6 => 8,
+            8 | 9 => 0,
+            _ => return None,
+        };
+        let length = at + next + more + last;
+        let bytes = usize::try_from(blob.checked_sub(12)? / 2).ok()?;
+        let is_it = own == 0
+            && usize::try_from(header) == Ok(length)
+            && blob >= 12
+            && blob % 2 == 0
+            && length + size + bytes == payload;
+        is_it.then_some(Self { kind, length, blob: length + size, bytes })
+    }
+
+    fn read(&self, record: &[u8]) -> Packed {
+        let digits = record.get(self.length..self.blob)?;
+        let length = match self.kind {
+            9 => 1,
+            _ => digits.iter().fold(0, |number, &digit| number << 8 | u64::from(digit)),
+        };
+        let deflated = record.get(self.blob..self.blob + self.bytes)?;
+        Some((length, deflated.to_vec()))
+    }
+}
+
+/// Four bytes; 0 where they are not there.
+fn number(bytes: &[u8], at: usize) -> u32 {
+    let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
+    four.map_or(0, u32::from_be_bytes)
+}
+
+fn short(bytes: &[u8], at: usize) -> u16 {
+    let two = bytes.get(at..at + 2).and_then(|two| two.try_into().ok());
+    two.map_or(0, u16::from_be_bytes)
+}
+
+/// A number of one to nine bytes, with how many they are.
+fn varint(bytes: &[u8]) -> Option<(i64, usize)> {
+    let mut number: u64 = 0;
+    for (place, &byte) in bytes.iter().enumerate().take(9) {
+        if place == 8 {
+            return Some(((number << 8 | u64::from(byte)) as i64, 9));
+        }
+        number = number << 7 | u64::from(byte & 0x7F);
+        if byte < 0x80 {
+            return Some((number as i64, place + 1));
+        }
+    }
+    None
+}

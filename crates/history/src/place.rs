@@ -1,0 +1,153 @@
+//! Where a store is: a file, or a database of PostgreSQL. Passwords are used, and never shown.
+
+use crate::error::StoreError;
+use postgres::Config;
+use postgres::config::SslMode;
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Beginnings by which the address of a server is known.
+const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+/// What stands for a password.
+const HIDDEN: &str = "***";
+/// How long a server may take to answer at all.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where a store is.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// A file of SQLite.
+    File(PathBuf),
+    /// A database of PostgreSQL.
+    Server(Server),
+}
+
+/// How a database of PostgreSQL is reached.
+#[derive(Clone)]
+pub struct Server {
+    pub(crate) config: Box<Config>,
+    /// The address without its password.
+    shown: String,
+}
+
+impl Place {
+    /// Reads what a user wrote: an address `postgres://…`, or the path of a file. `password` is for an address without one.
+    ///
+    /// # Errors
+    /// When it begins like an address and is none.
+    pub fn read(text: &OsStr, password: Option<&str>) -> Result<Self, StoreError> {
+        let address = text.to_string_lossy();
+        if !SCHEMES.iter().any(|scheme| address.starts_with(scheme)) {
+            return Ok(Self::File(PathBuf::from(text)));
+        }
+        let shown = without_password(&address);
+        let mut config: Config = address.parse().map_err(|error: postgres::Error| {
+            let said = crate::error::words(&error);
+            StoreError::NoAddress { shown: shown.clone(), said }
+        })?;
+        if config.get_ssl_mode() == SslMode::Require {
+            let said = "assay speaks no TLS to databases; let a tunnel do it".to_owned();
+            return Err(StoreError::NoAddress { shown, said });
+        }
+        if let (None, Some(password)) = (config.get_password(), password) {
+            config.password(password);
+        }
+        if config.get_hosts().is_empty() {
+            config.host("/run/postgresql");
+        }
+        config.application_name("assay");
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(PATIENCE);
+        }
+        // A cable that is pulled out says nothing.
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(3 * PATIENCE);
+        }
+        Ok(Self::Server(Server { config: Box::new(config), shown }))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Server(server) => write!(f, "{}", server.shown),
+        }
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Server({})", self.shown)
+    }
+}
+
+/// A word of a command line without the password of an address of PostgreSQL, should there be one.
+pub fn without_password(word: &str) -> String {
+    let Some((at, scheme)) = SCHEMES.iter().find_map(|s| Some((word.find(s)?, s))) else {
+        return word.to_owned();
+    };
+    let (before, address) = word.split_at(at + scheme.len());
+    // Whatever stands before the last `@` may be a password, however it is written.
+    let (user, rest) = match address.rsplit_once('@') {
+        Some((who, rest)) => match who.split_once(':') {
+            Some((user, _)) => (format!("{user}:{HIDDEN}@"), rest),
+            None => (format!("{who}@"), rest),
+        },
+        None => (String::new(), address),
+    };
+    let mut shown = format!("{before}{user}");
+    let mut key = "password=";
+    let mut rest = rest;
+    while let Some((plain, secret)) = rest.split_once(key) {
+        shown += plain;
+        shown += key;
+        shown += HIDDEN;
+        rest = secret.find('&').map_or("", |end| &secret[end..]);
+        key = "password=";
+    }
+    shown + rest
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+    use super::*;
+
+    #[test]
+    fn a_password_is_never_shown() {
+        for (given, shown) in [
+            ("postgres://ann:secret@db/runs", "postgres://ann:***@db/runs"),
+            ("--store=postgresql://ann:se:cr@et/@db/runs", "--store=postgresql://ann:***@db/runs"),
+            (
+                "postgres://ann@db/runs?password=secret&x=1",
+                "postgres://ann@db/runs?password=***&x=1",
+            ),
+            ("postgres:///runs?user=ann&password=secret", "postgres:///runs?user=ann&password=***"),
+            ("postgres://db/runs", "postgres://db/runs"),
+            ("history.db", "history.db"),
+            ("a:b@c", "a:b@c"),
+        ] {
+            assert_eq!(without_password(given), shown);
+            if let Ok(place @ Place::Server(_)) = Place::read(OsStr::new(given), Some("secret")) {
+                let all = format!("{place} {place:?}");
+                assert!(!all.contains("secret") && !all.contains("se:cr"), "{all}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_address_is_a_server_and_anything_else_a_file() {
+        let read = |text: &str| Place::read(OsStr::new(text), None);
+        let file = read("a/b.db").unwrap();
+        assert!(matches!(&file, Place::File(path) if path.ends_with("b.db")), "{file}");
+        let Place::Server(server) = read("postgres:///runs?host=/tmp/x").unwrap() else {
+            unreachable!("it is an address")
+        };
+        assert_eq!(server.config.get_dbname(), Some("runs"));
+        let wrong = read("postgres://ann:secret@db:port/runs").unwrap_err().to_string();
+        assert!(wrong.contains("postgres://USER@HOST/DATABASE") && !wrong.contains("secret"));
+    }
+}

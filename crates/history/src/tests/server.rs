@@ -1,0 +1,73 @@
+//! A PostgreSQL of one's own: its files are in a directory that goes with it, and it is reached by a socket there. It ends when whoever started
+//! it ends, however that comes about. Other crates' tests use it, too.
+
+#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// A server that runs.
+pub struct Server {
+    programs: PathBuf,
+    directory: PathBuf,
+    _watching: Child,
+    asked: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Server {
+    /// Starts one; `None` where PostgreSQL is not installed, which is said.
+    pub fn start() -> Option<Self> {
+        let Some(programs) = programs() else {
+            println!("skipped: there is no PostgreSQL; sh scripts/tools.sh installs it");
+            return None;
+        };
+        let directory = tempfile::Builder::new().prefix("assay-postgres").tempdir().unwrap().keep();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../history/src/tests/server.sh");
+        let mut command = Command::new("sh");
+        command.arg(script).args([&programs, &directory]).current_dir("/");
+        let mut watching = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let asked = watching.stdin.take().unwrap();
+        let answers = BufReader::new(watching.stdout.take().unwrap());
+        let mut server = Self { programs, directory, _watching: watching, asked, answers };
+        server.hears("started");
+        Some(server)
+    }
+
+    /// Makes a database, and gives its address.
+    pub fn database(&self, name: &str) -> String {
+        let mut command = Command::new(self.programs.join("createdb"));
+        command.args(["-U", "postgres", "-T", "template0", name]).arg("-h").arg(&self.directory);
+        assert!(command.current_dir("/").status().unwrap().success());
+        format!("postgres:///{name}?user=postgres&host={}", self.directory.display())
+    }
+
+    /// Stops it, and ends the connections that it has.
+    pub fn stop(&mut self) {
+        self.ask("stop", "stopped");
+    }
+
+    /// Starts it again with what it had.
+    pub fn start_again(&mut self) {
+        self.ask("start", "started");
+    }
+
+    fn ask(&mut self, word: &str, answer: &str) {
+        writeln!(self.asked, "{word}").unwrap();
+        self.hears(answer);
+    }
+
+    fn hears(&mut self, answer: &str) {
+        let mut said = String::new();
+        self.answers.read_line(&mut said).unwrap();
+        assert_eq!(said.trim(), answer);
+    }
+}
+
+/// The programs of the latest version that is installed.
+fn programs() -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
+    let programs = versions.filter_map(|version| Some(version.ok()?.path().join("bin")));
+    programs.filter(|programs| programs.join("initdb").is_file()).max()
+}
