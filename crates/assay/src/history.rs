@@ -230,7 +230,7 @@ pub(crate) struct Adding<'a> {
 #[derive(Debug)]
 pub(crate) enum Kept {
     /// In the store.
-    InStore(Added),
+    InStore(Box<Added>),
     /// In the state directory, since the server is gone; the sentence that says so.
     Waits(String),
 }
@@ -242,7 +242,7 @@ impl Adding<'_> {
     /// As [`Store::add`] has them.
     pub fn add(&self, store: &mut Store, project: &str, samples: &Samples) -> anyhow::Result<Kept> {
         match store.add(&self.new_run(project, samples)) {
-            Ok(added) => Ok(Kept::InStore(added)),
+            Ok(added) => Ok(Kept::InStore(Box::new(added))),
             Err(gone) if gone.is_gone() => {
                 self.wait(&store.place().clone(), project, samples, &gone)
             }

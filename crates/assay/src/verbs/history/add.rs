@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
                 continue;
             }
         };
-        let (run, is_new) = (added.run(), matches!(added, Added::New(_)));
+        let (run, is_new) = (added.run(), matches!(*added, Added::New(_)));
         let done = if is_new { "added" } else { "known" };
         change.runs.push(ChangedRun { run: run.digest.clone(), done, file: file.clone() });
         if look.json {
