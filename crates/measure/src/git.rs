@@ -331,11 +331,11 @@ mod tests {
         git(&["checkout", "-q", "main"]);
         git(&["merge", "-q", "--no-ff", "-m", "merged", "side"]);
         let first = place(d.path(), "HEAD~2").unwrap();
-        assert_eq!((first.ordinal, first.parent), (1, None));
+        assert_eq!((first.ordinal, first.parent), (Some(1), None));
         let merge = place(d.path(), "main").unwrap();
         let before = place(d.path(), "main^").unwrap();
         // What came from aside adds nothing of its own.
-        assert_eq!((merge.ordinal, merge.parent.as_deref()), (3, Some(&*before.commit)));
+        assert_eq!((merge.ordinal, merge.parent.as_deref()), (Some(3), Some(&*before.commit)));
         assert!(merge.time >= before.time);
         for no in ["nowhere", "--all", "", "HEAD:x"] {
             assert_eq!(place(d.path(), no), None, "{no}");
