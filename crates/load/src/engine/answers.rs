@@ -164,7 +164,11 @@ impl Engine<'_> {
     pub(super) fn ask_again(&mut self) {
         let mut asks = std::mem::take(&mut self.asks);
         for (slot, age) in asks.drain(..) {
-            let next = self.next_flight(now());
+            let time = now();
+            if time >= self.ends {
+                continue;
+            }
+            let next = self.next_flight(time);
             if self.slots[slot].age == age && self.slots[slot].held.is_some() {
                 self.in_flight += 1;
                 self.give(slot, next);
