@@ -262,7 +262,9 @@ def assert_complexity(
         interval = curve["exponent_interval"]
         if not interval:
             return None, curve, bound
-        known = True if interval["upper"] <= bound else False if interval["lower"] > bound else None
+        # An end is missing where the interval is not bounded.
+        lower, upper = interval["lower"], interval["upper"]
+        known = True if upper is not None and upper <= bound else False if lower is not None and lower > bound else None
         return known, curve, bound
 
     def answer(report: Report) -> tuple[bool | None, Report, float]:
