@@ -1,7 +1,7 @@
 //! The rows of samples in a file of SQLite, read from its pages one by one, without the pages that lead to them.
 //!
 //! This is for a file that SQLite itself can't read any more. A leaf of a table says what it is, and what is no row of samples has another
-//! shape; whether a row is whole is told by the checksum of what it holds. Layout: "Database File Format" of SQLite, 1.6, 2.3 and 4.
+//! shape; the checksum of what a row holds shows whether it is whole. Layout: "Database File Format" of SQLite, 1.6, 2.3 and 4.
 //! Nothing that a damaged file says is believed without looking: every number may be any.
 
 use std::collections::{HashMap, HashSet};

@@ -150,7 +150,7 @@ struct Trusted {
 }
 
 /// Looks at the server's certificate; without anybody to trust it takes any. By a certificate that nobody vouches for, a signature proves nothing:
-/// then it is not checked either, which is a third of what a handshake costs the generator and nothing of what it costs the server.
+/// then it is not checked either: that costs the generator alone, and the server nothing.
 #[derive(Debug)]
 struct Verifier {
     provider: Arc<CryptoProvider>,

@@ -1,6 +1,6 @@
 //! Runs that wait in the state directory for a server that was gone when they were to be kept. Whoever writes to that store next adds them.
 //!
-//! A file holds one run with all that the store is told of it, and the address of the store without a password. Nothing here waits: when a
+//! A file holds one run with everything the store needs to know of it, and the address of the store without a password. Nothing here waits: when a
 //! server is asked again is the business of those who write.
 
 use crate::{output, store, whole_file};
