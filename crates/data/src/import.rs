@@ -48,11 +48,13 @@ mod recorder;
 mod ruby_benchmark;
 mod runs;
 mod single_values;
+mod test_reports;
 mod time_command;
 mod tinybench_table;
 mod troubles;
 mod unknown;
 mod valgrind_totals;
+mod xml;
 
 #[cfg(test)]
 mod tests;
@@ -140,17 +142,19 @@ enum Group {
     Own,
     Json,
     Text,
+    Tests,
     Tables,
 }
 
 impl Group {
-    const ALL: [Self; 4] = [Self::Own, Self::Json, Self::Text, Self::Tables];
+    const ALL: [Self; 5] = [Self::Own, Self::Json, Self::Text, Self::Tests, Self::Tables];
 
     fn heading(self) -> &'static str {
         match self {
             Self::Own => "assay's",
             Self::Json => "JSON of",
             Self::Text => "text of",
+            Self::Tests => "tests by",
             Self::Tables => "tables",
         }
     }
@@ -286,6 +290,54 @@ const FORMATS: &[Format] = &[
         group: Group::Text,
         recognise: catch2::recognise,
         read: catch2::read,
+    },
+    Format {
+        name: "JUnit XML (of any framework)",
+        group: Group::Tests,
+        recognise: test_reports::recognise_junit,
+        read: test_reports::read_junit,
+    },
+    Format {
+        name: "TAP with times",
+        group: Group::Tests,
+        recognise: test_reports::recognise_tap,
+        read: test_reports::read_tap,
+    },
+    Format {
+        name: "rspec's JSON",
+        group: Group::Tests,
+        recognise: test_reports::recognise_rspec,
+        read: test_reports::read_rspec,
+    },
+    Format {
+        name: "JSON of jest and vitest",
+        group: Group::Tests,
+        recognise: test_reports::recognise_jest,
+        read: test_reports::read_jest,
+    },
+    Format {
+        name: "pytest-json-report",
+        group: Group::Tests,
+        recognise: test_reports::recognise_pytest,
+        read: test_reports::read_pytest,
+    },
+    Format {
+        name: "`go test -json`",
+        group: Group::Tests,
+        recognise: test_reports::recognise_go,
+        read: test_reports::read_go,
+    },
+    Format {
+        name: "libtest's JSON (`cargo test`, nextest)",
+        group: Group::Tests,
+        recognise: test_reports::recognise_libtest,
+        read: test_reports::read_libtest,
+    },
+    Format {
+        name: "pytest-reportlog",
+        group: Group::Tests,
+        recognise: test_reports::recognise_reportlog,
+        read: test_reports::read_reportlog,
     },
     Format {
         name: "gungraun and iai (also its JSON)",

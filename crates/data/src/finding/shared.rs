@@ -20,6 +20,11 @@ pub(crate) fn benchmark_errors(message: &str, benchmarks: usize) -> Finding {
         .advise(Action::text("fix what failed and measure again; values may be missing"))
 }
 
+/// Benchmarks, or tests, without values that are no failure; `message` says which.
+pub(crate) fn benchmarks_skipped(message: String, benchmarks: usize) -> Finding {
+    Finding::new("BENCHMARK_SKIPPED", Severity::Note, message).with("benchmarks", benchmarks as f64)
+}
+
 /// Lines of a file that hold no values; `what` says which lines: `without numbers`.
 pub(crate) fn lines_skipped(what: &str, seen: &str, lines: u64) -> Finding {
     let message = format!("lines {what} were skipped: {seen}");

@@ -4,6 +4,7 @@
 //! answered with what to do. Only the tags that are needed are read, as the reporter writes them, one a line.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
+use super::xml::attribute;
 use super::{Context, Head, ImportError, Part};
 use crate::finding::shared::benchmark_error;
 use crate::input::Input;
@@ -159,39 +160,5 @@ impl Reader<'_> {
         }
         let parts = self.open.iter().map(String::as_str).chain([own]);
         Ok(parts.collect::<Vec<_>>().join(": "))
-    }
-}
-
-/// The value of an attribute of a tag, its entities resolved.
-fn attribute(tag: &str, name: &str) -> Option<String> {
-    // A value may hold what looks like another attribute: names are looked for outside of quotes.
-    let mut rest = tag;
-    while let Some((before, behind)) = rest.split_once('"') {
-        let (value, behind) = behind.split_once('"')?;
-        let own = before.trim_end().strip_suffix('=').unwrap_or_default();
-        if own.rsplit([' ', '\n', '\t']).next() == Some(name) {
-            return Some(unescaped(value));
-        }
-        rest = behind;
-    }
-    None
-}
-
-fn unescaped(text: &str) -> String {
-    let named = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
-    named.iter().fold(text.to_owned(), |text, (entity, c)| text.replace(entity, c))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn attributes_are_found_outside_of_other_values_and_resolved() {
-        let tag = "<B name=\"a samples=&quot;1&quot; &amp;lt;\" samples=\"20\"/>";
-        assert_eq!(attribute(tag, "name").as_deref(), Some("a samples=\"1\" &lt;"));
-        assert_eq!(attribute(tag, "samples").as_deref(), Some("20"));
-        assert_eq!(attribute(tag, "ci"), None);
-        assert_eq!(attribute("<B name=\"a", "name"), None);
     }
 }

@@ -10,13 +10,12 @@ use super::number::Conversion;
 use super::recorder::Recorder;
 use super::troubles::Troubles;
 use super::{Context, Head, ImportError, Part, json};
-use crate::finding::shared::{benchmark_errors, lines_skipped};
+use crate::finding::shared::{benchmark_errors, benchmarks_skipped, lines_skipped};
 use crate::input::Input;
 use crate::lines::{Line, Lines, MAX_LINE};
 use crate::read_error::quoted_start;
 use crate::samples::{Better, ITERATIONS, Metric, Outcome};
 use crate::unit::Unit;
-use crate::{Finding, Severity};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -358,8 +357,7 @@ impl Reader<'_> {
         }
         if let Some(seen) = self.skipped.told() {
             let message = format!("skipped, so without values: {seen}");
-            let finding = Finding::new("BENCHMARK_SKIPPED", Severity::Note, message);
-            self.recorder.finding(finding.with("benchmarks", self.skipped.count() as f64));
+            self.recorder.finding(benchmarks_skipped(message, self.skipped.count()));
         }
         if let Some(seen) = self.unread.told() {
             let what = "that begin like a result but are none, perhaps printed by the benchmark,";

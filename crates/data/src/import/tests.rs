@@ -251,7 +251,7 @@ fn a_file_of_no_known_format_is_answered_with_what_it_is_and_what_is_known() {
     let seen = |text: &str| {
         let said = refused(text);
         let (seen, known) = said.split_once("; that is no known format. Known are:\n").unwrap();
-        assert_eq!(known.lines().count(), 5, "{known}");
+        assert_eq!(known.lines().count(), 6, "{known}");
         seen.to_owned()
     };
     let json = "`data.txt` is JSON with the keys `results`";
@@ -264,8 +264,8 @@ fn a_file_of_no_known_format_is_answered_with_what_it_is_and_what_is_known() {
     assert!(seen(&format!("{{{many}\"z\":0}}")).ends_with("`k6`, `k7` and 13 more"));
     assert_eq!(seen("{"), "`data.txt` begins with `{`");
     assert_eq!(seen("[[1]]"), "`data.txt` begins with `[[1]]`");
-    let xml = "<?xml version=\"1.0\"?>\n<!-- a -->\n<testsuites time=\"1\"/>\n";
-    assert_eq!(seen(xml), "`data.txt` is XML with the root element `<testsuites>`");
+    let xml = "<?xml version=\"1.0\"?>\n<!-- a -->\n<results time=\"1\"/>\n";
+    assert_eq!(seen(xml), "`data.txt` is XML with the root element `<results>`");
     assert_eq!(seen("<!DOCTYPE html>\n<HTML lang=en>"), "`data.txt` is an HTML page");
     assert!(seen("#include <stdio.h>\nint main(void)\n{\n}\n").contains("source of a program"));
     assert!(seen("fn main() {\n}\n").contains("source of a program"));

@@ -10,6 +10,7 @@ mod httperf;
 mod lines;
 mod perf_stat;
 mod rust_and_time;
+mod test_reports;
 mod totals;
 
 use assay_data::import::{ImportOptions, load, load_bytes};

@@ -69,6 +69,16 @@ fn expected(name: &str) -> &'static str {
         ("perf-stat", _) => "`perf stat -x` and `-j`",
         ("pyperf", _) => "pyperf",
         ("pytest-benchmark", _) => "pytest-benchmark",
+        ("test-reports", "xml") => "JUnit XML (of any framework)",
+        ("test-reports", "tap") => "TAP with times",
+        ("test-reports", _) => match file {
+            "rspec.json" => "rspec's JSON",
+            "jest.json" | "vitest.json" => "JSON of jest and vitest",
+            "pytest.json" => "pytest-json-report",
+            "go.json" => "`go test -json`",
+            "reportlog.jsonl" => "pytest-reportlog",
+            _ => "libtest's JSON (`cargo test`, nextest)",
+        },
         other => panic!("say here which format {other:?} is"),
     }
 }

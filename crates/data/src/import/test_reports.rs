@@ -1,0 +1,135 @@
+//! Reports of test frameworks: how long every test took, and whether it passed.
+//!
+//! A test is a row, a run of it an observation of its wall time. That of a test that failed has the outcome of a command that failed
+//! (status 1), so that its share can be counted; a test that was skipped took no time that means anything, and has none. Reports that stand one behind
+//! the other in a file are runs of one suite. Here is what their formats share; it knows no format.
+
+mod documents;
+mod events;
+mod junit;
+mod tap;
+
+pub(super) use documents::{
+    read_jest, read_pytest, read_rspec, recognise_jest, recognise_pytest, recognise_rspec,
+};
+pub(super) use events::{
+    read_go, read_libtest, read_reportlog, recognise_go, recognise_libtest, recognise_reportlog,
+};
+pub(super) use junit::{read as read_junit, recognise as recognise_junit};
+pub(super) use tap::{read as read_tap, recognise as recognise_tap};
+
+use super::recorder::{MAX_JOINED_NAME, Recorder};
+use super::troubles::Troubles;
+use super::{Context, ImportError, Part};
+use crate::finding::shared::{benchmark_errors, benchmarks_skipped};
+use crate::samples::{Metric, Outcome};
+use std::collections::HashMap;
+
+/// What came of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    Passed,
+    Failed,
+    Skipped,
+}
+
+/// Gathers the runs of tests.
+struct Tests<'a> {
+    recorder: Recorder<'a>,
+    wall: usize,
+    /// How many times each name stood in the present run.
+    names: HashMap<String, u32>,
+    skipped: Troubles,
+    untimed: Troubles,
+    /// Tests that began and never ended, files that could not be loaded.
+    broken: Troubles,
+}
+
+impl<'a> Tests<'a> {
+    fn new(context: &'a Context<'a>, tool: &str) -> Result<Self, ImportError> {
+        let mut recorder = Recorder::new(context, tool);
+        let wall = recorder.metric(&Metric::wall());
+        let wall = wall.map_err(|problem| recorder.whole_file(problem))?;
+        let [skipped, untimed, broken] = std::array::from_fn(|_| Troubles::default());
+        Ok(Self { recorder, wall, names: HashMap::new(), skipped, untimed, broken })
+    }
+
+    /// Another run of the suite begins: names may come again.
+    fn begin_run(&mut self) {
+        self.names.clear();
+    }
+
+    /// Adds a test of the present run. Of several of one name those after the first are numbered, as in `name #2`.
+    ///
+    /// # Errors
+    /// When the name is too long, or the time is negative.
+    fn add(&mut self, name: &str, seconds: Option<f64>, status: Status) -> Result<(), String> {
+        if name.len() > MAX_JOINED_NAME {
+            return Err(format!("a name of {} bytes, its groups included", name.len()));
+        }
+        match self.names.get_mut(name) {
+            None => {
+                self.names.insert(name.to_owned(), 1);
+                self.observe(name, seconds, status)
+            }
+            Some(times) => {
+                *times += 1;
+                let numbered = format!("{name} #{times}");
+                self.observe(&numbered, seconds, status)
+            }
+        }
+    }
+
+    /// Adds a run of a test whose name is its own: one that comes again is another run of it.
+    ///
+    /// # Errors
+    /// As for [`Self::add`].
+    fn observe(&mut self, name: &str, seconds: Option<f64>, status: Status) -> Result<(), String> {
+        let outcome = match status {
+            Status::Passed => Outcome::Ok,
+            Status::Failed => Outcome::Exit(1),
+            Status::Skipped => {
+                self.skipped.add(format!("`{name}`"));
+                return Ok(());
+            }
+        };
+        let Some(seconds) = seconds else {
+            self.untimed.add(format!("`{name}`"));
+            return Ok(());
+        };
+        let test = self.recorder.benchmark(name, None, &[]);
+        self.recorder.observe(test, &[], outcome, &[(self.wall, seconds)])
+    }
+
+    /// Notes a test that never ended, or a file whose tests never began.
+    fn broken(&mut self, name: &str) {
+        self.broken.add(format!("`{name}`"));
+    }
+
+    /// The same of several, in the order of their names.
+    fn all_broken(&mut self, names: impl Iterator<Item = String>) {
+        let mut names: Vec<String> = names.collect();
+        names.sort_unstable();
+        names.iter().for_each(|name| self.broken(name));
+    }
+
+    /// The samples; `holds` says where the tests have no times, and what to do.
+    ///
+    /// # Errors
+    /// When no test has a time.
+    fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
+        if let Some(seen) = self.broken.told() {
+            let message = format!("not everything ran to its end: {seen}");
+            self.recorder.finding(benchmark_errors(&message, self.broken.count()));
+        }
+        if let Some(seen) = self.skipped.told() {
+            let message = format!("skipped, so without values: {seen}");
+            self.recorder.finding(benchmarks_skipped(message, self.skipped.count()));
+        }
+        if let Some(seen) = self.untimed.told() {
+            let message = format!("without a time in the report: {seen}");
+            self.recorder.finding(benchmarks_skipped(message, self.untimed.count()));
+        }
+        self.recorder.finish(holds)
+    }
+}

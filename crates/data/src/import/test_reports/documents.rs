@@ -1,0 +1,218 @@
+//! Reports of tests that are one JSON document: rspec's, jest's and vitest's, and that of pytest-json-report.
+//!
+//! Several documents one behind the other are runs of one suite.
+
+use super::{Status, Tests};
+use crate::import::json::{self, Number};
+use crate::import::{Context, Head, ImportError, Part};
+use crate::input::Input;
+use serde::Deserialize;
+use std::collections::HashMap;
+
+pub(in crate::import) fn recognise_rspec(head: &Head<'_>) -> bool {
+    let has = |key: &str| head.text.contains(key);
+    head.is_json() && has("\"examples\"") && has("\"full_description\"")
+}
+
+pub(in crate::import) fn recognise_jest(head: &Head<'_>) -> bool {
+    let has = |key: &str| head.text.contains(key);
+    head.is_json() && has("\"numTotalTests\"") && has("\"testResults\"")
+}
+
+pub(in crate::import) fn recognise_pytest(head: &Head<'_>) -> bool {
+    let has = |key: &str| head.text.contains(key);
+    head.is_json() && has("\"exitcode\"") && has("\"created\"") && has("\"summary\"")
+}
+
+#[derive(Deserialize)]
+struct Rspec {
+    version: Option<String>,
+    examples: Vec<Example>,
+}
+
+#[derive(Deserialize)]
+struct Example {
+    full_description: String,
+    #[serde(default)]
+    file_path: String,
+    status: String,
+    #[serde(default, deserialize_with = "json::some_time")]
+    run_time: Option<Number>,
+}
+
+/// `rspec --format json`: examples are called by their file and their description.
+pub(in crate::import) fn read_rspec(
+    input: Input,
+    context: &Context<'_>,
+) -> Result<Part, ImportError> {
+    let mut tests = Tests::new(context, "rspec")?;
+    let mut result = Ok(());
+    let expected =
+        "rspec's results: `{\"examples\": [{\"full_description\": …, \"run_time\": …}, …]}`";
+    json::read_all(input, expected, |run: Rspec| {
+        tests.begin_run();
+        if let Some(version) = &run.version {
+            tests.recorder.tool(&format!("rspec {version}"));
+        }
+        for example in &run.examples {
+            let status = match example.status.as_str() {
+                "failed" => Status::Failed,
+                "pending" => Status::Skipped,
+                _ => Status::Passed,
+            };
+            let file = example.file_path.trim_start_matches("./");
+            let name = joined(file, &example.full_description);
+            let added = tests.add(&name, example.run_time.map(|time| time.0), status);
+            result = std::mem::replace(&mut result, Ok(())).and(added);
+        }
+    })?;
+    finished(tests, result, "examples without `run_time`")
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Jest {
+    #[serde(default, rename = "numRuntimeErrorTestSuites")]
+    of_jest: Option<u64>,
+    test_results: Vec<TestFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TestFile {
+    name: String,
+    #[serde(default)]
+    message: String,
+    assertion_results: Vec<Assertion>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Assertion {
+    full_name: String,
+    status: String,
+    #[serde(default, deserialize_with = "json::some_time")]
+    duration: Option<Number>,
+}
+
+/// `jest --json`, `vitest --reporter=json`: times are milliseconds; jest rounds them to whole ones.
+pub(in crate::import) fn read_jest(
+    input: Input,
+    context: &Context<'_>,
+) -> Result<Part, ImportError> {
+    let mut tests = Tests::new(context, "vitest")?;
+    let mut result = Ok(());
+    let expected =
+        "results of jest or vitest: `{\"testResults\": [{\"assertionResults\": […]}, …]}`";
+    json::read_all(input, expected, |run: Jest| {
+        tests.begin_run();
+        if run.of_jest.is_some() {
+            tests.recorder.tool("jest");
+        }
+        let files: Vec<&str> = run.test_results.iter().map(|file| file.name.as_str()).collect();
+        for (file, short) in run.test_results.iter().zip(short_paths(&files)) {
+            if file.assertion_results.is_empty() && !file.message.is_empty() {
+                tests.broken(&short);
+            }
+            for test in &file.assertion_results {
+                let status = match test.status.as_str() {
+                    "failed" => Status::Failed,
+                    "passed" => Status::Passed,
+                    _ => Status::Skipped,
+                };
+                let seconds = test.duration.map(|time| time.0 / 1e3);
+                let added = tests.add(&joined(&short, test.full_name.trim()), seconds, status);
+                result = std::mem::replace(&mut result, Ok(())).and(added);
+            }
+        }
+    })?;
+    finished(tests, result, "tests without `duration`")
+}
+
+#[derive(Deserialize)]
+struct Pytest {
+    #[serde(default)]
+    tests: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    nodeid: String,
+    outcome: String,
+    setup: Option<Stage>,
+    call: Option<Stage>,
+    teardown: Option<Stage>,
+}
+
+#[derive(Deserialize)]
+struct Stage {
+    #[serde(default, deserialize_with = "json::some_time")]
+    duration: Option<Number>,
+}
+
+/// pytest-json-report: a test's time is that of its setup, its body and its teardown, as in pytest's own XML.
+pub(in crate::import) fn read_pytest(
+    input: Input,
+    context: &Context<'_>,
+) -> Result<Part, ImportError> {
+    let mut tests = Tests::new(context, "pytest")?;
+    let mut result = Ok(());
+    let expected = "a report of pytest: `{\"exitcode\": …, \"tests\": [{\"nodeid\": …}, …]}`";
+    json::read_all(input, expected, |run: Pytest| {
+        tests.begin_run();
+        for item in &run.tests {
+            let status = match item.outcome.as_str() {
+                "failed" | "error" => Status::Failed,
+                "skipped" => Status::Skipped,
+                _ => Status::Passed,
+            };
+            let stages = [&item.setup, &item.call, &item.teardown].into_iter().flatten();
+            let times: Vec<f64> =
+                stages.filter_map(|stage| stage.duration.and_then(Number::finite)).collect();
+            let seconds = (!times.is_empty()).then(|| times.iter().sum());
+            let added = tests.add(&item.nodeid, seconds, status);
+            result = std::mem::replace(&mut result, Ok(())).and(added);
+        }
+    })?;
+    finished(tests, result, "tests without `duration`")
+}
+
+fn finished(
+    tests: Tests<'_>,
+    result: Result<(), String>,
+    holds: &'static str,
+) -> Result<Part, ImportError> {
+    match result {
+        Ok(()) => tests.finish(holds),
+        Err(problem) => Err(tests.recorder.whole_file(problem)),
+    }
+}
+
+fn joined(file: &str, name: &str) -> String {
+    if file.is_empty() { name.to_owned() } else { format!("{file}: {name}") }
+}
+
+/// For every path its last component, with as many before it as tell it from the others: where the project lies must not be in a name.
+fn short_paths(paths: &[&str]) -> Vec<String> {
+    let tail = |path: &str, depth: usize| -> String {
+        let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
+        parts[parts.len().saturating_sub(depth)..].join("/")
+    };
+    let mut short: Vec<String> = paths.iter().map(|path| tail(path, 1)).collect();
+    for depth in 2..=MOST_PARTS {
+        let mut times: HashMap<String, usize> = HashMap::new();
+        short.iter().for_each(|name| *times.entry(name.clone()).or_default() += 1);
+        if times.len() == short.len() {
+            break;
+        }
+        for (name, path) in short.iter_mut().zip(paths) {
+            if times.get(name).is_some_and(|times| *times > 1) {
+                *name = tail(path, depth);
+            }
+        }
+    }
+    short
+}
+
+/// Components of a path that a name has at most.
+const MOST_PARTS: usize = 16;

@@ -1,0 +1,352 @@
+//! The tags of an XML file, one after the other, in bounded memory: what the importers of XML share.
+//!
+//! A file is a stream of tags here; text between them is kept only as far as a short value may reach, comments and sections of raw text
+//! not at all. Reports of tests hold whole logs on one line, so nothing goes by lines but the places in errors. That every tag is
+//! closed by its own is checked; namespaces, entities of one's own and document types are not looked into.
+
+use crate::excerpt::excerpt;
+use crate::lines::io_error;
+use crate::read_error::{Place, ReadError};
+use memchr::{memchr, memchr_iter};
+use std::borrow::Cow;
+use std::io::BufRead;
+
+/// Longest tag, in bytes, and deepest nesting.
+const MAX_TAG: usize = 1024 * 1024;
+const MAX_DEPTH: usize = 1000;
+/// Bytes of text before a tag that are kept.
+const MAX_TEXT: usize = 4096;
+
+/// A tag, as a reader is handed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tag<'a> {
+    /// It begins an element; `text` is all that stands in it but for its name.
+    Open { name: &'a str, text: &'a str },
+    /// It ends one. Empty elements end at once.
+    Close {
+        name: &'a str,
+        /** The text before it, if that was short. */
+        before: &'a str,
+    },
+}
+
+/// Tags of a named file.
+pub(super) struct Xml<R> {
+    reader: R,
+    file: String,
+    /// The line that was read last, from 1.
+    line: u64,
+    /// The tag, without its brackets, and the text before it.
+    tag: Vec<u8>,
+    text: Vec<u8>,
+    /// Names of open elements, one behind the other, and where each begins.
+    open: String,
+    begins: Vec<usize>,
+    /// Whether the tag is an empty element that was handed over as opened.
+    is_empty: bool,
+}
+
+impl<R: BufRead> Xml<R> {
+    pub(super) fn new(reader: R, file: &str) -> Self {
+        Self {
+            reader,
+            file: file.to_owned(),
+            line: 1,
+            tag: Vec::new(),
+            text: Vec::new(),
+            open: String::new(),
+            begins: Vec::new(),
+            is_empty: false,
+        }
+    }
+
+    /// The line of the last tag.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// How many elements are open.
+    pub(super) fn depth(&self) -> usize {
+        self.begins.len()
+    }
+
+    /// The next tag; `None` at the end of the file.
+    ///
+    /// # Errors
+    /// When the file breaks off, an element is closed that is not open, or something is too long.
+    pub(super) fn next(&mut self) -> Result<Option<Tag<'_>>, ReadError> {
+        if std::mem::take(&mut self.is_empty) {
+            self.text.clear();
+            return self.close_last().map(Some);
+        }
+        loop {
+            self.text.clear();
+            if !self.until(b'<', Kept::Text)? {
+                return match self.begins.last() {
+                    Some(&begin) => {
+                        let within = self.open[begin..].to_owned();
+                        Err(self.wrong(format!("the file breaks off within `<{within}>`")))
+                    }
+                    None => Ok(None),
+                };
+            }
+            if self.read_tag()? {
+                break;
+            }
+        }
+        if let Some(name) = self.tag.strip_prefix(b"/") {
+            let expected = self.begins.last().map(|&begin| &self.open[begin..]);
+            if expected.map(str::as_bytes) != Some(name.trim_ascii()) {
+                let expected = expected.map(|e| format!("; `<{e}>` is open")).unwrap_or_default();
+                let name = String::from_utf8_lossy(name);
+                return Err(self.wrong(format!("`</{}>` closes nothing{expected}", excerpt(&name))));
+            }
+            return self.close_last().map(Some);
+        }
+        let Ok(text) = std::str::from_utf8(&self.tag) else {
+            return Err(self.wrong("a tag that is not UTF-8; save the file as UTF-8".to_owned()));
+        };
+        let text = text.trim_end();
+        if self.begins.len() >= MAX_DEPTH {
+            return Err(self.wrong(format!("elements nested more than {MAX_DEPTH} deep")));
+        }
+        let (text, is_empty) = match text.strip_suffix('/') {
+            Some(text) => (text, true),
+            None => (text, false),
+        };
+        let end = text.find(|c: char| c.is_ascii_whitespace()).unwrap_or(text.len());
+        let (name, rest) = text.split_at(end);
+        self.is_empty = is_empty;
+        self.begins.push(self.open.len());
+        self.open.push_str(name);
+        Ok(Some(Tag::Open { name, text: rest }))
+    }
+
+    /// Closes the element that was opened last.
+    fn close_last(&mut self) -> Result<Tag<'_>, ReadError> {
+        let begin = self.begins.pop().unwrap_or_default();
+        // The name stays readable until the next tag takes its place.
+        self.tag.clear();
+        self.tag.extend_from_slice(&self.open.as_bytes()[begin..]);
+        self.open.truncate(begin);
+        let name = std::str::from_utf8(&self.tag).unwrap_or_default();
+        let before = std::str::from_utf8(&self.text).unwrap_or_default();
+        Ok(Tag::Close { name, before })
+    }
+
+    /// Reads what follows a `<`; false where it is a comment or the like, which is passed over.
+    fn read_tag(&mut self) -> Result<bool, ReadError> {
+        self.tag.clear();
+        loop {
+            let found = self.until(b'>', Kept::Tag)?;
+            let ends_with = |end: &[u8]| found && self.tag.ends_with(end);
+            let is_whole = match self.tag.as_slice() {
+                [b'!', b'-', b'-', ..] => ends_with(b"--") && self.tag.len() >= 5,
+                [b'!', b'[', b'C', ..] => ends_with(b"]]"),
+                [b'?', ..] => ends_with(b"?"),
+                [b'!', ..] => found,
+                tag => found && !is_in_quotes(tag),
+            };
+            if is_whole {
+                return Ok(!matches!(self.tag.first(), Some(b'!' | b'?')));
+            }
+            if !found && self.tag.len() < MAX_TAG {
+                return Err(self.wrong("the file breaks off within a tag".to_owned()));
+            }
+            match self.tag.first() {
+                // What is passed over need not be kept, but for how it begins and may end.
+                Some(b'!' | b'?') => {
+                    let last = self.tag.len().saturating_sub(2).max(8).min(self.tag.len());
+                    self.tag.drain(8.min(last)..last);
+                }
+                _ if self.tag.len() >= MAX_TAG => {
+                    return Err(self.wrong(format!("a tag of more than {MAX_TAG} bytes")));
+                }
+                _ => {}
+            }
+            if found {
+                // The `>` belongs to it.
+                self.tag.push(b'>');
+            }
+        }
+    }
+
+    /// Reads up to this byte, and takes it away; false at the end of the file, or when a tag is as long as may be.
+    fn until(&mut self, end: u8, kept: Kept) -> Result<bool, ReadError> {
+        loop {
+            let seen = match self.reader.fill_buf() {
+                Ok([]) => return Ok(false),
+                Ok(seen) => seen,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(io_error(&self.file, error)),
+            };
+            let found = memchr(end, seen);
+            let piece = &seen[..found.unwrap_or(seen.len())];
+            let (into, most) = match kept {
+                Kept::Text => (&mut self.text, MAX_TEXT),
+                Kept::Tag => (&mut self.tag, MAX_TAG),
+            };
+            let room = piece.len().min(most.saturating_sub(into.len()));
+            into.extend_from_slice(&piece[..room]);
+            let is_full = matches!(kept, Kept::Tag) && into.len() >= most;
+            // Of a tag that is full the rest is looked at later.
+            let used = if is_full { room } else { piece.len() + usize::from(found.is_some()) };
+            self.line += memchr_iter(b'\n', &seen[..used]).count() as u64;
+            self.reader.consume(used);
+            if is_full {
+                return Ok(false);
+            }
+            if found.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// An error of the line that was read last.
+    pub(super) fn wrong(&self, problem: String) -> ReadError {
+        let place = Place { file: self.file.clone(), line: self.line, column: None };
+        ReadError::Line { place, problem }
+    }
+}
+
+/// What is read for.
+#[derive(Clone, Copy)]
+enum Kept {
+    Text,
+    Tag,
+}
+
+fn is_in_quotes(tag: &[u8]) -> bool {
+    let mut within = None;
+    for &byte in tag {
+        match within {
+            Some(quote) if byte == quote => within = None,
+            None if matches!(byte, b'"' | b'\'') => within = Some(byte),
+            _ => {}
+        }
+    }
+    within.is_some()
+}
+
+/// The attributes in a tag's text, their entities resolved.
+pub(super) fn attributes(text: &str) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (before, behind) = rest.split_at(rest.find('=')?);
+        let name = before.trim_end().rsplit([' ', '\n', '\t', '\r']).next().unwrap_or_default();
+        let behind = behind[1..].trim_start();
+        let quote = behind.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        let (value, behind) = behind[1..].split_once(quote)?;
+        rest = behind;
+        Some((name, unescaped(value)))
+    })
+}
+
+/// The value of one attribute.
+pub(super) fn attribute(text: &str, name: &str) -> Option<String> {
+    attributes(text).find(|(own, _)| *own == name).map(|(_, value)| value.into_owned())
+}
+
+/// A text with its entities resolved; those that are not known stay.
+pub(super) fn unescaped(text: &str) -> Cow<'_, str> {
+    let Some(first) = memchr(b'&', text.as_bytes()) else { return Cow::Borrowed(text) };
+    let mut out = String::with_capacity(text.len());
+    let (before, mut rest) = text.split_at(first);
+    out.push_str(before);
+    while let Some(behind) = rest.strip_prefix('&') {
+        let entity =
+            behind.split_once(';').and_then(|(name, after)| Some((character(name)?, after)));
+        let after = match entity {
+            Some((character, after)) => {
+                out.push(character);
+                after
+            }
+            None => {
+                out.push('&');
+                behind
+            }
+        };
+        let next = memchr(b'&', after.as_bytes()).unwrap_or(after.len());
+        out.push_str(&after[..next]);
+        rest = &after[next..];
+    }
+    Cow::Owned(out)
+}
+
+fn character(name: &str) -> Option<char> {
+    match name {
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        "amp" => Some('&'),
+        _ => {
+            let code = name.strip_prefix('#')?;
+            let number = match code.strip_prefix(['x', 'X']) {
+                Some(code) => u32::from_str_radix(code, 16),
+                None => code.parse(),
+            };
+            char::from_u32(number.ok()?)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn tags(text: &str, capacity: usize) -> Result<Vec<String>, String> {
+        let reader = std::io::BufReader::with_capacity(capacity, text.as_bytes());
+        let mut xml = Xml::new(reader, "x.xml");
+        let mut seen = Vec::new();
+        while let Some(tag) = xml.next().map_err(|error| error.to_string())? {
+            seen.push(match tag {
+                Tag::Open { name, text } => format!("<{name}{text}>"),
+                Tag::Close { name, before } => format!("{before}</{name}>"),
+            });
+        }
+        Ok(seen)
+    }
+
+    #[test]
+    fn tags_are_read_however_small_the_pieces() {
+        let text = "<?xml a='>'?><!DOCTYPE a><!-- <x> -- --><a b=\"1 > 0\">\n<c/>t<![CDATA[<d>]]]]>u</a>\n";
+        for capacity in 1..40 {
+            let expected = ["<a b=\"1 > 0\">", "<c>", "</c>", "u</a>"];
+            assert_eq!(tags(text, capacity).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        let wrong = [
+            ("<a>\n<b>\n</a>", "x.xml:3: `</a>` closes nothing; `<b>` is open"),
+            ("<a>\n<b c=\"", "x.xml:2: the file breaks off within a tag"),
+            ("<a>\n", "x.xml:2: the file breaks off within `<a>`"),
+            ("</a>", "x.xml:1: `</a>` closes nothing"),
+        ];
+        for (text, problem) in wrong {
+            assert_eq!(tags(text, 64).unwrap_err(), problem, "{text}");
+        }
+        assert!(tags(&"<a>".repeat(2000), 64).unwrap_err().ends_with("nested more than 1000 deep"));
+        let long = format!("<a b=\"{}\">", "x".repeat(2 << 20));
+        assert!(tags(&long, 4096).unwrap_err().contains("a tag of more than"));
+        let comment = format!(
+            "<a><!-- {} --><![CDATA[{}]]></a>",
+            "> -".repeat(1 << 20),
+            "x>]".repeat(1 << 20)
+        );
+        assert_eq!(tags(&comment, 4096).unwrap(), ["<a>", "</a>"]);
+    }
+
+    #[test]
+    fn attributes_are_found_outside_of_other_values_and_resolved() {
+        let text = " name=\"a samples=&quot;1&quot; &amp;lt;\" samples='20' q = \"&#65;&#x42;&x;\"";
+        assert_eq!(attribute(text, "name").as_deref(), Some("a samples=\"1\" &lt;"));
+        assert_eq!(attribute(text, "samples").as_deref(), Some("20"));
+        assert_eq!(attribute(text, "q").as_deref(), Some("AB&x;"));
+        assert_eq!(attribute(text, "ci"), None);
+        assert_eq!(attribute("<B name=\"a", "name"), None);
+    }
+}
