@@ -36,6 +36,7 @@ import profiles
 import speed
 import stats
 import suites
+import test_logs
 from machine import ASSAY, HERE, ROOT, Bench, Failed, build, execute, facts, say, version_of
 from result import Result
 
@@ -85,6 +86,7 @@ FIGURES = {
     "python-blocks": (front_ends.python_blocks, ["python-blocks"]),
     "kill": (kill.kill, ["kill"]),
     "mutate": (mutate.mutate, ["mutate"]),
+    "tests-log": (test_logs.test_logs, ["tests-log"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
 # Figures that are asked for together.

@@ -373,3 +373,25 @@ def test_an_inconclusive_test_of_unittest_is_skipped(program, tmp_path):
         env=dict(os.environ),
     )
     assert done.returncode in (0, 5) and "skipped 'not known whether" in done.stderr
+
+
+def test_tests_are_named_in_the_log_when_that_is_asked_for(pytester, monkeypatch):
+    pytester.makepyfile(
+        """
+        import logging
+
+        def test_a():
+            logging.warning("work")
+
+        def test_b():
+            pass
+        """
+    )
+    options = ("-p", "no:cacheprovider", "--log-file=test.log", "--log-file-level=INFO", "--log-file-format=%(message)s")
+    pytester.runpytest_subprocess(*options).assert_outcomes(passed=2)
+    assert (pytester.path / "test.log").read_text() == "work\n"
+    monkeypatch.setenv("PROFILE_LOG", "1")
+    pytester.runpytest_subprocess(*options).assert_outcomes(passed=2)
+    file = next(path.name for path in pytester.path.glob("test_*.py"))
+    expected = [f"RUNNING {file}::test_a", "work", f"RUNNING {file}::test_b"]
+    assert (pytester.path / "test.log").read_text().splitlines() == expected

@@ -92,7 +92,7 @@ macro_rules! verb {
     };
 }
 
-const VERBS: [Verb; 18] = [
+const VERBS: [Verb; 19] = [
     Verb {
         run: |verb, matches| {
             let mut args = verbs::run::Args::from_arg_matches(matches)?;
@@ -136,6 +136,7 @@ const VERBS: [Verb; 18] = [
     ),
     verb!(history, "Keep runs, and look at how benchmarks changed over revisions"),
     verb!(gate, "Check whether a run is worse than what is normal in the history"),
+    verb!(tests, "Learn about the tests of a project: which write most into its log, and what"),
     verb!(repeat, "Measure a recorded run again and report whether its result was confirmed"),
     verb!(
         simulate,

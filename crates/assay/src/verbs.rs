@@ -17,3 +17,4 @@ pub(crate) mod repeat;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod simulate;
+pub(crate) mod tests;

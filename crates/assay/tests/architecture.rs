@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     (
         "assay",
         &[
@@ -19,6 +19,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
             "assay-ministat",
             "assay-profiles",
             "assay-report",
+            "assay-suites",
         ],
     ),
     ("assay-experiment", &["assay-analysis", "assay-data"]),
@@ -29,6 +30,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("assay-report", &["assay-analysis", "assay-data", "assay-profiles"]),
     ("assay-profiles", &["assay-data", "assay-stats"]),
     ("assay-measure", &["assay-data"]),
+    ("assay-suites", &["assay-data"]),
     ("assay-analysis", &["assay-data", "assay-stats"]),
     ("assay-data", &[]),
     ("assay-stats", &[]),

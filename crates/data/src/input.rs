@@ -15,6 +15,44 @@ pub(crate) const HEAD: u64 = 64 * 1024;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
+/// The bytes of a file, or of standard input for `-`, unpacked if they are compressed. There is no limit to them: for readers that keep
+/// little of what passes.
+///
+/// # Errors
+/// When the file can't be opened, or its first bytes can't be read.
+pub fn stream(path: &Path) -> Result<Box<dyn Read>, ReadError> {
+    if path.as_os_str() == "-" {
+        return unpacked(std::io::stdin(), "stdin");
+    }
+    unpacked(open(path)?, &path.display().to_string())
+}
+
+fn unpacked(mut stream: impl Read + 'static, file: &str) -> Result<Box<dyn Read>, ReadError> {
+    let mut head = Vec::new();
+    let read = stream.by_ref().take(GZIP.len() as u64).read_to_end(&mut head);
+    read.map_err(|source| failed(file, source))?;
+    let is_packed = head == GZIP;
+    let all = Cursor::new(head).chain(stream);
+    Ok(if is_packed { Box::new(flate2::read::MultiGzDecoder::new(all)) } else { Box::new(all) })
+}
+
+/// What went wrong while the bytes of [`stream`] were read.
+pub fn failed(file: &str, error: std::io::Error) -> ReadError {
+    io_error(file, error)
+}
+
+/// Opens a file that is to be read.
+fn open(path: &Path) -> Result<File, ReadError> {
+    let file = path.display().to_string();
+    if path.is_dir() {
+        return Err(ReadError::Directory { file });
+    }
+    File::open(path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound => ReadError::Missing { file, similar: similar_files(path) },
+        _ => ReadError::Io { file, source },
+    })
+}
+
 /// A named, uncompressed stream of bytes, of which the head was read.
 pub(crate) struct Input {
     /// The name for messages.
@@ -27,17 +65,7 @@ pub(crate) struct Input {
 impl Input {
     /// Opens a file.
     pub(crate) fn open(path: &Path) -> Result<Self, ReadError> {
-        let file = path.display().to_string();
-        if path.is_dir() {
-            return Err(ReadError::Directory { file });
-        }
-        match File::open(path) {
-            Ok(opened) => Self::of(opened, &file),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                Err(ReadError::Missing { file, similar: similar_files(path) })
-            }
-            Err(source) => Err(ReadError::Io { file, source }),
-        }
+        Self::of(open(path)?, &path.display().to_string())
     }
 
     /// Takes over a stream under a name.

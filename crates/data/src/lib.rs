@@ -22,7 +22,7 @@ pub mod export;
 pub mod finding;
 mod histogram;
 pub mod import;
-mod input;
+pub mod input;
 pub mod limits;
 mod lines;
 pub mod plan;
@@ -33,6 +33,7 @@ pub mod reading;
 pub mod samples;
 pub mod select;
 pub mod source;
+pub mod test_log;
 pub mod tool;
 pub mod unit;
 

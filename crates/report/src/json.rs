@@ -24,6 +24,7 @@ mod rigorous;
 pub mod schema;
 mod series;
 mod synthetic;
+mod test_log;
 mod values;
 
 pub use battery::{GroupTests, PairTests};
@@ -44,6 +45,7 @@ pub use result::{Decision, Mean, Only, Row, Side};
 pub use rigorous::Rigorous;
 pub use series::SeriesDescription;
 pub use synthetic::Synthetic;
+pub use test_log::TestLog;
 pub use values::{Estimate, Interval, Verdict};
 
 use assay_data::ParameterValue;

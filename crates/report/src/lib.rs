@@ -12,6 +12,7 @@
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`profile`]: where the time goes, as table, flame graph and page.
 //! - [`replication`]: a run and its repetition. [`history`]: runs that are kept.
+//! - [`test_log`]: which tests write most into a log.
 //! - [`charts`]: plots as SVG and PNG. [`html`]: the page one can publish.
 //! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`planning`]: how many runs.
@@ -68,5 +69,6 @@ mod secondary;
 pub mod site;
 mod small_table;
 pub mod terminal;
+pub mod test_log;
 mod ticks;
 pub mod words;

@@ -3,11 +3,16 @@
 
 What is inconclusive is a skipped test with the reason, unless `assay_inconclusive` (ini file), the variable `ASSAY_INCONCLUSIVE` or the
 argument `inconclusive` says `fail` or `pass`.
+
+With the variable PROFILE_LOG every test is named in the log before it begins, so that `assay tests log` can say which test wrote what: a
+message `RUNNING` with the test's id, of the logger `assay.tests`.
 """
 
 from __future__ import annotations
 
 import functools
+import logging
+import os
 from typing import TYPE_CHECKING, Any, Callable, Iterator
 
 import pytest
@@ -33,6 +38,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "what becomes of a test whose measurement does not tell: skip, fail or pass",
         default="",
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logstart(nodeid: str) -> None:
+    if os.environ.get("PROFILE_LOG", "") not in ("", "0"):
+        log = logging.getLogger("assay.tests")
+        log.setLevel(logging.DEBUG)  # Which handlers write it is theirs to say.
+        log.info("RUNNING %s", " ".join(nodeid.split()))
 
 
 def _measured(request: pytest.FixtureRequest, name: str) -> Any:

@@ -3,7 +3,7 @@
 use super::{
     Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Listing, ProfileDifference,
     ProfileShares, Repetition, RunContents, RunList, SeriesDescription, SmokeTest, StoreChange,
-    Synthetic, Trends, VERSION,
+    Synthetic, TestLog, Trends, VERSION,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -34,7 +34,7 @@ fn of<T: JsonSchema>() -> Schema {
 }
 
 /// All documents, in the order of the page.
-const DOCUMENTS: [Document; 16] = [
+const DOCUMENTS: [Document; 17] = [
     Document {
         title: "A result",
         commands: &["run A B", "bench A B", "load A B", "compare A B", "profile 'A' 'B'"],
@@ -127,6 +127,12 @@ const DOCUMENTS: [Document; 16] = [
         schema: of::<Trends>,
     },
     Document { title: "A gate", commands: &["gate"], names: &["gate"], schema: of::<Gated> },
+    Document {
+        title: "The lines of a log by test",
+        commands: &["tests log"],
+        names: &["tests-log"],
+        schema: of::<TestLog>,
+    },
     Document {
         title: "Synthetic data",
         commands: &["simulate"],

@@ -1,0 +1,57 @@
+//! `assay tests log`: which tests write most into a log.
+
+use crate::args::LookArgs;
+use crate::{Ending, output, present};
+use assay_data::input;
+use assay_report::json::{self, TestLog};
+use assay_report::test_log::{self, Shown};
+use assay_suites::log::{self, Marker};
+use std::path::PathBuf;
+
+/// Arguments of `assay tests log`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  assay tests log log/test.log
+  assay tests log -n 0 --shapes 0 log/test.log      all tests, each on one line
+  go test -v ./... | assay tests log --marker '=== RUN +(.*)' -")]
+pub(crate) struct Args {
+    /// The log, as it is or compressed by gzip; `-`: standard input
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    file: PathBuf,
+
+    /// How a line begins that names the test which starts there
+    ///
+    /// A regular expression that is tried where the message of a line begins; its first group is the name. Every other line
+    /// counts for the test that began last. Headings between two lines of dashes, as Rails writes them, name tests, too,
+    /// unless this is given.
+    #[arg(long, value_name = "REGEX", default_value = Marker::USUAL)]
+    marker: String,
+
+    /// How many tests to list; 0: all
+    #[arg(long, short = 'n', value_name = "TESTS", default_value_t = 10)]
+    number: usize,
+
+    /// How many of its most frequent lines to show below each test, values replaced
+    #[arg(long, value_name = "LINES", default_value_t = 1)]
+    shapes: usize,
+
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+/// Reads the log and shows what it comes to.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let marker = Marker::new(&args.marker)?;
+    let log = input::stream(&args.file)?;
+    let name = args.file.display().to_string();
+    let file = if name == "-" { "stdin" } else { name.as_str() };
+    let found = log::read(log, &marker).map_err(|error| input::failed(file, error))?;
+    output::print(&if args.look.json {
+        json::text(&TestLog::of(&found, &name))?
+    } else {
+        let tests = if args.number == 0 { usize::MAX } else { args.number };
+        let shown = Shown { tests, shapes: args.shapes };
+        test_log::render(&found, shown, &present::screen(args.look.color))
+    })?;
+    Ok(Ending::Fine)
+}

@@ -1,0 +1,12 @@
+//! Test suites: what can be learnt about the tests of a project from what their frameworks write.
+//!
+//! - [`log`]: which test wrote how much into a log, and which lines those are.
+//!
+//! Pure: bytes in, data out. No process is started, no file opened and no clock read here; nothing is decided or printed.
+
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
+)]
+
+pub mod log;

@@ -1,0 +1,103 @@
+//! Counts of very many different things in a table of bounded size: those that are frequent stay.
+//!
+//! When the table is full the median count is taken off every count, and what comes to nothing goes; so a count is too small by at
+//! most the sum of what was taken off. That is the algorithm of Misra and Gries (1982, Finding repeated elements), with the median in place of
+//! the smallest count, as in Anderson and others (2017, A high-performance algorithm for identifying frequent items in data
+//! streams, section 2.3), so that one addition takes constant time on average. While there is room, counts are exact.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Counts, and what is known of each thing that is counted.
+pub(super) struct Frequent<V> {
+    most: usize,
+    entries: HashMap<u64, (u64, V), BuildHasherDefault<AsItIs>>,
+    missed: u64,
+}
+
+impl<V> Frequent<V> {
+    /// A table of at most so many things (at least 2).
+    pub(super) fn new(most: usize) -> Self {
+        Self { most: most.max(2), entries: HashMap::default(), missed: 0 }
+    }
+
+    /// Adds to the count of the thing with this hash; `new` makes what is known of it where it is not in the table.
+    pub(super) fn add(&mut self, key: u64, count: u64, new: impl FnOnce() -> V) -> &mut V {
+        if self.entries.len() >= self.most && !self.entries.contains_key(&key) {
+            self.shrink();
+        }
+        let entry = self.entries.entry(key).or_insert_with(|| (0, new()));
+        entry.0 += count;
+        &mut entry.1
+    }
+
+    fn shrink(&mut self) {
+        let mut counts: Vec<u64> = self.entries.values().map(|(count, _)| *count).collect();
+        let half = counts.len() / 2;
+        let (_, median, _) = counts.select_nth_unstable(half);
+        let median = *median;
+        self.missed += median;
+        self.entries.retain(|_, (count, _)| {
+            *count = count.saturating_sub(median);
+            *count > 0
+        });
+    }
+
+    /// By how much any count may be too small.
+    pub(super) fn missed(&self) -> u64 {
+        self.missed
+    }
+
+    /// What is in the table, in no order: hash, count, what is known of it.
+    pub(super) fn into_entries(self) -> impl Iterator<Item = (u64, u64, V)> {
+        self.entries.into_iter().map(|(key, (count, value))| (key, count, value))
+    }
+
+    /// What is in the table, in no order.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (u64, u64, &V)> {
+        self.entries.iter().map(|(key, (count, value))| (*key, *count, value))
+    }
+}
+
+/// Keys that are hashes already.
+#[derive(Default)]
+pub(super) struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        #[test]
+        fn a_count_is_never_too_large_and_too_small_by_what_is_stated(keys in prop::collection::vec(0u64..40, 0..400)) {
+            let mut table = Frequent::new(8);
+            let mut exact: HashMap<u64, u64> = HashMap::new();
+            for key in &keys {
+                table.add(*key, 1, || ());
+                *exact.entry(*key).or_default() += 1;
+            }
+            let found: HashMap<u64, u64> = table.entries().map(|(key, count, ())| (key, count)).collect();
+            prop_assert!(found.len() <= 8);
+            for (key, count) in exact {
+                let kept = found.get(&key).copied().unwrap_or(0);
+                prop_assert!(kept <= count && count <= kept + table.missed());
+            }
+        }
+    }
+}

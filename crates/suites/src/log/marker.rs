@@ -1,0 +1,103 @@
+//! The marker: how the line looks that says which test begins.
+//!
+//! It is looked for where a line's message begins, behind blanks and what a logger puts before it, so that a message that quotes the
+//! marker begins no test. Since hardly any line is one, whole pieces of the log are searched for where the pattern may match, by
+//! the search of `regex`, which goes by the literals of the pattern; only the lines found so are looked at closely.
+
+use regex::bytes::{Regex, RegexBuilder};
+
+/// How the line looks that says which test begins.
+#[derive(Clone, Debug)]
+pub struct Marker {
+    /// The pattern at the beginning of a message.
+    exact: Regex,
+    /// The pattern anywhere; `None` where it looks around itself, so that a line says more of it than a piece of the log.
+    anywhere: Option<Regex>,
+    /// Whether a heading between two lines of dashes begins a test, too, as Rails writes it.
+    pub(super) takes_headings: bool,
+}
+
+/// Why a pattern can't be a marker.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "--marker: {problem}; give a regular expression whose first group is the name of the test, as in `{}`",
+    Marker::USUAL
+)]
+pub struct MarkerError {
+    problem: String,
+}
+
+impl Marker {
+    /// What is looked for unless the user says otherwise.
+    pub const USUAL: &str = "RUNNING (.*)";
+
+    /// Lines whose message begins with this regular expression; its first group is the name of the test, or all of it where it has none.
+    /// Beside [`Self::USUAL`] the headings of Rails begin tests, too.
+    ///
+    /// # Errors
+    /// When it is no regular expression.
+    pub fn new(pattern: &str) -> Result<Self, MarkerError> {
+        let takes_headings = pattern == Self::USUAL;
+        // It always begins there.
+        let pattern = pattern.strip_prefix('^').unwrap_or(pattern);
+        // Bytes, whatever they are: a name need not be UTF-8.
+        let built = |pattern: &str| {
+            RegexBuilder::new(pattern).unicode(false).build().map_err(|error| MarkerError {
+                // The first lines show the pattern with a mark below it.
+                problem: last_line(&error.to_string()),
+            })
+        };
+        let anywhere = built(pattern)?;
+        let exact = built(&format!("^(?:{pattern})"))?;
+        let looks_around = ["^", "$", "\\b", "\\B", "\\A", "\\z", "\\<", "\\>"];
+        let anywhere =
+            (!looks_around.iter().any(|mark| pattern.contains(mark))).then_some(anywhere);
+        Ok(Self { exact, anywhere, takes_headings })
+    }
+
+    /// Where, from there on, the next match may begin; the line that it is in may begin a test.
+    pub(super) fn candidate(&self, piece: &[u8], from: usize) -> Option<usize> {
+        match &self.anywhere {
+            Some(anywhere) => anywhere.find_at(piece, from).map(|found| found.start()),
+            None => Some(from),
+        }
+    }
+
+    /// The name of the test that this message begins.
+    pub(super) fn name<'a>(&self, message: &'a [u8]) -> Option<&'a [u8]> {
+        let found = self.exact.captures(message)?;
+        let name = found.get(1).or_else(|| found.get(0))?;
+        Some(name.as_bytes())
+    }
+}
+
+/// What is wrong, without the pattern that is shown before it.
+fn last_line(said: &str) -> String {
+    let last = said.lines().last().unwrap_or_default();
+    last.trim_start_matches("error: ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_group_is_the_name_or_all_of_it() {
+        let name = |pattern: &str, text: &str| {
+            Marker::new(pattern)
+                .unwrap()
+                .name(text.as_bytes())
+                .map(|name| String::from_utf8_lossy(name).into_owned())
+        };
+        assert_eq!(name("RUNNING (.*)", "RUNNING A test_b").as_deref(), Some("A test_b"));
+        assert_eq!(name("^test_\\w+", "test_a took 3 s").as_deref(), Some("test_a"));
+        assert_eq!(name("=== RUN +(\\S+)$", "=== RUN   TestX"), Some("TestX".to_owned()));
+        assert_eq!(name("RUNNING (.*)", "not RUNNING x"), None);
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused_with_a_pattern_that_works() {
+        let error = Marker::new("RUNNING (").unwrap_err().to_string();
+        assert!(error.starts_with("--marker: unclosed group; give a regular"), "{error}");
+    }
+}

@@ -1,0 +1,280 @@
+//! The shape of a line: the line without what varies from one occurrence to the next, so that equal statements count together.
+//!
+//! `#` stands for a number (also a hexadecimal one, as of a digest or a UUID), `'*'` and `"*"` for a quoted value. Colours are left out, blanks
+//! are one each, and a list of values is one value: a statement is the same for two keys and for three. Text in double quotes is kept
+//! where it may name a column, as in SQL, and is a value behind `=`, `:`, `>` and in a list in brackets.
+
+/// Bytes of a shape; a longer line is known by how it begins.
+pub(super) const LONGEST: usize = 160;
+
+/// Bytes of a line that are looked at.
+const LOOKED_AT: usize = 1024;
+
+/// Room for one shape after the other.
+pub(super) struct Shape {
+    buffer: [u8; LONGEST],
+    length: usize,
+}
+
+/// What a byte is for a shape.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Other,
+    Letter,
+    Digit,
+    Blank,
+    Quote,
+    DoubleQuote,
+    Escape,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b'0'..=b'9' => Class::Digit,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => Class::Letter,
+            b'\'' => Class::Quote,
+            b'"' => Class::DoubleQuote,
+            0x1b => Class::Escape,
+            0..=b' ' => Class::Blank,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self { buffer: [0; LONGEST], length: 0 }
+    }
+}
+
+impl Shape {
+    /// The shape as text; the next one takes its place.
+    pub(super) fn text(&self) -> &[u8] {
+        &self.buffer[..self.length]
+    }
+
+    /// Finds the shape of a message that is trimmed, and gives its hash. O(bytes that are looked at).
+    pub(super) fn find(&mut self, message: &[u8]) -> u64 {
+        let message = &message[..message.len().min(LOOKED_AT)];
+        self.length = 0;
+        // Where the present word begins, in the shape and in the message.
+        let mut word: Option<(usize, usize)> = None;
+        let mut in_brackets = false;
+        let mut at = 0;
+        while let Some(&byte) = message.get(at) {
+            if self.length >= LONGEST - 4 {
+                break;
+            }
+            let class = CLASSES[usize::from(byte)];
+            match class {
+                Class::Letter => {
+                    word = word.or(Some((self.length, at)));
+                    self.push(byte);
+                    at += 1;
+                    continue;
+                }
+                Class::Digit => {
+                    at = self.number(message, at, word);
+                    word = None;
+                    continue;
+                }
+                Class::Other => {
+                    match byte {
+                        b'[' => in_brackets = true,
+                        b']' => in_brackets = false,
+                        _ => {}
+                    }
+                    self.push(byte);
+                    at += 1;
+                }
+                Class::Blank => {
+                    if self.text().last().is_some_and(|last| *last != b' ') {
+                        self.push(b' ');
+                    }
+                    at += 1;
+                }
+                Class::Escape => at = behind_escape(message, at),
+                // In a word it is an apostrophe.
+                Class::Quote if word.is_none() => at = self.quoted(message, at, byte),
+                Class::DoubleQuote if self.expects_value(in_brackets) => {
+                    at = self.quoted(message, at, byte);
+                }
+                Class::Quote | Class::DoubleQuote => {
+                    self.push(byte);
+                    at += 1;
+                }
+            }
+            word = None;
+        }
+        // Colours at the end leave a blank.
+        while self.text().last() == Some(&b' ') {
+            self.length -= 1;
+        }
+        hash(self.text())
+    }
+
+    fn push(&mut self, byte: u8) {
+        // Checked before each step, with room for the longest.
+        if let Some(place) = self.buffer.get_mut(self.length) {
+            *place = byte;
+            self.length += 1;
+        }
+    }
+
+    /// A `#` for the number at `at`; gives where it ends.
+    fn number(&mut self, message: &[u8], at: usize, word: Option<(usize, usize)>) -> usize {
+        let (in_shape, in_message) = word.unwrap_or((self.length, at));
+        let run = message[in_message..].iter().take_while(|b| b.is_ascii_alphanumeric()).count();
+        let all = &message[in_message..in_message + run];
+        if run >= 8 && all.iter().all(u8::is_ascii_hexdigit) {
+            self.length = in_shape;
+            self.put_value(b"#");
+            return in_message + run + rest_of_uuid(&message[in_message + run..], run);
+        }
+        let mut end = at;
+        loop {
+            end += message[end..].iter().take_while(|b| b.is_ascii_digit()).count();
+            match message.get(end..end + 2) {
+                Some([b'.', digit]) if digit.is_ascii_digit() => end += 1,
+                _ => break,
+            }
+        }
+        self.put_value(b"#");
+        end
+    }
+
+    /// A `*` in quotes for the quoted text at `at`, if it ends; gives where it ends.
+    fn quoted(&mut self, message: &[u8], at: usize, quote: u8) -> usize {
+        let mut end = at + 1;
+        while let Some(length) = memchr::memchr2(quote, b'\\', &message[end..]) {
+            end += length;
+            match (message[end], message.get(end + 1)) {
+                // A backslash, or a quote that stands twice, is part of the text with what follows it.
+                (b'\\', Some(_)) => end += 2,
+                (b'\\', None) => break,
+                (_, Some(next)) if *next == quote => end += 2,
+                _ => {
+                    self.put_value(&[quote, b'*', quote]);
+                    return end + 1;
+                }
+            }
+        }
+        // No end in sight.
+        self.push(quote);
+        at + 1
+    }
+
+    /// Puts what stands for a value; in a list of such values the one before goes.
+    fn put_value(&mut self, value: &[u8]) {
+        for comma in [&b", "[..], b","] {
+            let before = self.text().strip_suffix(comma);
+            if let Some(before) = before.filter(|before| before.ends_with(value)) {
+                self.length = before.len();
+                return;
+            }
+        }
+        value.iter().for_each(|byte| self.push(*byte));
+    }
+
+    /// Whether a text in double quotes would be a value here.
+    fn expects_value(&self, in_brackets: bool) -> bool {
+        match self.text().trim_ascii_end().last() {
+            Some(b'=' | b'>' | b':') => true,
+            Some(b',') => in_brackets,
+            _ => false,
+        }
+    }
+}
+
+/// How many bytes of a UUID follow its first part.
+fn rest_of_uuid(rest: &[u8], first: usize) -> usize {
+    const REST: usize = 28;
+    let Some(rest) = rest.get(..REST).filter(|_| first == 8) else { return 0 };
+    let fits = rest.iter().enumerate().all(|(at, byte)| match at {
+        0 | 5 | 10 | 15 => *byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    });
+    if fits { REST } else { 0 }
+}
+
+/// Where the control sequence of a terminal that begins at `at` ends.
+fn behind_escape(message: &[u8], at: usize) -> usize {
+    if message.get(at + 1) != Some(&b'[') {
+        return at + 1;
+    }
+    let length = message[at + 2..].iter().take_while(|byte| !(b'@'..=b'~').contains(*byte)).count();
+    (at + 2 + length + 1).min(message.len())
+}
+
+/// A hash of short texts: eight bytes at a time, multiplied and folded. Not for tables that an adversary fills: those here are bounded.
+pub(super) fn hash(text: &[u8]) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |state: u64, word: u64| {
+        let product = u128::from(state ^ word) * u128::from(FACTOR);
+        (product as u64) ^ ((product >> 64) as u64)
+    };
+    let mut state = text.len() as u64 ^ FACTOR;
+    let mut words = text.chunks_exact(8);
+    for word in &mut words {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(word);
+        state = mix(state, u64::from_le_bytes(bytes));
+    }
+    let mut last = [0; 8];
+    last[..words.remainder().len()].copy_from_slice(words.remainder());
+    mix(mix(state, u64::from_le_bytes(last)), FACTOR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> String {
+        let mut shape = Shape::default();
+        shape.find(line.as_bytes());
+        String::from_utf8_lossy(shape.text()).into_owned()
+    }
+
+    #[test]
+    fn values_are_replaced_and_names_kept() {
+        let shapes = [
+            (
+                "Project Load (0.8ms)  SELECT * FROM a WHERE (a.id = 15) LIMIT 1",
+                "Project Load (#ms) SELECT * FROM a WHERE (a.id = #) LIMIT #",
+            ),
+            ("\u{1b}[4;36;1mSQL (0.000327)\u{1b}[0m   \u{1b}[0;1mBEGIN\u{1b}[0m", "SQL (#) BEGIN"),
+            ("INSERT INTO t VALUES ('it''s', 'b', 3)", "INSERT INTO t VALUES ('*', #)"),
+            ("WHERE \"users\".\"id\" IN (1, 2, 33)", "WHERE \"users\".\"id\" IN (#)"),
+            (
+                "Parameters: {\"name\"=>\"Bob\", \"n\"=>\"5\"}",
+                "Parameters: {\"name\"=>\"*\", \"n\"=>\"*\"}",
+            ),
+            ("[[\"name\", \"Bob\"], [\"LIMIT\", 1]]", "[[\"name\", \"*\"], [\"LIMIT\", #]]"),
+            ("key 550e8400-e29b-41d4-a716-446655440000 of utf8", "key # of utf#"),
+            ("commit deadbeef12 don't stop", "commit # don't stop"),
+            ("say 'no end", "say 'no end"),
+            ("Café 3", "Café #"),
+        ];
+        for (line, shape) in shapes {
+            assert_eq!(of(line), shape, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_shape_is_short_whatever_the_line() {
+        for line in [
+            "'".repeat(5000),
+            "1,".repeat(5000),
+            "\u{1b}[".repeat(5000),
+            "x'y'z".repeat(1000),
+            "é".repeat(900),
+        ] {
+            assert!(of(&line).len() <= 2 * LONGEST, "{line}");
+        }
+    }
+}
