@@ -22,6 +22,7 @@ import front_ends
 import history_site
 import imports
 import kill
+import kill_history
 import labels
 import layout
 import load
@@ -85,6 +86,7 @@ FIGURES = {
     "ruby-blocks": (front_ends.blocks, ["ruby-blocks"]),
     "python-blocks": (front_ends.python_blocks, ["python-blocks"]),
     "kill": (kill.kill, ["kill"]),
+    "kill-history": (kill_history.kill, ["kill-history"]),
     "mutate": (mutate.mutate, ["mutate"]),
     "tests-log": (test_logs.test_logs, ["tests-log"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),

@@ -12,10 +12,12 @@ use crate::resume::RecordArgs;
 use crate::{output, store};
 use anyhow::{Context, bail};
 use assay_analysis::history::Revision;
+use assay_data::import::stores::last_written;
 use assay_data::{Samples, StopReason, assay_file};
 use assay_history::{Access, Added, NewRun, Place, Store, StoreError};
 use assay_measure::git;
 use jiff::Timestamp;
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -187,7 +189,8 @@ pub(crate) fn keep(
     }
     let read = file.map(|file| assay_file::read(file)).transpose()?;
     let source = file.map_or_else(|| "not recorded".to_owned(), |file| file.display().to_string());
-    let adding = Adding { machine: args.history.machine.as_deref(), rev: None, source: &source };
+    let machine = args.history.machine.as_deref();
+    let adding = Adding { machine, rev: None, source: &source, started: None };
     let project = of.project();
     let samples = read.as_ref().unwrap_or(samples);
     let place = of.place()?;
@@ -224,6 +227,8 @@ pub(crate) struct Adding<'a> {
     pub rev: Option<&'a str>,
     /// The file, for people.
     pub source: &'a str,
+    /// When it was measured, ms since 1970, where that is known better than from the samples.
+    pub started: Option<i64>,
 }
 
 /// Where a run is now.
@@ -274,7 +279,9 @@ impl Adding<'_> {
             revision: self.revision(samples),
             of_sides: of_sides(samples),
             changed: self.rev.is_none() && samples.environment.flag("git_dirty").unwrap_or(false),
-            started: started(samples, Path::new(self.source)).unwrap_or(now).as_millisecond(),
+            started: self.started.unwrap_or_else(|| {
+                started(samples, Path::new(self.source)).unwrap_or(now).as_millisecond()
+            }),
             added: now.as_millisecond(),
             source: self.source,
         }
@@ -304,7 +311,10 @@ fn hide(store: &Path) {
 
 /// A revision as it is called, with its place where the repository of the current directory knows it.
 fn placed(name: &str) -> Revision {
-    match git::place(Path::new("."), name) {
+    thread_local! {
+        static PLACES: RefCell<git::Places> = RefCell::new(git::Places::of(Path::new(".")));
+    }
+    match PLACES.with_borrow_mut(|places| places.place(name)) {
         Some(git::Place { commit, parent, ordinal, time }) => {
             Revision { commit, parent, ordinal, time: Some(time) }
         }
@@ -317,7 +327,11 @@ fn started(samples: &Samples, file: &Path) -> Option<Timestamp> {
     let facts = ["started", "date", "datetime"].map(|fact| samples.environment.text(fact));
     let told = samples.started.as_deref().into_iter().chain(facts.into_iter().flatten());
     let told = told.filter_map(|text| text.parse().ok()).next();
-    told.or_else(|| Timestamp::try_from(fs::metadata(file).ok()?.modified().ok()?).ok())
+    let written = || match file.is_dir() {
+        true => last_written(file),
+        false => fs::metadata(file).ok()?.modified().ok(),
+    };
+    told.or_else(|| Timestamp::try_from(written()?).ok())
 }
 
 /// The directory that a project is known by: the top of the repository, or the current one.

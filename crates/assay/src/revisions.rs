@@ -46,10 +46,7 @@ pub(crate) struct Prepared {
 /// # Errors
 /// When there is no such revision, or it does not build, or not the program; [`RunError::Interrupted`].
 pub(crate) fn prepare(wanted: &Wanted<'_>) -> anyhow::Result<Prepared> {
-    let cache = cache_directory()
-        .context("neither XDG_CACHE_HOME nor HOME names a directory to keep built revisions in")?;
-    let place = cache.join("revisions");
-    let mut repository = Repository::around(Path::new("."), &place).map_err(told)?;
+    let mut repository = repository()?;
     let asked = wanted.revisions.iter().map(|written| repository.revision(written));
     let revisions = asked.collect::<Result<Vec<_>, _>>().map_err(told)?;
     let head = repository.revision(".").map_err(told)?;
@@ -73,14 +70,7 @@ pub(crate) fn prepare(wanted: &Wanted<'_>) -> anyhow::Result<Prepared> {
     for revision in &revisions {
         let name = named(revision);
         let ready = repository.ready(revision, line, links.as_ref(), &mut |stage| {
-            say(match stage {
-                Stage::Waiting => format!("{name}: another assay builds it; waiting"),
-                Stage::Building(log) => {
-                    let how = links.as_ref().map_or("building it".to_owned(), linking);
-                    format!("{name}: {how} ({})", log.display())
-                }
-                Stage::Kept => format!("{name}: was built before"),
-            });
+            say(staged(&name, stage, links.as_ref()));
         });
         let ready = ready.map_err(told)?;
         commands.push(found(program, &ready, revision)?);
@@ -108,6 +98,16 @@ pub(crate) fn prepare(wanted: &Wanted<'_>) -> anyhow::Result<Prepared> {
     })
 }
 
+/// The repository here, with the place for its built revisions.
+///
+/// # Errors
+/// When there is none, or no such place.
+pub(crate) fn repository() -> anyhow::Result<Repository> {
+    let cache = cache_directory()
+        .context("neither XDG_CACHE_HOME nor HOME names a directory to keep built revisions in")?;
+    Repository::around(Path::new("."), &cache.join("revisions")).map_err(told)
+}
+
 /// What is done to a revision that is linked several times.
 fn linking(links: &Links) -> String {
     let by = links.linker.map_or(String::new(), |linker| format!(" by {}", linker.name()));
@@ -126,6 +126,18 @@ impl Prepared {
     }
 }
 
+/// What is said while a revision is made ready.
+pub(crate) fn staged(name: &str, stage: Stage<'_>, links: Option<&Links>) -> String {
+    match stage {
+        Stage::Waiting => format!("{name}: another assay builds it; waiting"),
+        Stage::Building(log) => {
+            let how = links.map_or("building it".to_owned(), linking);
+            format!("{name}: {how} ({})", log.display())
+        }
+        Stage::Kept => format!("{name}: was built before"),
+    }
+}
+
 /// The directory in which `assay` keeps what it can make anew.
 fn cache_directory() -> Option<PathBuf> {
     let absolute =
@@ -135,7 +147,7 @@ fn cache_directory() -> Option<PathBuf> {
 }
 
 /// An interruption is reported as those of measuring are.
-fn told(error: RevisionError) -> anyhow::Error {
+pub(crate) fn told(error: RevisionError) -> anyhow::Error {
     match error {
         RevisionError::Interrupted => RunError::Interrupted(
             "while the revisions were made ready; nothing was measured".to_owned(),
@@ -146,7 +158,7 @@ fn told(error: RevisionError) -> anyhow::Error {
 }
 
 /// A revision for people: as written, with its commit.
-fn named(revision: &Revision) -> String {
+pub(crate) fn named(revision: &Revision) -> String {
     match &revision.commit {
         _ if revision.is_working_tree => "the working tree".to_owned(),
         Some(commit) => format!("{} ({})", revision.written, short(commit)),

@@ -444,3 +444,19 @@ fn generators_on_another_machine_send_from_there_and_are_counted_as_one() {
     let run = assay(directory.path(), &["--rate", "10", "--via", &via, "--no-save", &url]);
     assert!(said(&run).contains("--i-may-load"), "{}", said(&run));
 }
+
+#[test]
+fn what_a_server_held_is_kept_in_the_history() {
+    let directory = tempfile::tempdir().unwrap();
+    let url = format!("a={}", server("200 OK"));
+    let run = assay(
+        directory.path(),
+        &["--rate", "50", "--slice", "100ms", "-r", "3", "--no-save", "--keep=front", "-q", &url],
+    );
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let mut log = Command::new(env!("CARGO_BIN_EXE_assay"));
+    log.current_dir(directory.path()).env("XDG_STATE_HOME", directory.path());
+    let log = log.args(["history", "show", "--project", "front", "--json"]).output().unwrap();
+    let shown: Value = serde_json::from_slice(&log.stdout).unwrap();
+    assert_eq!(shown["run"]["primary"], "latency_p50", "{shown:#}");
+}

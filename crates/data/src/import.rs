@@ -10,6 +10,7 @@ mod benchmark_dotnet;
 mod benchmark_dotnet_table;
 mod benchmark_ips;
 mod benchmark_js;
+mod cargo_bench_history;
 mod catch2;
 mod catch2_text;
 mod columns;
@@ -48,6 +49,7 @@ mod recorder;
 mod ruby_benchmark;
 mod runs;
 mod single_values;
+pub mod stores;
 mod test_reports;
 mod time_command;
 mod tinybench_table;
@@ -271,6 +273,12 @@ const FORMATS: &[Format] = &[
         group: Group::Tables,
         recognise: benchmark_dotnet_table::recognise,
         read: benchmark_dotnet_table::read,
+    },
+    Format {
+        name: "cargo-bench-history",
+        group: Group::Json,
+        recognise: cargo_bench_history::recognise,
+        read: cargo_bench_history::read,
     },
     Format { name: "asv", group: Group::Json, recognise: asv::recognise, read: asv::read },
     Format {

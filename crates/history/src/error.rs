@@ -65,6 +65,17 @@ pub enum StoreError {
         /// What the system says.
         said: String,
     },
+    /// The file alone is not the store.
+    #[error(
+        "`{log}` has the last runs of the history `{place}`, and can't be read here: copy both files to a place that can be written, or give its \
+         reader the right to read both"
+    )]
+    UnreadableLog {
+        /// Where the store is.
+        place: Place,
+        /// The file of its log.
+        log: String,
+    },
     /// There is no room.
     #[error(
         "there is no room for the history `{place}` ({said}): make room, lift the limit on the size of files, or name another place \

@@ -7,6 +7,7 @@ use crate::sql;
 use crate::store::Store;
 use assay_analysis::history::{Benchmark, Run, RunResult};
 use assay_data::Metric;
+use std::collections::HashSet;
 
 /// A number that a run recorded about the state of its machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +48,16 @@ impl Store {
     pub fn measured(&self, project: &str) -> Result<Vec<Run>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
         self.rows(sql::MEASURED, values![project], run)
+    }
+
+    /// The commits that runs on the machine of a fingerprint measured. O(results).
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn commits(&self, project: &str, fingerprint: &str) -> Result<HashSet<String>, StoreError> {
+        let Some(project) = self.project(project)? else { return Ok(HashSet::new()) };
+        let found = self.rows(sql::COMMITS, values![project, fingerprint], |row| row.get(0))?;
+        Ok(found.into_iter().collect())
     }
 
     /// The results of a run of [`Self::measured`] that are of its revision. O(results of the run).

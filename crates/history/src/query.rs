@@ -189,18 +189,13 @@ impl Store {
         let most = wanted.last.map_or(i64::MAX, |last| i64::try_from(last).unwrap_or(i64::MAX));
         let mut found: Vec<(i64, String, Series)> = Vec::new();
         for (id, benchmark) in benchmarks {
-            let kinds = self.rows(sql::KINDS, values![id], |row| {
-                let ids = (row.get::<i64>(0)?, row.get::<i64>(5)?);
-                let names = (row.get::<String>(6)?, row.get::<String>(7)?);
-                Ok((ids, metric(row, 1)?, names, row.get::<i64>(8)?))
-            })?;
+            let kinds =
+                self.rows(sql::KINDS, values![id, wanted.metric, wanted.machine], |row| {
+                    let ids = (row.get::<i64>(0)?, row.get::<i64>(5)?);
+                    let names = (row.get::<String>(6)?, row.get::<String>(7)?);
+                    Ok((ids, metric(row, 1)?, names, row.get::<i64>(8)?))
+                })?;
             for ((of, on), metric, (machine, fingerprint), latest) in kinds {
-                let is_metric = wanted.metric.is_none_or(|name| metric.name == name);
-                let is_machine =
-                    wanted.machine.is_none_or(|name| machine == name || fingerprint == name);
-                if !is_metric || !is_machine {
-                    continue;
-                }
                 let points = self.rows(sql::SERIES, values![id, of, on, most], point)?;
                 let same = |(_, print, s): &&mut (i64, String, Series)| {
                     *print == fingerprint && s.metric == metric && s.benchmark == benchmark

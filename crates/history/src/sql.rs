@@ -134,10 +134,21 @@ pub(crate) const COMPARISONS: &str = "SELECT subject, reference, verdict, ratio,
 pub(crate) const FINDINGS: &str =
     "SELECT code, severity, message FROM finding WHERE recording = ?1 ORDER BY place";
 
-/// The metrics and machines that a benchmark has results of, with how many, and when the last was measured.
-pub(crate) const KINDS: &str = "SELECT x.id, x.name, x.unit, x.better, x.exact, m.id, m.name, m.fingerprint, \
-     max(s.started) FROM result s JOIN metric x ON x.id = s.metric JOIN machine m ON m.id = s.machine \
-     WHERE s.benchmark = ?1 GROUP BY x.id, m.id";
+/// The metrics and machines that a benchmark has results of, and when the last was measured: two probes of the tree for each instead of a look at
+/// every result. `?2` is the metric's name, `?3` the machine's name or fingerprint; NULL: any.
+pub(crate) const KINDS: &str = "WITH RECURSIVE kind (metric, machine) AS ( \
+     SELECT (SELECT s.metric FROM result s WHERE s.benchmark = ?1 ORDER BY s.metric, s.machine LIMIT 1), \
+            (SELECT s.machine FROM result s WHERE s.benchmark = ?1 ORDER BY s.metric, s.machine LIMIT 1) \
+     UNION ALL \
+     SELECT (SELECT s.metric FROM result s WHERE s.benchmark = ?1 AND (s.metric, s.machine) > (k.metric, k.machine) \
+             ORDER BY s.metric, s.machine LIMIT 1), \
+            (SELECT s.machine FROM result s WHERE s.benchmark = ?1 AND (s.metric, s.machine) > (k.metric, k.machine) \
+             ORDER BY s.metric, s.machine LIMIT 1) \
+     FROM kind k WHERE k.metric IS NOT NULL) \
+     SELECT x.id, x.name, x.unit, x.better, x.exact, m.id, m.name, m.fingerprint, \
+     (SELECT max(s.started) FROM result s WHERE s.benchmark = ?1 AND s.metric = k.metric AND s.machine = k.machine) \
+     FROM kind k JOIN metric x ON x.id = k.metric JOIN machine m ON m.id = k.machine \
+     WHERE x.name = coalesce(?2, x.name) AND (m.name = coalesce(?3, m.name) OR m.fingerprint = ?3) ORDER BY x.id, m.id";
 /// One range of the tree, the latest first.
 pub(crate) const SERIES: &str = "SELECT r.digest, s.started, v.commit_name, v.parent, v.ordinal, v.committed, s.n, s.units, \
      s.centre, s.lower, s.upper FROM result s JOIN recording r ON r.id = s.recording \
@@ -161,11 +172,15 @@ pub(crate) const MEASURED: &str = "SELECT r.id, r.digest, r.started, r.changed, 
      JOIN recording r ON r.id = d.recording JOIN machine m ON m.id = r.machine \
      LEFT JOIN revision v ON v.id = d.revision LEFT JOIN metric x ON x.id = r.metric \
      WHERE r.project = ?1 ORDER BY r.id, v.id";
+/// The commits that runs on a machine measured.
+pub(crate) const COMMITS: &str = "SELECT DISTINCT v.commit_name FROM (SELECT DISTINCT s.recording, s.revision FROM result s) d \
+     JOIN recording r ON r.id = d.recording JOIN machine m ON m.id = r.machine JOIN revision v ON v.id = d.revision \
+     WHERE r.project = ?1 AND m.fingerprint = ?2";
 /// Results of a run, with the revision of each.
 pub(crate) const RESULTS_OF: &str = "SELECT coalesce(a.new, b.name), b.parameters, b.role, x.name, x.unit, x.better, x.exact, \
      s.n, s.units, s.centre, s.lower, s.upper, v.commit_name FROM result s JOIN benchmark b ON b.id = s.benchmark \
      JOIN metric x ON x.id = s.metric LEFT JOIN alias a ON a.project = b.project AND a.old = b.name \
-     LEFT JOIN revision v ON v.id = s.revision WHERE s.recording = ?1";
+     LEFT JOIN revision v ON v.id = s.revision WHERE s.recording = ?1 ORDER BY s.place";
 pub(crate) const METRICS: &str = "SELECT name, unit, better, exact FROM metric ORDER BY id";
 /// Benchmarks as they are called now.
 pub(crate) const CATALOGUE: &str = "SELECT DISTINCT coalesce(a.new, b.name) AS name, b.parameters, b.role FROM benchmark b \

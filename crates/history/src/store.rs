@@ -5,9 +5,10 @@ use crate::error::StoreError;
 use crate::place::{Place, Server};
 use crate::sql;
 use postgres::NoTls;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ const APPLICATION: i64 = 0x6173_7361;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Recordings may hold what commands were given: a store is its owner's alone, unless its owner says otherwise.
 const PRIVATE: u32 = 0o600;
+/// What a mode says of all but the owner.
+const OF_OTHERS: u32 = 0o077;
 
 /// What is to be done with a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +34,8 @@ pub enum Access {
 pub struct Store {
     pub(crate) db: Db,
     place: Place,
+    /// Whether it was made when it was opened.
+    is_new: bool,
 }
 
 impl std::fmt::Debug for Store {
@@ -49,8 +54,9 @@ impl Store {
             Place::File(path) => open_file(place, path, access)?,
             Place::Server(server) => open_server(place, server, access)?,
         };
-        let store = Self { db, place: place.clone() };
+        let mut store = Self { db, place: place.clone(), is_new: false };
         let found = store.version()?;
+        store.is_new = found == 0;
         let known = sql::MIGRATIONS.len() as i64;
         if found > known {
             return Err(StoreError::Newer { place: place.clone(), found, known });
@@ -62,7 +68,7 @@ impl Store {
             };
         }
         if let Db::File(db) = &store.db {
-            // After a crash of the program nothing is lost; after one of the machine the last runs may be, and the file is whole.
+            // A program that is killed loses nothing. A machine that loses its power may lose the runs that were added last, and the file is whole.
             let settings =
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON";
             db.execute_batch(settings).map_err(|error| store.failed(error.into()))?;
@@ -155,6 +161,20 @@ impl Store {
         }
     }
 
+    /// Lets what is written stay in the log beside the file when the store is closed. To take it into the file costs three waits for the disk,
+    /// which is more than all else that adding a small run does. The next writers take it over by and by, and readers read both; the file
+    /// alone lacks the last runs, so a store that is new or that others may read is not left so. For a server this changes nothing.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub fn leave_log(&self) -> Result<(), StoreError> {
+        let (Db::File(db), Place::File(path)) = (&self.db, &self.place) else { return Ok(()) };
+        let is_private = path.metadata().is_ok_and(|found| found.mode() & OF_OTHERS == 0);
+        let option = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+        let set = db.set_db_config(option, is_private && !self.is_new);
+        set.map(drop).map_err(|error| self.failed(error.into()))
+    }
+
     /// The number of a project; `None` for one without runs.
     pub(crate) fn project(&self, name: &str) -> Result<Option<i64>, StoreError> {
         self.first(sql::PROJECT, values![name])
@@ -210,7 +230,13 @@ fn open_file(place: &Place, path: &Path, access: Access) -> Result<Db, StoreErro
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut db = Connection::open_with_flags(path, flags).map_err(failed)?;
     if access == Access::Read && !can_be_read(&db) {
-        // A log of writes needs a place for its index, which a directory that is only read has not; without writers there is no log.
+        // A log of writes needs a place for its index, which a directory that is only read has not; without a log none is needed.
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        if Path::new(&log).metadata().is_ok_and(|log| log.len() > 0) {
+            let log = log.to_string_lossy().into_owned();
+            return Err(StoreError::UnreadableLog { place: place.clone(), log });
+        }
         let place = format!("file:{}?immutable=1", escaped(path));
         let flags = flags | OpenFlags::SQLITE_OPEN_URI;
         db = Connection::open_with_flags(place, flags).map_err(failed)?;

@@ -358,6 +358,63 @@ fn a_run_that_is_not_committed_was_never_there() {
 }
 
 #[test]
+fn what_is_left_in_the_log_is_read_and_others_are_never_left_with_the_file_alone() {
+    let home = Home::new();
+    drop(filled(&home, 2));
+    let log = home.directory.path().join("history.db-wal");
+    assert!(!log.exists());
+    let add = |number: u64| {
+        let mut store = home.store();
+        store.leave_log().unwrap();
+        store.add(&new_run(&samples(&[("make", 9.0)]), number)).unwrap();
+    };
+    add(7);
+    assert!(log.metadata().unwrap().len() > 0);
+    assert_eq!(home.open(Access::Read).unwrap().count(PROJECT).unwrap(), 3);
+    // A copy of the file alone is whole as well.
+    let copy = Home::new();
+    std::fs::copy(home.path(), copy.path()).unwrap();
+    assert_eq!(copy.store().count(PROJECT).unwrap(), 2);
+    let shared = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    std::fs::set_permissions(home.path(), shared).unwrap();
+    add(8);
+    assert!(!log.exists());
+    assert_eq!(home.store().count(PROJECT).unwrap(), 4);
+}
+
+/// Makes a store one of version 1.
+fn first_version(store: &Store) {
+    let steps = "DROP TABLE machine_state; DROP INDEX result_by_recording; \
+                 CREATE INDEX result_by_recording ON result (recording); PRAGMA user_version = 1";
+    file(store).execute_batch(steps).unwrap();
+}
+
+#[test]
+fn a_migration_that_is_killed_was_never_begun() {
+    let home = Home::new();
+    let store = filled(&home, 3);
+    first_version(&store);
+    drop(store);
+    // As after `kill -9` before the end: all of it is done, and nothing committed.
+    let db = rusqlite::Connection::open(home.path()).unwrap();
+    db.execute_batch("BEGIN IMMEDIATE").unwrap();
+    db.execute_batch(crate::sql::MIGRATIONS[1]).unwrap();
+    db.execute_batch("PRAGMA user_version = 2").unwrap();
+    let copy = Home::new();
+    for name in ["history.db", "history.db-wal"] {
+        let from = home.directory.path().join(name);
+        if from.exists() {
+            std::fs::copy(from, copy.directory.path().join(name)).unwrap();
+        }
+    }
+    let version = |store: &Store| store.first::<i64>("PRAGMA user_version", &[]).unwrap();
+    assert_eq!(version(&copy.open(Access::Read).unwrap()), Some(1));
+    let after = copy.store();
+    assert_eq!((version(&after), after.count(PROJECT).unwrap()), (Some(2), 3));
+    assert!(after.machine_states(PROJECT).unwrap().is_empty());
+}
+
+#[test]
 fn a_store_in_a_place_that_is_only_read_can_be_read() {
     let home = Home::new();
     drop(filled(&home, 2));

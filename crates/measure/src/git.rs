@@ -4,9 +4,10 @@
 //! to learn about changes, and only for a short time. Nothing is written: not even the index is
 //! refreshed.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// What is known of a working tree.
@@ -22,7 +23,7 @@ pub(crate) struct State {
 /// take so long at most; without patience it is not even started.
 pub(crate) fn state(directory: &Path, patience: Duration) -> Option<State> {
     let start = directory.canonicalize().ok()?;
-    let git = start.ancestors().find_map(|above| git_directory(&above.join(".git")))?;
+    let git = git_directory_around(&start)?;
     let dirty = if patience.is_zero() { None } else { dirty(&start, patience) };
     Some(State { commit: commit(&git), dirty })
 }
@@ -43,20 +44,83 @@ pub struct Place {
 /// The commit that a revision names in the repository of a directory; `None` where there is no repository, no git or no such commit.
 /// Where the history has a million commits, this takes a second.
 pub fn place(directory: &Path, revision: &str) -> Option<Place> {
-    let asked = |words: &[&str]| {
-        let answer =
-            quiet(directory).args(words).args(["--end-of-options", revision, "--"]).output();
-        let answer = answer.ok().filter(|answer| answer.status.success())?;
-        String::from_utf8(answer.stdout).ok()
+    let ask = |words: &[&str]| {
+        let mut git = quiet(directory);
+        git.args(words).args(["--end-of-options", revision, "--"]).stdout(Stdio::piped()).spawn()
     };
-    let commit = asked(&["log", "-1", "--no-show-signature", "--format=%H%n%P%n%ct"])?;
-    let mut lines = commit.lines();
+    let told = |asked: std::io::Result<Child>| {
+        let answer = asked.and_then(Child::wait_with_output).ok();
+        String::from_utf8(answer.filter(|answer| answer.status.success())?.stdout).ok()
+    };
+    // Both questions are asked at once.
+    let count = ask(&["rev-list", "--count", "--first-parent"]);
+    let commit = told(ask(&["log", "-1", "--no-show-signature", FORMAT]));
+    let count = told(count);
+    let mut place = read_place(&mut commit?.lines())?;
+    let counted = || count?.trim().parse().ok();
+    place.ordinal = if is_shallow(directory) { None } else { counted() };
+    Some(place)
+}
+
+/// How git is asked for a commit, which [`read_place`] reads.
+const FORMAT: &str = "--format=%H%n%P%n%ct";
+
+/// A commit from the lines that git gives, without its ordinal.
+fn read_place<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<Place> {
     let commit = object_name(lines.next()?)?;
     let parent = lines.next()?.split(' ').next().and_then(object_name);
     let time = lines.next()?.trim().parse().ok()?;
-    let count = || asked(&["rev-list", "--count", "--first-parent"])?.trim().parse().ok();
-    let ordinal = if is_shallow(directory) { None } else { count() };
-    Some(Place { commit, parent, ordinal, time })
+    Some(Place { commit, parent, ordinal: None, time })
+}
+
+/// Places of many commits of one repository, of which most lie on its current line: that is asked for once.
+#[derive(Debug)]
+pub struct Places {
+    directory: PathBuf,
+    asked: u32,
+    line: Option<HashMap<String, Place>>,
+}
+
+impl Places {
+    /// Of the repository that a directory is in. Nothing is asked yet.
+    pub fn of(directory: &Path) -> Self {
+        Self { directory: directory.to_owned(), asked: 0, line: None }
+    }
+
+    /// As [`place`].
+    pub fn place(&mut self, revision: &str) -> Option<Place> {
+        self.asked += 1;
+        if self.asked <= FEW {
+            return place(&self.directory, revision);
+        }
+        let directory = &self.directory;
+        let line = self.line.get_or_insert_with(|| line(directory).unwrap_or_default());
+        line.get(revision).cloned().or_else(|| place(directory, revision))
+    }
+}
+
+/// So many commits are asked for one by one.
+const FEW: u32 = 3;
+
+/// The first parents of the current commit, itself included, by their names.
+fn line(directory: &Path) -> Option<HashMap<String, Place>> {
+    if is_shallow(directory) {
+        return None;
+    }
+    let words = ["log", "--first-parent", "--no-show-signature", FORMAT, "HEAD", "--"];
+    let answer = quiet(directory).args(words).output().ok()?;
+    let text = String::from_utf8(answer.stdout).ok()?;
+    let mut lines = text.lines();
+    let mut places: Vec<Place> = std::iter::from_fn(|| read_place(&mut lines)).collect();
+    // The last one has no parents, or the answer was cut off.
+    if places.last().is_none_or(|last| last.parent.is_some()) {
+        return None;
+    }
+    places.reverse();
+    for (before, place) in places.iter_mut().enumerate() {
+        place.ordinal = Some(before as u64 + 1);
+    }
+    Some(places.into_iter().map(|place| (place.commit.clone(), place)).collect())
 }
 
 /// Whether one commit leads to another one; `None` where the repository of a directory has not both, or there is none.
@@ -71,10 +135,24 @@ pub fn leads_to(directory: &Path, from: &str, to: &str) -> Option<bool> {
     }
 }
 
-/// Whether a clone has only the last commits.
+/// The first parents of a commit, itself included and the oldest first; with `from`, those that do not lead to that one, by their full names.
+/// `None` where git does not answer.
+pub fn first_parents(directory: &Path, from: Option<&str>, to: &str) -> Option<Vec<String>> {
+    let mut git = quiet(directory);
+    git.args(["rev-list", "--first-parent", "--reverse", object_name(to)?.as_str()]);
+    if let Some(from) = from {
+        git.arg(format!("^{}", object_name(from)?));
+    }
+    let answer = git.arg("--").output().ok().filter(|answer| answer.status.success())?;
+    let text = String::from_utf8(answer.stdout).ok()?;
+    Some(text.lines().filter_map(object_name).collect())
+}
+
+/// Whether a clone has only the last commits; by what is there, git is not asked (gitrepository-layout(5), `shallow`).
 pub fn is_shallow(directory: &Path) -> bool {
-    let asked = quiet(directory).args(["rev-parse", "--is-shallow-repository"]).output();
-    asked.is_ok_and(|answer| answer.stdout.starts_with(b"true"))
+    let start = directory.canonicalize().ok();
+    let git = start.as_deref().and_then(git_directory_around);
+    git.is_some_and(|git| common(&git).join("shallow").exists())
 }
 
 /// `git` in a directory, with nothing but its answer.
@@ -92,6 +170,19 @@ pub fn top(directory: &Path) -> Option<PathBuf> {
     above.find(|above| git_directory(&above.join(".git")).is_some()).map(Path::to_owned)
 }
 
+/// The directory of git of the working tree that a directory is in.
+fn git_directory_around(directory: &Path) -> Option<PathBuf> {
+    directory.ancestors().find_map(|above| git_directory(&above.join(".git")))
+}
+
+/// What all linked worktrees share is kept with the main one.
+fn common(git: &Path) -> PathBuf {
+    match fs::read_to_string(git.join("commondir")) {
+        Ok(path) => git.join(path.trim()),
+        Err(_) => git.to_owned(),
+    }
+}
+
 /// `.git` is a directory, or in worktrees and submodules a file that names one.
 fn git_directory(dot_git: &Path) -> Option<PathBuf> {
     if dot_git.is_dir() {
@@ -106,11 +197,7 @@ fn commit(git: &Path) -> Option<String> {
     let Some(name) = head.strip_prefix("ref:").map(str::trim) else {
         return object_name(&head);
     };
-    // Branches of a linked worktree are kept with the main one.
-    let common = match fs::read_to_string(git.join("commondir")) {
-        Ok(path) => git.join(path.trim()),
-        Err(_) => git.to_owned(),
-    };
+    let common = common(git);
     let loose = fs::read_to_string(common.join(name)).ok();
     loose.and_then(|text| object_name(&text)).or_else(|| {
         let packed = fs::read_to_string(common.join("packed-refs")).ok()?;
@@ -341,6 +428,14 @@ mod tests {
             assert_eq!(place(d.path(), no), None, "{no}");
         }
         assert_eq!(top(&d.path().join(".git")), d.path().canonicalize().ok());
+        // Asked for many, the same is said of commits on the line and beside it.
+        let mut many = Places::of(d.path());
+        let names = ["main", "main^", "HEAD~2", "side"].map(|n| place(d.path(), n).unwrap().commit);
+        for name in names.iter().chain(&names) {
+            assert_eq!(many.place(name), place(d.path(), name));
+        }
+        assert!(many.line.as_ref().is_some_and(|line| line.len() == 3));
+        assert_eq!(many.place("nowhere"), None);
     }
 
     #[test]

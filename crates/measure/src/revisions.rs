@@ -86,6 +86,16 @@ pub enum RevisionError {
         /// The file that holds all of it.
         log: PathBuf,
     },
+    /// What was run in the tree of a revision failed.
+    #[error("it {how}.{}\nAll that it said is in {}", ending_of(end), log.display())]
+    Run {
+        /// How it ended, in words that end a sentence.
+        how: String,
+        /// The last lines of its output; may be empty.
+        end: String,
+        /// The file that holds all of it, until the next program runs.
+        log: PathBuf,
+    },
     /// The place for built revisions cannot be used.
     #[error(
         "cannot keep built revisions in `{}`: {source}.\nXDG_CACHE_HOME names the directory to \
@@ -260,6 +270,22 @@ impl Repository {
                 anew = true;
             }
         }
+    }
+
+    /// Runs a program in the tree of a revision, to its end or to the first interrupt.
+    ///
+    /// # Errors
+    ///
+    /// [`RevisionError::Run`], [`RevisionError::Interrupted`], [`RevisionError::Cache`], [`RevisionError::Measure`].
+    pub fn run_in(
+        &mut self,
+        built: &Built,
+        words: impl IntoIterator<Item = OsString>,
+    ) -> Result<(), RevisionError> {
+        let log = self.home.join("run.log");
+        let failed = self.subprocesses.words(&built.directory, words.into_iter(), &[], &log)?;
+        let Some(how) = failed else { return Ok(()) };
+        Err(RevisionError::Run { how, end: subprocesses::end_of(&log), log })
     }
 
     /// Builds a tree from the start.

@@ -5,6 +5,7 @@
 //! removed at the end.
 
 use super::{Drawn, Site, Whole};
+use crate::progress::Line;
 use crate::whole_file;
 use anyhow::{Context, bail};
 use assay_analysis::history::RunSummary;
@@ -96,11 +97,11 @@ impl Files<'_> {
     }
 }
 
-/// Writes all pages of a project.
+/// Writes all pages of a project; the line shows how far it is.
 ///
 /// # Errors
 /// When the directory holds pages of somebody else or can't be written, or the store can't be read.
-pub(crate) fn write(site: &mut Site, out: &Path) -> anyhow::Result<Written> {
+pub(crate) fn write(site: &mut Site, out: &Path, line: &Line) -> anyhow::Result<Written> {
     let first = out.join("index.html");
     let is_ours = fs::read_to_string(&first).map_or(!first.exists(), |text| text.contains(OURS));
     if !is_ours {
@@ -119,9 +120,14 @@ pub(crate) fn write(site: &mut Site, out: &Path) -> anyhow::Result<Written> {
     let open = (0..site.index.measured.len().div_ceil(together)).map(|_| None).collect();
     let mut files = Files { directory: out.join(site::DATA), stamp: &stamp, open };
     let mut whole = Whole::default();
-    for name in site.store.benchmarks(&site.frame.project)? {
-        let gone = site.gone(&name)?;
-        for (number, series) in site.found(&name, None)? {
+    let names = site.store.benchmarks(&site.frame.project)?;
+    for (number, name) in names.iter().enumerate() {
+        if line.is_due() {
+            let words = format!("writing pages: benchmark {} of {}", number + 1, names.len());
+            line.draw(number as f64 / names.len() as f64, words);
+        }
+        let gone = site.gone(name)?;
+        for (number, series) in site.found(name, None)? {
             let drawn: Vec<Drawn> = series.into_iter().map(|series| site.trend(series)).collect();
             for (place, drawn) in drawn.iter().enumerate() {
                 let key = format!("{}.{place}", site.files[number]);
@@ -150,6 +156,7 @@ pub(crate) fn write(site: &mut Site, out: &Path) -> anyhow::Result<Written> {
         directory.put(page, &text)?;
     }
     directory.tidy()?;
+    line.end();
     Ok(directory.written)
 }
 

@@ -2,6 +2,7 @@
 
 mod add;
 mod alias;
+mod backfill;
 mod bless;
 mod export;
 mod prune;
@@ -35,6 +36,8 @@ pub(crate) struct Args {
 enum Command {
     /// Keep runs that were recorded, by assay or by another tool
     Add(Box<add::Args>),
+    /// Measure revisions of the past that have no run
+    Backfill(Box<backfill::Args>),
     /// List the runs, the latest first
     Log(runs::LogArgs),
     /// Show one run
@@ -61,6 +64,7 @@ enum Command {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     match &args.command {
         Command::Add(args) => add::run(args),
+        Command::Backfill(args) => backfill::run(args),
         Command::Log(args) => runs::log(args),
         Command::Show(args) => runs::show(args),
         Command::Trend(args) => trend::run(args),

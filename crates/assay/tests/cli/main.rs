@@ -17,6 +17,7 @@ mod converting;
 mod deciding;
 mod describing;
 mod history;
+mod history_filling;
 mod history_places;
 mod instructions;
 mod interruptions;

@@ -16,7 +16,7 @@ use crate::samples::{Metric, Outcome, Summary};
 use crate::unit::Unit;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
 
 const EXPECTED: &str = "asv's results: `{\"result_columns\": [\"result\", \"params\", …], \"results\": {\"a.time_b\": […]}, …}`";
@@ -30,9 +30,27 @@ pub(super) fn recognise_text(head: &Head<'_>) -> bool {
     head.text.lines().any(|line| result(line).is_some())
 }
 
+/// What the list of benchmarks beside the results says of one.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Described {
+    #[serde(default)]
+    param_names: Vec<String>,
+    unit: Option<String>,
+}
+
+/// What a run says of itself beside its values.
+#[derive(Debug, Default)]
+pub(super) struct About {
+    /// When the first benchmark was begun, ms since 1970.
+    pub(super) started: Option<i64>,
+    /// The environment that it was measured in.
+    pub(super) environment: Option<String>,
+}
+
 #[derive(Deserialize)]
 struct File {
     commit_hash: Option<String>,
+    env_name: Option<String>,
     #[serde(default)]
     params: Map<String, Value>,
     result_columns: Vec<String>,
@@ -51,6 +69,15 @@ fn metric(benchmark: &str) -> Metric {
 }
 
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
+    read_of_store(input, context, &HashMap::new()).map(|(part, _)| part)
+}
+
+/// Reads a run of a store that says more of the benchmarks.
+pub(super) fn read_of_store(
+    input: Input,
+    context: &Context<'_>,
+    described: &HashMap<String, Described>,
+) -> Result<(Part, About), ImportError> {
     let file: File = json::read(input, EXPECTED, PhantomData)?;
     let mut recorder = Recorder::new(context, "asv");
     for (name, value) in &file.params {
@@ -64,14 +91,20 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     if let Some(commit) = &file.commit_hash {
         recorder.fact("git_commit", commit.clone());
     }
+    let mut about = About { environment: file.env_name, ..About::default() };
     let times = |name: &&String| metric(name).name == "wall";
     let (first, rest): (Vec<_>, Vec<_>) = file.results.iter().partition(|(name, _)| times(name));
     for (name, row) in first.into_iter().chain(rest) {
+        let columns = &file.result_columns;
+        let known = described.get(name);
         let taken =
-            json::at_line(row.line, || take(&mut recorder, name, &file.result_columns, &row.value));
+            json::at_line(row.line, || take(&mut recorder, name, columns, &row.value, known));
         taken.map_err(|problem| recorder.at(row.line, format!("`{name}`: {problem}")))?;
+        let began = column::<f64>(columns, &row.value, "started_at").ok().flatten();
+        let began = began.filter(|began| began.is_finite()).map(|began| began as i64);
+        about.started = about.started.into_iter().chain(began).min();
     }
-    recorder.finish("results of asv without a value")
+    Ok((recorder.finish("results of asv without a value")?, about))
 }
 
 /// A column of a row as what it should be.
@@ -91,6 +124,7 @@ fn take(
     name: &str,
     columns: &[String],
     row: &[Value],
+    described: Option<&Described>,
 ) -> Result<(), String> {
     let params: Vec<Vec<String>> = column(columns, row, "params")?.unwrap_or_default();
     let results: Option<Vec<Number>> = column(columns, row, "result")?;
@@ -100,7 +134,13 @@ fn take(
         recorder.finding(benchmark_error(name, "failed"));
         return Ok(());
     };
-    let metric = metric(name);
+    let mut metric = metric(name);
+    let conversion = Conversion::from_symbol(
+        described.and_then(|of| of.unit.as_deref()).filter(|_| metric.name == "track"),
+    );
+    if metric.name == "track" {
+        metric.unit = conversion.unit.clone();
+    }
     for (index, result) in results.iter().enumerate() {
         // The last parameter changes with every value.
         let mut rest = index;
@@ -114,13 +154,14 @@ fn take(
             true => name.to_owned(),
             false => format!("{name}({})", values.join(", ")),
         };
-        let Some(value) = result.finite() else {
+        let Some(value) = result.finite().map(|value| conversion.to_base(value)) else {
             recorder.finding(benchmark_error(&full, "failed, or was skipped"));
             continue;
         };
         let numbered = values.iter().enumerate();
-        let parameters: Vec<_> =
-            numbered.map(|(place, value)| ((place + 1).to_string(), (*value).to_owned())).collect();
+        let parameters: Vec<_> = numbered
+            .map(|(place, value)| (name_of(described, place), (*value).to_owned()))
+            .collect();
         let benchmark = recorder.benchmark(&full, Some(name), &parameters);
         let known = recorder.metric(&metric)?;
         let taken = samples.get(index).and_then(Option::as_ref).filter(|taken| !taken.is_empty());
@@ -141,6 +182,12 @@ fn take(
         }
     }
     Ok(())
+}
+
+/// What the list of benchmarks calls a parameter; without a list they are numbered.
+fn name_of(described: Option<&Described>, place: usize) -> String {
+    let known = described.and_then(|of| of.param_names.get(place)).cloned();
+    known.filter(|name| !name.is_empty()).unwrap_or_else(|| (place + 1).to_string())
 }
 
 /// `[ 35.00%] ··· a.TimeSuite.time_keys    11.1±0.01μs`: the benchmark and its result.

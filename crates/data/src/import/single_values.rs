@@ -68,20 +68,35 @@ struct Entry {
     value: Number,
 }
 
+/// The metric that a unit speaks of, and how its numbers become those of the base unit.
+pub(super) struct Rated {
+    pub(super) metric: Metric,
+    pub(super) conversion: Conversion,
+}
+
+/// What a unit that a person or a tool wrote stands for: times, memory, runs in a second; any other is a metric of its name.
+pub(super) fn rated(unit: &str) -> Rated {
+    if ["ops/sec", "iter/sec", "ops/s", "iter/s"].contains(&unit) {
+        let conversion = Conversion::from_symbol(Some("/s"));
+        let rate = Metric::lower("rate", Unit::PerSecond);
+        return Rated { metric: Metric { better: Better::Higher, ..rate }, conversion };
+    }
+    let symbol = unit.strip_suffix("/iter").or_else(|| unit.strip_suffix("/op")).unwrap_or(unit);
+    let conversion = Conversion::from_symbol(Some(symbol));
+    let name = match &conversion.unit {
+        Unit::Second => "wall",
+        Unit::Byte => "bytes",
+        _ => unit,
+    };
+    let better = better(&conversion.unit);
+    let metric = Metric { better, ..Metric::lower(name, conversion.unit.clone()) };
+    Rated { metric, conversion }
+}
+
 pub(super) fn read_entries(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut recorder = Recorder::new(context, "github-action-benchmark");
     let entries = json::each(|entry: Entry| {
-        let unit = entry.unit.strip_suffix("/iter").or_else(|| entry.unit.strip_suffix("/op"));
-        let conversion = Conversion::from_symbol(Some(unit.unwrap_or(&entry.unit)));
-        let name = match &conversion.unit {
-            Unit::Second => "wall",
-            Unit::Byte => "bytes",
-            _ => &entry.unit,
-        };
-        let metric = Metric {
-            better: better(&conversion.unit),
-            ..Metric::lower(name, conversion.unit.clone())
-        };
+        let Rated { metric, conversion } = rated(&entry.unit);
         let metric = recorder.metric(&metric)?;
         let benchmark = recorder.benchmark(&entry.name, None, &[]);
         let value = conversion.to_base(entry.value.0);

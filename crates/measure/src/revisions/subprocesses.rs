@@ -107,12 +107,24 @@ impl Subprocesses {
         variables: &[(String, String)],
         log: &Path,
     ) -> Result<Option<String>, RevisionError> {
-        // That the file can be written is found out here, where it can be told from a failure of the line.
+        let words = ["/bin/sh".into(), "-c".into(), line.into()];
+        self.words(directory, words.into_iter(), variables, log)
+    }
+
+    /// The same for a program with its arguments.
+    pub(super) fn words(
+        &mut self,
+        directory: &Path,
+        words: impl Iterator<Item = OsString>,
+        variables: &[(String, String)],
+        log: &Path,
+    ) -> Result<Option<String>, RevisionError> {
+        // That the file can be written is found out here, where it can be told from a failure of the program.
         File::create(log)
             .map_err(|source| RevisionError::Cache { path: log.to_owned(), source })?;
-        let script = format!("{APART}exec /bin/sh -c \"$1\" >\"$0\" 2>&1");
-        let words = ["/bin/sh".into(), "-c".into(), script.into(), log.into(), line.into()];
-        let mut command = Command::new::<OsString>(words).map_err(MeasureError::from)?;
+        let script = format!("{APART}exec \"$@\" >\"$0\" 2>&1");
+        let own = ["/bin/sh".into(), "-c".into(), script.into(), log.as_os_str().to_owned()];
+        let mut command = Command::new(own.into_iter().chain(words)).map_err(MeasureError::from)?;
         command.cwd = Some(directory.to_owned());
         command.env.extend(variables.iter().cloned());
         let result = self.run(&command)?;

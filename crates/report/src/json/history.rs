@@ -176,11 +176,11 @@ view! {
 /// A run that was added, removed or exported.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ChangedRun {
-    /// What it is known by; of a damaged store, as much as is left of it; empty while it waits.
+    /// What it is known by; of a damaged store, as much as is left of it; empty while it waits, and where there is none.
     pub run: String,
-    /// `added`, `known` (it was there), `waiting` (for a server that is gone), `removed`, `would be removed` or `exported`.
+    /// `added`, `known` (it was there), `waiting` (for a server that is gone), `not read` (of a store of another tool), `failed` (of a backfill), `removed`, `would be removed` or `exported`.
     pub done: &'static str,
-    /// The file that it was read from, or written to.
+    /// The file that it was read from, or written to; of a backfill, the revision.
     pub file: String,
 }
 

@@ -1,11 +1,19 @@
-//! `assay history add`: files become runs of the history, one each.
+//! `assay history add`: files become runs of the history, one each; stores of other tools, one for each run that they hold.
 
 use crate::history::{Adding, BesideArgs, Kept};
+use crate::progress::Line;
 use crate::{Ending, output};
+use anyhow::bail;
+use assay_analysis::history::Run;
 use assay_data::import;
-use assay_history::{Access, Added, Store};
+use assay_data::import::stores::{self, RunStore};
+use assay_history::{Access, Added, Store, StoreError};
 use assay_report::json::{self, ChangedRun, StoreChange};
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// So many runs of a store that can't be read are named; of the others their number is said.
+const NAMED: usize = 3;
 
 /// Arguments of `assay history add`.
 #[derive(clap::Args, Debug)]
@@ -13,11 +21,15 @@ use std::path::PathBuf;
   assay history add run.assay                         what assay recorded knows its revision
   assay history add --rev v1.2 --machine ci new.json  what another tool measured of v1.2
   assay history add --unit ms times.txt               numbers, one a line
+  assay history add .asv/results                      all that asv has measured
+  assay history add gh-pages/dev/bench/data.js        the data of github-action-benchmark
+  assay history add .benchmarks                       the runs that pytest-benchmark has saved
+  assay history add target/criterion --rev HEAD       the last run of criterion
 
-A run is known by its content: adding a file twice changes nothing.")]
+A run is known by its content: adding a file or a store again adds what is new in it.")]
 pub(crate) struct Args {
-    /// Files in any format that `assay compare` reads; each is a run; - is standard input
-    #[arg(required = true, value_name = "FILE")]
+    /// Files in any format that `assay compare` reads, each a run, and stores of other tools, with all of their runs; - is standard input
+    #[arg(required = true, value_name = "FILE|DIR")]
     files: Vec<PathBuf>,
 
     /// Revision that was measured [default: as the file says]
@@ -30,33 +42,74 @@ pub(crate) struct Args {
 
 /// Reads, adds, says what became of each.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
-    let BesideArgs { of, machine, reading, look } = &args.beside;
-    let project = of.project();
-    let mut change = StoreChange::new(&of.place()?.to_string(), &project);
-    // What can't be read begins no store.
-    let mut opened: Option<Store> = None;
+    let project = args.beside.of.project();
+    let change = StoreChange::new(&args.beside.of.place()?.to_string(), &project);
+    let mut work = Work { args, project, opened: None, change };
     for path in &args.files {
-        let file = path.display().to_string();
-        let samples = import::load(std::slice::from_ref(path), &reading.options())?;
-        let store = match &mut opened {
+        let found = if path.as_os_str() == "-" { None } else { stores::open(path)? };
+        match found {
+            Some(found) => work.store(path, &found)?,
+            None => work.file(path)?,
+        }
+    }
+    if args.beside.look.json {
+        output::print(&json::text(&work.change)?)?;
+    }
+    Ok(Ending::Fine)
+}
+
+struct Work<'a> {
+    args: &'a Args,
+    project: String,
+    /// What can't be read begins no store.
+    opened: Option<Store>,
+    change: StoreChange,
+}
+
+impl Work<'_> {
+    fn add(&mut self, adding: Adding<'_>, samples: &assay_data::Samples) -> anyhow::Result<Kept> {
+        let store = match &mut self.opened {
             Some(store) => store,
-            none => none.insert(of.open(Access::Write)?),
+            none => {
+                let store = self.args.beside.of.open(Access::Write)?;
+                // What is added stands in its file as well: it need not be waited for until it is on the disk.
+                store.leave_log()?;
+                none.insert(store)
+            }
         };
-        let machine = machine.as_deref();
-        let adding = Adding { machine, rev: args.rev.as_deref(), source: &file };
-        let added = match adding.add(store, &project, &samples)? {
+        adding.add(store, &self.project, samples)
+    }
+
+    fn note(&mut self, run: &Run, done: &'static str, file: &str) {
+        let (run, file) = (run.digest.clone(), file.to_owned());
+        self.change.runs.push(ChangedRun { run, done, file });
+    }
+
+    fn note_without_run(&mut self, done: &'static str, file: &str) {
+        self.change.runs.push(ChangedRun { run: String::new(), done, file: file.to_owned() });
+    }
+
+    /// A file is one run.
+    fn file(&mut self, path: &Path) -> anyhow::Result<()> {
+        let args = self.args;
+        let BesideArgs { machine, reading, look, .. } = &args.beside;
+        let file = path.display().to_string();
+        let samples = import::load(&[path], &reading.options())?;
+        let (machine, rev) = (machine.as_deref(), args.rev.as_deref());
+        let adding = Adding { machine, rev, source: &file, started: None };
+        let added = match self.add(adding, &samples)? {
             Kept::InStore(added) => added,
             Kept::Waits(why) => {
                 output::say(&why);
-                change.runs.push(ChangedRun { run: String::new(), done: "waiting", file });
-                continue;
+                self.note_without_run("waiting", &file);
+                return Ok(());
             }
         };
         let (run, is_new) = (added.run(), matches!(*added, Added::New(_)));
         let done = if is_new { "added" } else { "known" };
-        change.runs.push(ChangedRun { run: run.digest.clone(), done, file: file.clone() });
+        self.note(run, done, &file);
         if look.json {
-            continue;
+            return Ok(());
         }
         let of = match &run.revision {
             Some(revision) if args.rev.as_ref().is_some_and(|rev| *rev != revision.commit) => {
@@ -65,33 +118,180 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
             Some(revision) => revision.short().to_owned(),
             None => "no known revision".to_owned(),
         };
-        let results = if run.results == 1 {
-            "1 result".to_owned()
-        } else {
-            format!("{} results", run.results)
-        };
+        let results = counted(run.results, "result");
         let known = if is_new { "" } else { "; it was there before" };
         output::print(&format!("{done} {} ({results} of {of}{known})\n", run.short()))?;
-        let is_placed = run.revision.as_ref().is_some_and(|revision| revision.ordinal.is_some());
-        if is_new && !is_placed && !look.quiet {
-            output::say(&match &run.revision {
-                None => format!(
-                    "{file} does not say which revision it measured: --rev names it. Until then its time counts"
-                ),
-                Some(revision) if revision.time.is_some() => format!(
-                    "the repository here is a shallow clone, which does not say how many commits lead to `{}`: its place among others is \
-                     that of its time; `git fetch --unshallow` before adding mends that",
-                    revision.short()
-                ),
-                Some(revision) => format!(
-                    "`{}` is no commit of the repository here, so its place among others is that of its time",
-                    revision.commit
-                ),
+        if is_new && !is_placed(run) && !look.quiet {
+            output::say(&unplaced(run, &file));
+        }
+        Ok(())
+    }
+
+    /// A store is many runs. One that can't be read costs no other.
+    fn store(&mut self, path: &Path, found: &RunStore) -> anyhow::Result<()> {
+        let args = self.args;
+        let shown = path.display();
+        if args.rev.is_some() {
+            bail!(
+                "--rev: {shown} holds {} of {}, and each says which revision it is of",
+                counted(found.len() as u64, "run"),
+                found.tool
+            );
+        }
+        let BesideArgs { machine, reading, look, .. } = &args.beside;
+        let options = reading.options();
+        let line = Line::new(look.quiet);
+        let mut sums = Sums::default();
+        for number in 0..found.len() {
+            if line.is_due() {
+                let words = format!("{}: run {} of {}", found.tool, number + 1, found.len());
+                line.draw(number as f64 / found.len() as f64, words);
+            }
+            let read = found.read(number, &options).map_err(anyhow::Error::from);
+            let kept = read.and_then(|run| {
+                let (source, started) = (run.source.as_str(), run.started);
+                let adding = Adding { machine: machine.as_deref(), rev: None, source, started };
+                Ok((self.add(adding, &run.samples)?, run.source))
             });
+            match kept {
+                Ok((Kept::InStore(added), source)) => {
+                    let (run, is_new) = (added.run(), matches!(*added, Added::New(_)));
+                    self.note(run, if is_new { "added" } else { "known" }, &source);
+                    sums.count(run, is_new);
+                }
+                Ok((Kept::Waits(why), source)) => {
+                    self.note_without_run("waiting", &source);
+                    if sums.waiting == 0 {
+                        line.say(&why);
+                    }
+                    sums.waiting += 1;
+                }
+                Err(error) if is_of_store(&error) => return Err(error),
+                Err(error) => {
+                    self.note_without_run("not read", &path.display().to_string());
+                    sums.unread += 1;
+                    if sums.unread <= NAMED {
+                        line.say(&format!("left out: {error:#}"));
+                    }
+                }
+            }
+        }
+        line.end();
+        if sums.unread == found.len() {
+            bail!("no run of {shown} ({}) can be read", found.tool);
+        }
+        if !look.json {
+            output::print(&sums.told(&shown.to_string(), found.tool))?;
+        }
+        if !look.quiet {
+            sums.remarks();
+        }
+        Ok(())
+    }
+}
+
+/// Whether the store of ours is what can't be used, rather than what was to be added.
+fn is_of_store(error: &anyhow::Error) -> bool {
+    let of_store = error.downcast_ref::<StoreError>();
+    of_store.is_some_and(|error| !matches!(error, StoreError::Nothing))
+}
+
+/// What became of the runs of a store.
+#[derive(Default)]
+struct Sums {
+    added: u64,
+    known: u64,
+    waiting: u64,
+    unread: usize,
+    revisions: HashSet<String>,
+    /// Revisions that were added without a place in a history.
+    unplaced: HashSet<String>,
+    /// Runs that were added without a revision.
+    without: u64,
+}
+
+impl Sums {
+    fn count(&mut self, run: &Run, is_new: bool) {
+        if !is_new {
+            self.known += 1;
+            return;
+        }
+        self.added += 1;
+        match &run.revision {
+            Some(revision) => {
+                self.revisions.insert(revision.commit.clone());
+                if !is_placed(run) {
+                    self.unplaced.insert(revision.commit.clone());
+                }
+            }
+            None => self.without += 1,
         }
     }
-    if look.json {
-        output::print(&json::text(&change)?)?;
+
+    fn told(&self, from: &str, tool: &str) -> String {
+        let revisions = match self.revisions.len() {
+            0 => String::new(),
+            count => format!(" of {}", counted(count as u64, "revision")),
+        };
+        let known = match self.known {
+            0 => String::new(),
+            1 => "; 1 was there before".to_owned(),
+            known => format!("; {known} were there before"),
+        };
+        let left_out = match self.unread {
+            0 => String::new(),
+            unread => format!("; {unread} left out"),
+        };
+        let added = counted(self.added, "run");
+        format!("added {added}{revisions} from {from} ({tool}){known}{left_out}\n")
     }
-    Ok(Ending::Fine)
+
+    fn remarks(&self) {
+        if self.waiting > 1 {
+            output::say(&format!("{} runs wait for the server", self.waiting));
+        }
+        if self.unread > NAMED {
+            output::say(&format!("{} more runs were left out", self.unread - NAMED));
+        }
+        match self.unplaced.len() {
+            0 => {}
+            unplaced => output::say(&format!(
+                "{} of these revisions are no commits of the repository here, or it is a shallow clone: their place among others is that of their \
+                 time",
+                unplaced
+            )),
+        }
+        if self.without > 0 {
+            output::say(&format!(
+                "{} do not say which revision they are of: their time counts",
+                counted(self.without, "run")
+            ));
+        }
+    }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+fn is_placed(run: &Run) -> bool {
+    run.revision.as_ref().is_some_and(|revision| revision.ordinal.is_some())
+}
+
+/// What is said of a run that has no place among others.
+fn unplaced(run: &Run, file: &str) -> String {
+    match &run.revision {
+        None => format!(
+            "{file} does not say which revision it measured: --rev names it. Until then its time counts"
+        ),
+        Some(revision) if revision.time.is_some() => format!(
+            "the repository here is a shallow clone, which does not say how many commits lead to `{}`: its place among others is \
+             that of its time; `git fetch --unshallow` before adding mends that",
+            revision.short()
+        ),
+        Some(revision) => format!(
+            "`{}` is no commit of the repository here, so its place among others is that of its time",
+            revision.commit
+        ),
+    }
 }

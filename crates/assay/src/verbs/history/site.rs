@@ -1,6 +1,7 @@
 //! `assay history site`: the history as pages in a directory.
 
 use crate::history::StoreArgs;
+use crate::progress::Line;
 use crate::site::{Site, write};
 use crate::{Ending, output};
 use std::path::PathBuf;
@@ -34,7 +35,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (store, project) = args.of.of_project()?;
     let mut site = Site::of(store, &project, args.unredacted)?;
-    let written = write(&mut site, &args.out)?;
+    let written = write(&mut site, &args.out, &Line::new(args.quiet))?;
     if !args.quiet {
         output::say(&format!(
             "{} files, {:.1} MB: {}",

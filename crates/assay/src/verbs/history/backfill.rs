@@ -1,0 +1,275 @@
+//! `assay history backfill`: measures revisions of the past that have no run in the history.
+//!
+//! Each is built in a tree of its own, as `assay bench --rev` does, and `assay` itself is started in that tree to measure; what it recorded is
+//! added with the revision. Whatever ends a backfill costs the measurement at hand: the same line goes on with what is left.
+
+mod order;
+mod revisions;
+
+use crate::args::LookArgs;
+use crate::history::{Adding, Kept, StoreArgs};
+use crate::revisions::{repository, staged, told};
+use crate::run_error::RunError;
+use crate::{Ending, output, verbs};
+use anyhow::{Context, bail};
+use assay_data::{Environment, StopReason, assay_file};
+use assay_history::{Access, Added, Store};
+use assay_measure::revisions::{Repository, RevisionError};
+use assay_measure::{environment, interrupt};
+use assay_report::json::{self, ChangedRun, StoreChange};
+use clap::Parser;
+use revisions::{Chosen, chosen};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The build line of programs that need none.
+const NO_BUILD: &str = ":";
+
+/// Arguments of `assay history backfill`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  assay history backfill v1.0..main --every 10 --build 'make' -- bench build/bm
+  assay history backfill --at v1.0 --at v1.1 --build 'cargo build --release' -- run -n start 'target/release/app --version'
+  assay history backfill v1.0..main -- run 'python3 bench.py'
+
+What stands behind -- is a command line of assay run, bench or load, and runs in the tree of each revision: programs are named from its top.
+First the ends are measured, then always the middle of the widest gap. A revision that does not build, or can't be measured, is left out.
+Interrupted or killed, the same line goes on with what is left.")]
+pub(super) struct Args {
+    /// The commits from A to B, both included, by first parents; A alone: up to HEAD
+    #[arg(value_name = "A..B", required_unless_present = "at")]
+    range: Option<String>,
+
+    /// Only each N-th commit of the range, counted from its end, and the first one
+    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..))]
+    every: u32,
+
+    /// Measure this revision, whether or not it is in the range; repeat it for more
+    #[arg(long, value_name = "REVISION")]
+    at: Vec<String>,
+
+    /// Shell line that builds a revision, run at the root of its working tree, once per commit [default: nothing is built]
+    #[arg(long, value_name = "LINE", default_value = NO_BUILD, hide_default_value = true)]
+    build: String,
+
+    /// Measure revisions that have a run on this machine, too
+    #[arg(long)]
+    again: bool,
+
+    /// What measures a revision: run, bench or load, with its arguments
+    #[arg(last = true, required = true, value_name = "VERB|ARGUMENT")]
+    words: Vec<String>,
+
+    /// Name of the machine, where its host name changes from run to run
+    #[arg(long, value_name = "NAME", help_heading = "History")]
+    machine: Option<String>,
+
+    #[command(flatten)]
+    of: StoreArgs,
+
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+/// Chooses, then builds, measures and adds one after the other.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    check(&args.words)?;
+    interrupt::install()?;
+    let mut repository = repository()?;
+    let all = chosen(&mut repository, args.range.as_deref(), args.every, &args.at)?;
+    let project = args.of.project();
+    let known = known(args, &project)?;
+    let done: Vec<bool> = all.iter().map(|of| !args.again && known.contains(&of.commit)).collect();
+    let order = order::order(&done);
+    let mut change = StoreChange::new(&args.of.place()?.to_string(), &project);
+    let (mut measured, mut failed) = (0, 0);
+    for (place, &index) in order.iter().enumerate() {
+        let of = &all[index];
+        if interrupt::count() > 0 {
+            break;
+        }
+        let task = Task { args, project: &project, of, number: (place + 1, order.len()) };
+        match task.measured(&mut repository) {
+            Ok(run) => {
+                measured += 1;
+                change.runs.push(run);
+            }
+            Err(Obstacle::Interrupted) => break,
+            Err(Obstacle::Revision(error)) => {
+                failed += 1;
+                output::say(&format!("{} is left out: {error:#}", of.name));
+                let file = of.name.clone();
+                change.runs.push(ChangedRun { run: String::new(), done: "failed", file });
+            }
+            Err(Obstacle::Other(error)) => return Err(error),
+        }
+    }
+    let left = order.len() - measured - failed;
+    if args.look.json {
+        output::print(&json::text(&change)?)?;
+    } else {
+        let before = done.iter().filter(|&&done| done).count();
+        output::print(&sums(all.len(), measured, before, failed, left))?;
+    }
+    if left > 0 {
+        output::error(
+            &RunError::Interrupted(format!(
+                "before the end: the same line goes on with the {left} that are left"
+            ))
+            .into(),
+        );
+        return Ok(Ending::Interrupted);
+    }
+    Ok(if failed > 0 && measured == 0 { Ending::CommandFailed } else { Ending::Fine })
+}
+
+fn sums(all: usize, measured: usize, before: usize, failed: usize, left: usize) -> String {
+    let mut text = format!("{measured} of {all} revisions measured");
+    for (count, what) in [(before, "had a run before"), (failed, "left out"), (left, "still to do")]
+    {
+        if count > 0 {
+            text += &format!(", {count} {what}");
+        }
+    }
+    text + "\n"
+}
+
+/// The commits that have a run of the project on this machine.
+fn known(args: &Args, project: &str) -> anyhow::Result<std::collections::HashSet<String>> {
+    // What can't be written is found out before anything is built.
+    let store = args.of.open(Access::Write)?;
+    let here = Environment::from_facts(environment::capture());
+    let (fingerprint, _) = Store::machine(&here, args.machine.as_deref());
+    Ok(store.commits(project, &fingerprint)?)
+}
+
+/// Sees to it that the words are a command line that may be given to each revision.
+fn check(words: &[String]) -> anyhow::Result<()> {
+    #[derive(Parser)]
+    struct Line<A: clap::Args> {
+        #[command(flatten)]
+        args: A,
+    }
+    fn parsed<A: clap::Args>(words: &[String]) -> anyhow::Result<A> {
+        let line = Line::<A>::try_parse_from(words).map_err(|error| {
+            let told = error.to_string();
+            let first = told.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            anyhow::anyhow!("what stands behind --: {first}")
+        })?;
+        Ok(line.args)
+    }
+    let record = match words.first().map(String::as_str) {
+        Some("run") => parsed::<verbs::run::Args>(words)?.record,
+        Some("bench") => parsed::<verbs::bench::Args>(words)?.record,
+        Some("load") => parsed::<verbs::load::Args>(words)?.record,
+        _ => bail!(
+            "behind -- stands run, bench or load with its arguments, as in: -- bench build/bm"
+        ),
+    };
+    let keep = &record.keep;
+    if keep.save.is_some()
+        || keep.no_save
+        || record.history.keep.is_some()
+        || record.earlier.resume.is_some()
+    {
+        bail!(
+            "behind --: leave out --save, --no-save, --keep and --resume; every run is kept in the history"
+        );
+    }
+    Ok(())
+}
+
+/// Why a revision has no run.
+enum Obstacle {
+    /// The user stopped it.
+    Interrupted,
+    /// It does not build, or can't be measured.
+    Revision(anyhow::Error),
+    /// No other revision will fare better.
+    Other(anyhow::Error),
+}
+
+impl From<RevisionError> for Obstacle {
+    fn from(error: RevisionError) -> Self {
+        match error {
+            RevisionError::Interrupted => Self::Interrupted,
+            RevisionError::Build { .. } | RevisionError::Run { .. } | RevisionError::Git { .. } => {
+                Self::Revision(error.into())
+            }
+            other => Self::Other(told(other)),
+        }
+    }
+}
+
+/// One revision.
+struct Task<'a> {
+    args: &'a Args,
+    project: &'a str,
+    of: &'a Chosen,
+    /// Which of how many.
+    number: (usize, usize),
+}
+
+impl Task<'_> {
+    fn say(&self, line: &str) {
+        if !self.args.look.quiet {
+            output::say(&format!("{} of {}: {line}", self.number.0, self.number.1));
+        }
+    }
+
+    fn measured(&self, repository: &mut Repository) -> Result<ChangedRun, Obstacle> {
+        let (of, args) = (self.of, self.args);
+        let built = repository.ready(&of.revision, &args.build, None, &mut |stage| {
+            // That nothing is built needs no words.
+            if args.build != NO_BUILD {
+                self.say(&staged(&of.name, stage, None));
+            }
+        })?;
+        self.say(&format!("{}: measuring it", of.name));
+        let room = tempfile::tempdir().map_err(|error| Obstacle::Other(error.into()))?;
+        let file = room.path().join("run.assay");
+        let own = std::env::current_exe().context("the program assay itself");
+        let own = own.map_err(Obstacle::Other)?;
+        let begin: [OsString; 4] =
+            [own.into(), args.words[0].clone().into(), "--save".into(), file.clone().into()];
+        let words = args.words.iter().skip(1).map(Into::into);
+        repository.run_in(&built, begin.into_iter().chain(words))?;
+        let (run, done) = self.add(&file)?;
+        Ok(ChangedRun { run, done, file: of.name.clone() })
+    }
+
+    /// Adds what was recorded.
+    fn add(&self, file: &PathBuf) -> Result<(String, &'static str), Obstacle> {
+        let args = self.args;
+        let mut samples =
+            assay_file::read(file).map_err(|error| Obstacle::Revision(error.into()))?;
+        if matches!(samples.stop, Some(StopReason::Interrupted | StopReason::Failed)) {
+            let why = anyhow::anyhow!("it was not measured to its end");
+            return Err(Obstacle::Revision(why));
+        }
+        // Where the record stood for a moment is nothing to remember.
+        samples.argv =
+            std::iter::once("assay".to_owned()).chain(args.words.iter().cloned()).collect();
+        let adding = Adding {
+            machine: args.machine.as_deref(),
+            rev: Some(&self.of.commit),
+            source: "measured by assay history backfill",
+            started: None,
+        };
+        let kept = args
+            .of
+            .open(Access::Write)
+            .and_then(|mut store| adding.add(&mut store, self.project, &samples));
+        match kept.map_err(Obstacle::Other)? {
+            Kept::InStore(added) => {
+                let done = if matches!(*added, Added::New(_)) { "added" } else { "known" };
+                self.say(&format!("{}: kept as {}", self.of.name, added.run().short()));
+                Ok((added.run().digest.clone(), done))
+            }
+            Kept::Waits(why) => {
+                output::say(&why);
+                Ok((String::new(), "waiting"))
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The data of github-action-benchmark: `data.js`, or the JSON of `external-data-json-path`. Every run of every suite is one value for each
+//! benchmark, with the commit and the moment.
+//!
+//! What tools of benchmarks printed are averages: they are kept as such, a summary, and never as samples; what is said of their spread is kept
+//! as it stands, for each tool means something else by it. A value of the user's own choosing (`custom…IsBetter`) is an observation.
+
+use super::{RunStore, Runs, StoredRun, whole};
+use crate::import::recorder::Recorder;
+use crate::import::single_values::{Rated, rated};
+use crate::import::{Context, ImportError, ImportOptions, json};
+use crate::input::Input;
+use crate::read_error::ReadError;
+use crate::samples::{Better, Metric, Outcome, Summary};
+use json::Number;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read};
+use std::marker::PhantomData;
+use std::path::Path;
+
+const EXPECTED: &str = "github-action-benchmark's data: `{\"entries\": {\"SUITE\": [{\"commit\": {\"id\": …}, \"benches\": […]}, …]}}`";
+/// What `data.js` gives a name to.
+const NAME: &str = "window.BENCHMARK_DATA";
+/// What a suite is called that was given no name.
+const UNNAMED: &str = "Benchmark";
+/// A file larger than this is none of these, bytes.
+const MOST: u64 = 1 << 28;
+
+#[derive(Deserialize)]
+struct Data {
+    entries: BTreeMap<String, Vec<Entry>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Entry {
+    commit: Option<Commit>,
+    date: Option<Number>,
+    tool: Option<String>,
+    benches: Vec<Bench>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Commit {
+    id: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Bench {
+    name: String,
+    value: Number,
+    unit: String,
+    range: Option<Value>,
+}
+
+/// A run of a suite.
+#[derive(Debug)]
+pub(super) struct Run {
+    suite: String,
+    entry: Entry,
+}
+
+/// The store that a file is, by its beginning.
+pub(super) fn open(path: &Path) -> Result<Option<RunStore>, ImportError> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let input = Input::open(path)?;
+    let head = String::from_utf8_lossy(&input.head).into_owned();
+    let begins = head.trim_start_matches('\u{feff}').trim_start();
+    let has = |key: &str| head.contains(key);
+    let is_json = begins.starts_with('{') && has("\"lastUpdate\"") && has("\"entries\"");
+    if !begins.starts_with(NAME) && !is_json {
+        return Ok(None);
+    }
+    let file = input.file.clone();
+    let mut text = String::new();
+    let read = input.into_reader().take(MOST).read_to_string(&mut text);
+    read.map_err(|source| ReadError::Io { file: file.clone(), source })?;
+    let begin = text.find('{').unwrap_or(0);
+    let lines_before = text[..begin].matches('\n').count();
+    let value = "\n".repeat(lines_before) + text[begin..].trim_end().trim_end_matches(';');
+    let input = Input::of(Cursor::new(value.into_bytes()), &file)?;
+    let data: Data = json::read(input, EXPECTED, PhantomData)?;
+    let runs = data.entries.into_iter().flat_map(|(suite, entries)| {
+        entries.into_iter().map(move |entry| Run { suite: suite.clone(), entry })
+    });
+    let runs: Vec<Run> = runs.collect();
+    let tool = "github-action-benchmark";
+    Ok(Some(RunStore { tool, runs: Runs::Action(path.to_owned(), runs) }))
+}
+
+pub(super) fn read(
+    path: &Path,
+    run: &Run,
+    options: &ImportOptions,
+) -> Result<StoredRun, ImportError> {
+    let Run { suite, entry } = run;
+    let file = path.display().to_string();
+    let id = entry.commit.as_ref().and_then(|commit| commit.id.as_deref());
+    let source = format!("{file}, {suite} of {}", id.unwrap_or("no commit"));
+    let label = "github-action-benchmark";
+    let context = Context { options, label, file: &source };
+    let mut recorder = Recorder::new(&context, label);
+    if let Some(id) = id {
+        recorder.fact("git_commit", id);
+    }
+    let tool = entry.tool.as_deref().unwrap_or_default();
+    recorder.fact("github-action-benchmark.tool", tool);
+    let started = entry.date.and_then(Number::finite);
+    if let Some(date) = started {
+        // Two runs of a commit that came to the same are two runs.
+        recorder.fact("github-action-benchmark.date", date);
+    }
+    let mut ranges = Map::new();
+    for bench in &entry.benches {
+        let name = match suite.as_str() {
+            UNNAMED => bench.name.clone(),
+            suite => format!("{suite}/{}", bench.name),
+        };
+        let taken = take(&mut recorder, &name, bench, tool);
+        taken.map_err(|problem| recorder.whole_file(format!("`{name}`: {problem}")))?;
+        if let Some(range) = &bench.range {
+            ranges.insert(name, range.clone());
+        }
+    }
+    if !ranges.is_empty() {
+        recorder.fact("github-action-benchmark.ranges", ranges);
+    }
+    let part = recorder.finish("a run without values")?;
+    let samples = whole(part, &source, label, options)?;
+    Ok(StoredRun { source, samples, started: started.map(|date| date as i64) })
+}
+
+fn take(recorder: &mut Recorder<'_>, name: &str, bench: &Bench, tool: &str) -> Result<(), String> {
+    let Rated { metric, conversion } = rated(&bench.unit);
+    let better = match tool {
+        "customSmallerIsBetter" => Better::Lower,
+        "customBiggerIsBetter" | "benchmarkjs" | "pytest" => Better::Higher,
+        _ => metric.better,
+    };
+    let metric = Metric { better, ..metric };
+    let known = recorder.metric(&metric)?;
+    let subject = recorder.benchmark(name, None, &[]);
+    let value = conversion.to_base(bench.value.0);
+    if tool.starts_with("custom") {
+        return recorder.observe(subject, &[], Outcome::Ok, &[(known, value)]);
+    }
+    recorder.summary(Summary {
+        subject,
+        metric: metric.name,
+        mean: Some(value),
+        ..Summary::default()
+    });
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! The results of asv: `results/benchmarks.json`, and `results/MACHINE/COMMIT-ENVIRONMENT.json` for each run.
+//!
+//! `benchmarks.json` has the names of parameters and the units of what is tracked. A machine may have measured a commit in several
+//! environments (versions of Python and of packages): they are another parameter, so that each has a history of its own.
+
+use super::{RunStore, Runs, StoredRun, files, name_of, whole, with_context};
+use crate::import::{ImportError, ImportOptions, asv, json};
+use crate::input::Input;
+use crate::samples::ParameterValue;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::path::Path;
+
+const EXPECTED: &str = "asv's list of benchmarks: `{\"a.time_b\": {\"param_names\": […], …}, …}`";
+
+/// What the parameter of the environment is called.
+const ENVIRONMENT: &str = "environment";
+
+/// What is known of the benchmarks, by name.
+pub(super) type Benchmarks = HashMap<String, asv::Described>;
+
+pub(super) fn open(directory: &Path) -> Result<Option<RunStore>, ImportError> {
+    let list = directory.join("benchmarks.json");
+    if !list.is_file() {
+        return Ok(None);
+    }
+    let found = files(directory, 1, |path| {
+        let is_beside = |name: &str| path.with_file_name(name).is_file();
+        name_of(path).ends_with(".json")
+            && name_of(path) != "machine.json"
+            && is_beside("machine.json")
+    });
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let known: HashMap<String, Value> = json::read(Input::open(&list)?, EXPECTED, PhantomData)?;
+    // The version of the list stands among the benchmarks.
+    let described = known
+        .into_iter()
+        .filter_map(|(name, of)| Some((name, asv::Described::deserialize(of).ok()?)));
+    Ok(Some(RunStore { tool: "asv", runs: Runs::Asv(found, described.collect()) }))
+}
+
+pub(super) fn read(
+    path: &Path,
+    benchmarks: &Benchmarks,
+    options: &ImportOptions,
+) -> Result<StoredRun, ImportError> {
+    let source = path.display().to_string();
+    // Whatever the file is called: its content is what a run is known by.
+    let label = "asv";
+    let (part, about) = with_context(path, label, options, |input, context| {
+        asv::read_of_store(input, context, benchmarks)
+    })?;
+    let mut samples = whole(part, &source, label, options)?;
+    if let Some(environment) = about.environment {
+        for subject in &mut samples.subjects {
+            let value = ParameterValue::from(environment.as_str());
+            subject.parameters.push((ENVIRONMENT.to_owned(), value));
+        }
+    }
+    Ok(StoredRun { source, samples, started: about.started })
+}
