@@ -20,7 +20,7 @@ use assay_report::json::{self, ChangedRun, StoreChange};
 use clap::Parser;
 use revisions::{Chosen, chosen};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// The build line of programs that need none.
 const NO_BUILD: &str = ":";
@@ -239,7 +239,7 @@ impl Task<'_> {
     }
 
     /// Adds what was recorded.
-    fn add(&self, file: &PathBuf) -> Result<(String, &'static str), Obstacle> {
+    fn add(&self, file: &Path) -> Result<(String, &'static str), Obstacle> {
         let args = self.args;
         let mut samples =
             assay_file::read(file).map_err(|error| Obstacle::Revision(error.into()))?;

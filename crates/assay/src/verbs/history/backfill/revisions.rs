@@ -78,7 +78,8 @@ fn in_range(repository: &mut Repository, range: &str, every: u32) -> anyhow::Res
         commits.insert(0, first.to_owned());
     }
     let length = commits.len();
-    let is_chosen = |index: usize| index == 0 || (length - 1 - index) % every as usize == 0;
+    let is_chosen =
+        |index: usize| index == 0 || (length - 1 - index).is_multiple_of(every as usize);
     let chosen = commits.into_iter().enumerate().filter(|&(index, _)| is_chosen(index));
     Ok(chosen
         .map(|(_, commit)| {
