@@ -5,10 +5,9 @@ use crate::error::StoreError;
 use crate::place::{Place, Server};
 use crate::sql;
 use postgres::NoTls;
-use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::OpenOptions;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,8 +17,6 @@ const APPLICATION: i64 = 0x6173_7361;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Recordings may hold what commands were given: a store is its owner's alone, unless its owner says otherwise.
 const PRIVATE: u32 = 0o600;
-/// What a mode says of all but the owner.
-const OF_OTHERS: u32 = 0o077;
 
 /// What is to be done with a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +31,6 @@ pub enum Access {
 pub struct Store {
     pub(crate) db: Db,
     place: Place,
-    /// Whether it was made when it was opened.
-    is_new: bool,
 }
 
 impl std::fmt::Debug for Store {
@@ -54,9 +49,8 @@ impl Store {
             Place::File(path) => open_file(place, path, access)?,
             Place::Server(server) => open_server(place, server, access)?,
         };
-        let mut store = Self { db, place: place.clone(), is_new: false };
+        let store = Self { db, place: place.clone() };
         let found = store.version()?;
-        store.is_new = found == 0;
         let known = sql::MIGRATIONS.len() as i64;
         if found > known {
             return Err(StoreError::Newer { place: place.clone(), found, known });
@@ -68,7 +62,9 @@ impl Store {
             };
         }
         if let Db::File(db) = &store.db {
-            // A program that is killed loses nothing. A machine that loses its power may lose the runs that were added last, and the file is whole.
+            // No commit waits for the disk; the last one to close the file takes the log into it and waits until it is there. So the file alone is all
+            // of it, however it is copied, and a machine that loses its power loses what was added by a program that had not ended yet. To leave the
+            // log for later saves the wait, and costs more: every program that opens the file has to read all of it first.
             let settings =
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON";
             db.execute_batch(settings).map_err(|error| store.failed(error.into()))?;
@@ -159,20 +155,6 @@ impl Store {
             Db::File(_) => self.db.batch(sql::COMPACT).map_err(|error| self.failed(error)),
             Db::Server(_) => Ok(()),
         }
-    }
-
-    /// Lets what is written stay in the log beside the file when the store is closed. To take it into the file costs three waits for the disk,
-    /// which is more than all else that adding a small run does. The next writers take it over by and by, and readers read both; the file
-    /// alone lacks the last runs, so a store that is new or that others may read is not left so. For a server this changes nothing.
-    ///
-    /// # Errors
-    /// When the database refuses.
-    pub fn leave_log(&self) -> Result<(), StoreError> {
-        let (Db::File(db), Place::File(path)) = (&self.db, &self.place) else { return Ok(()) };
-        let is_private = path.metadata().is_ok_and(|found| found.mode() & OF_OTHERS == 0);
-        let option = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
-        let set = db.set_db_config(option, is_private && !self.is_new);
-        set.map(drop).map_err(|error| self.failed(error.into()))
     }
 
     /// The number of a project; `None` for one without runs.

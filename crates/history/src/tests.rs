@@ -357,31 +357,6 @@ fn a_run_that_is_not_committed_was_never_there() {
     assert!(after.text(&after.find(PROJECT, "last").unwrap()).is_ok());
 }
 
-#[test]
-fn what_is_left_in_the_log_is_read_and_others_are_never_left_with_the_file_alone() {
-    let home = Home::new();
-    drop(filled(&home, 2));
-    let log = home.directory.path().join("history.db-wal");
-    assert!(!log.exists());
-    let add = |number: u64| {
-        let mut store = home.store();
-        store.leave_log().unwrap();
-        store.add(&new_run(&samples(&[("make", 9.0)]), number)).unwrap();
-    };
-    add(7);
-    assert!(log.metadata().unwrap().len() > 0);
-    assert_eq!(home.open(Access::Read).unwrap().count(PROJECT).unwrap(), 3);
-    // A copy of the file alone is whole as well.
-    let copy = Home::new();
-    std::fs::copy(home.path(), copy.path()).unwrap();
-    assert_eq!(copy.store().count(PROJECT).unwrap(), 2);
-    let shared = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    std::fs::set_permissions(home.path(), shared).unwrap();
-    add(8);
-    assert!(!log.exists());
-    assert_eq!(home.store().count(PROJECT).unwrap(), 4);
-}
-
 /// Makes a store one of version 1.
 fn first_version(store: &Store) {
     let steps = "DROP TABLE machine_state; DROP INDEX result_by_recording; \

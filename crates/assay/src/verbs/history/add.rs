@@ -70,12 +70,7 @@ impl Work<'_> {
     fn add(&mut self, adding: Adding<'_>, samples: &assay_data::Samples) -> anyhow::Result<Kept> {
         let store = match &mut self.opened {
             Some(store) => store,
-            none => {
-                let store = self.args.beside.of.open(Access::Write)?;
-                // What is added stands in its file as well: it need not be waited for until it is on the disk.
-                store.leave_log()?;
-                none.insert(store)
-            }
+            none => none.insert(self.args.beside.of.open(Access::Write)?),
         };
         adding.add(store, &self.project, samples)
     }
