@@ -18,6 +18,7 @@ import tempfile
 import time
 
 import allocations
+import bisect_commits
 import front_ends
 import history_site
 import imports
@@ -80,6 +81,7 @@ FIGURES = {
     "history-step": (normal.steps, ["history-step"]),
     "history-changes": (normal.changes, ["history-changes"]),
     "history-scale": (normal.scale, ["history-scale"]),
+    "bisect": (bisect_commits.bisect, ["bisect"]),
     "history-site": (history_site.site, ["history-site"]),
     "ruby-methods": (front_ends.ruby_methods, ["ruby-methods"]),
     "python-methods": (front_ends.python_methods, ["python-methods"]),

@@ -31,6 +31,7 @@
 //! assert_eq!((reason, experiment.blocks()), (Some(StopReason::Clear), 10));
 //! ```
 
+use crate::bisect::Search;
 use crate::verdict::Decision;
 use assay_data::source::{Purpose, Turn, Unit};
 use assay_data::{Better, Metric, Plan, StopReason};
@@ -39,12 +40,14 @@ use builds::Builds;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use row::{RowState, Watched};
+use searching::Searching;
 use std::collections::BTreeSet;
 
 mod builds;
 pub mod looks;
 mod replay;
 mod row;
+mod searching;
 
 pub use replay::ReplayError;
 
@@ -115,6 +118,8 @@ struct UnitState {
     builds: Builds,
     position: usize,
     rows: Vec<RowState>,
+    /// What is known of the place of a step, in a unit that is searched for one.
+    search: Option<Searching>,
     given_up: bool,
     /// How many blocks are complete, and the seconds that they took.
     spent: Spent,
@@ -136,6 +141,7 @@ impl UnitState {
             rows: (0..unit.rows().max(1))
                 .map(|_| RowState::new(plan, &references, &unit.builds))
                 .collect(),
+            search: unit.search.then(|| Searching::new(plan, places)),
             given_up: false,
             spent: Spent::default(),
             replayed: Spent::default(),
@@ -150,6 +156,11 @@ impl UnitState {
         since.block_seconds()
     }
 
+    /// How many places it has.
+    fn places(&self) -> usize {
+        if self.search.is_some() { self.places.len() } else { self.order.len() }
+    }
+
     fn is_open(&self) -> bool {
         !self.given_up && self.rows.iter().any(|row| row.stopped.is_none())
     }
@@ -157,6 +168,9 @@ impl UnitState {
     /// Where a block is begun, its order is drawn again.
     fn next_turn(&mut self, unit: usize, purpose: Purpose) -> Turn {
         if self.position == 0 {
+            if let Some(search) = &self.search {
+                self.order = search.order(self.places.len());
+            }
             shuffle(&mut self.order, &mut self.random);
             self.builds.begin(self.spent.blocks);
         }
@@ -258,7 +272,20 @@ impl Experiment {
     }
 
     fn rows(&mut self) -> impl Iterator<Item = &mut RowState> {
-        self.units.iter_mut().flat_map(|unit| &mut unit.rows)
+        self.units.iter_mut().flat_map(|unit| {
+            unit.rows.iter_mut().chain(unit.search.iter_mut().map(|search| &mut search.ends))
+        })
+    }
+
+    /// How a unit that is searched stands: whether its ends are known to differ, and what is known of the places.
+    pub fn search(&self, unit: usize) -> Option<(bool, &Search)> {
+        let searching = self.units.get(unit)?.search.as_ref()?;
+        Some((searching.has_begun(), &searching.search))
+    }
+
+    /// Difference of the ends of a unit that is searched, as it stands.
+    pub fn ends(&mut self, unit: usize) -> Option<Decision> {
+        self.units.get_mut(unit)?.search.as_mut()?.ends.estimate(1)
     }
 
     /// The plan.
@@ -283,7 +310,7 @@ impl Experiment {
 
     /// The units, each with its number of rows and of places.
     pub fn shape(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.units.iter().map(|unit| (unit.rows.len(), unit.order.len()))
+        self.units.iter().map(|unit| (unit.rows.len(), unit.places()))
     }
 
     /// Whether a row still waits for its answer.
@@ -303,10 +330,35 @@ impl Experiment {
     /// makes a row's block incomplete: it counts towards the number of blocks, not towards the verdict.
     pub fn observe(&mut self, turn: Turn, values: &[f64], elapsed_seconds: f64) -> Step {
         let unit = &mut self.units[turn.unit];
-        for (index, row) in unit.rows.iter_mut().enumerate() {
-            row.observe(turn.place, values.get(index).copied().unwrap_or(f64::NAN), turn.build);
+        let value = |row: usize| values.get(row).copied().unwrap_or(f64::NAN);
+        match &mut unit.search {
+            Some(search) => search.observe(turn.place, value(0)),
+            None => unit.rows.iter_mut().enumerate().for_each(|(index, row)| {
+                row.observe(turn.place, value(index), turn.build);
+            }),
         }
         unit.position += 1;
+        self.after_turn(turn.unit, elapsed_seconds)
+    }
+
+    /// Takes in that a run failed: its unit is left out from now on, or where a step is searched for, its place. What is known stays.
+    pub fn fail(&mut self, turn: Turn, elapsed_seconds: f64) -> Step {
+        let unit = &mut self.units[turn.unit];
+        let places = unit.places.len();
+        let Some(search) = &mut unit.search else {
+            return self.give_up(turn.unit, elapsed_seconds);
+        };
+        if let Some(reason) = search.skip(turn.place, places) {
+            unit.rows.iter_mut().for_each(|row| row.stopped = Some(reason));
+            return Step::Stop(reason);
+        }
+        // The rest of the block is measured all the same.
+        unit.order.remove(unit.position);
+        self.after_turn(turn.unit, elapsed_seconds)
+    }
+
+    fn after_turn(&mut self, unit: usize, elapsed_seconds: f64) -> Step {
+        let unit = &mut self.units[unit];
         if unit.position < unit.order.len() {
             return Step::Continue;
         }
@@ -315,7 +367,15 @@ impl Experiment {
         let seconds = self.replayed_seconds + elapsed_seconds;
         unit.spent.seconds += (seconds - self.began_seconds).max(0.0);
         let watched = Watched { seconds, block_seconds: unit.spent.block_seconds() };
-        unit.rows.iter_mut().for_each(|row| row.end_block(elapsed_seconds, watched));
+        match &mut unit.search {
+            Some(search) => {
+                let stopped = search.end_block(unit.spent.blocks, elapsed_seconds, watched);
+                unit.rows.iter_mut().for_each(|row| {
+                    (row.blocks, row.stopped) = (unit.spent.blocks, stopped);
+                });
+            }
+            None => unit.rows.iter_mut().for_each(|row| row.end_block(elapsed_seconds, watched)),
+        }
         self.to_go.pop();
         self.after_block(elapsed_seconds)
     }

@@ -24,11 +24,12 @@
 //! - [`battery`]: every classical test beside the verdict, for those who ask.
 //! - [`figures`]: what the plots of a report show, thinned.
 //! - [`history`]: what recorded runs of a project come to over its revisions.
-//! - [`planning`]: how many runs a question needs.
+//! - [`planning`]: how many runs a question needs. [`bisect`]: which of many commits brought a change.
 //! - [`analysis`]: all of it, from [`assay_data::Samples`].
 
 pub mod analysis;
 pub mod battery;
+pub mod bisect;
 pub mod calibration;
 pub mod checks;
 pub mod comparison;

@@ -270,3 +270,15 @@ pub const GATE_REACH_OF_LAST: f64 = 2.5;
 pub const GATE_DF_ALONE: f64 = 5.0;
 /// A worsening is called detectable where it is found with this power, as everywhere.
 pub const GATE_POWER: f64 = 0.8;
+
+// Searching commits
+
+/// Blocks in which a commit and its predecessor were both measured, before the change is called that commit's: fewer have no verdict anywhere.
+pub const BISECT_PAIRS: usize = 10;
+/// A commit that is built is measured again where it divides what is not known at least so well as the best one, which would be built: a build
+/// takes longer than many runs.
+pub const BISECT_BUILT: f64 = 0.6;
+/// Commits on either side of those in question that are measured to learn what builds differ by.
+pub const BISECT_NEIGHBOURS: usize = 8;
+/// Where builds differ by themselves by so large a part of the change (standard deviation), an inconclusive search says that this is why.
+pub const BISECT_LUCK: f64 = 0.25;

@@ -9,6 +9,7 @@
 mod advice;
 mod args;
 mod bench;
+mod bisect;
 mod builds;
 mod calibrated;
 mod commands;
@@ -92,7 +93,7 @@ macro_rules! verb {
     };
 }
 
-const VERBS: [Verb; 19] = [
+const VERBS: [Verb; 20] = [
     Verb {
         run: |verb, matches| {
             let mut args = verbs::run::Args::from_arg_matches(matches)?;
@@ -137,6 +138,14 @@ const VERBS: [Verb; 19] = [
     verb!(history, "Keep runs, and look at how benchmarks changed over revisions"),
     verb!(gate, "Check whether a run is worse than what is normal in the history"),
     verb!(tests, "Learn about the tests of a project: which write most into its log, and what"),
+    Verb {
+        run: |verb, matches| {
+            let mut args = verbs::bisect::Args::from_arg_matches(matches)?;
+            args.given = given(verb, matches);
+            Ok(verbs::bisect::run(&args))
+        },
+        ..verb!(bisect, "Find the commit that made a command or a benchmark slower or faster")
+    },
     verb!(repeat, "Measure a recorded run again and report whether its result was confirmed"),
     verb!(
         simulate,

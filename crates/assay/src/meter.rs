@@ -40,7 +40,7 @@ pub(crate) fn of_every_run() -> Vec<Metric> {
 }
 
 /// Values of the metrics that every run has, in the order of [`OF_EVERY_RUN`].
-fn accounted(results: &[RunResult]) -> [f64; 11] {
+pub(crate) fn accounted(results: &[RunResult]) -> [f64; 11] {
     let sum = |of: fn(&RunResult) -> f64| results.iter().map(of).sum::<f64>();
     // The kernel counts whole microseconds: the sum is rounded to them, so that equal times are equal numbers.
     let microseconds = |seconds: f64| (seconds * 1e6).round() / 1e6;

@@ -215,7 +215,14 @@ fn uncommitted(revisions: &[Revision], head: &Revision) -> Option<Finding> {
 }
 
 /// The program of a revision that was built.
-fn found(program: &Command, built: &Built, revision: &Revision) -> anyhow::Result<Command> {
+///
+/// # Errors
+/// When it is not there.
+pub(crate) fn found(
+    program: &Command,
+    built: &Built,
+    revision: &Revision,
+) -> anyhow::Result<Command> {
     let mut command = program.clone();
     command.cwd = Some(built.directory.clone());
     // A name without a slash would be looked for in PATH, and mean the same for all revisions.

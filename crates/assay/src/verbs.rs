@@ -1,6 +1,7 @@
 //! The verbs, one file each: its arguments with their help, and what it does.
 
 pub(crate) mod bench;
+pub(crate) mod bisect;
 pub(crate) mod calibrate;
 pub(crate) mod compare;
 pub(crate) mod convert;

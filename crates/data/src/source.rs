@@ -55,6 +55,9 @@ pub struct Unit {
     pub discovers: bool,
     /// Of how many builds each place is, which are run by turns: one block, one build of every place. Empty: of one each.
     pub builds: Vec<u32>,
+    /// Whether its places stand in an order in which one step is searched for, the first before it and the last behind it: then each block
+    /// measures only some of them, and a place that fails is left out by itself. It has one row.
+    pub search: bool,
 }
 
 impl Unit {
@@ -213,6 +216,15 @@ pub trait Source {
 
     /// All metrics known so far. Runs may add some; none goes, and none changes its place.
     fn metrics(&self) -> &[Metric];
+
+    /// Makes ready what the turn runs, before its time is taken: whoever builds on demand does it here. Why its row can't be measured, if so.
+    /// What this takes does not count as time of measuring.
+    ///
+    /// # Errors
+    /// What ends the session.
+    fn ready(&mut self, _turn: &Turn) -> Result<Option<String>, Obstacle<Self::Error>> {
+        Ok(None)
+    }
 
     /// Runs one turn.
     ///

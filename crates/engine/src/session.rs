@@ -249,6 +249,8 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
     ) -> Result<Phase, S::Error> {
         let began = (self.clock)();
         let (mut seconds, mut block_began) = (0.0, 0.0);
+        // Seconds in which the source made something ready.
+        let mut preparing = 0.0;
         let mut first_started = None;
         let pass = match experiment.purpose() {
             Purpose::Count(pass) => Some(pass),
@@ -260,7 +262,14 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         loop {
             observer(Standing { experiment: &mut *experiment, seconds });
             let Some(turn) = experiment.next_turn() else { return Ok(phase) };
-            let measured = match self.take_turn(&turn) {
+            let before = (self.clock)();
+            let taken = match self.source.ready(&turn) {
+                Ok(None) => None,
+                Ok(Some(how)) => Some(Ok(Measured::failed(0, how))),
+                Err(obstacle) => Some(Err(obstacle)),
+            };
+            preparing += (self.clock)() - before;
+            let measured = match taken.unwrap_or_else(|| self.take_turn(&turn)) {
                 Err(Obstacle::Broken(error)) => return Err(error),
                 Err(_) => return Ok(Phase { reason: StopReason::Interrupted, ..phase }),
                 Ok(measured) => measured,
@@ -280,13 +289,13 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
                 Err(_) => return Ok(Phase { reason: StopReason::Interrupted, ..phase }),
                 Ok(()) => {}
             }
-            seconds = (self.clock)() - began;
+            seconds = (self.clock)() - began - preparing;
             let blocks = experiment.blocks_of(turn.unit);
             let step = match failed {
                 Some((row, how)) => {
                     self.failures.push(Failure { turn, row, how, blocks });
                     block_began = seconds;
-                    experiment.give_up(turn.unit, seconds)
+                    experiment.fail(turn, seconds)
                 }
                 None => experiment.observe(turn, &values, seconds),
             };
@@ -397,8 +406,10 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         }
         self.samples.environment.facts.extend(late_facts.facts.clone());
         let blocks = match self.units.as_slice() {
-            // Rows that were discovered may be lacking in any block.
-            [unit] if !unit.discovers => self.samples.complete_blocks(self.primary).len() as u32,
+            // Rows that were discovered may be lacking in any block, and so are places of a search.
+            [unit] if !unit.discovers && !unit.search => {
+                self.samples.complete_blocks(self.primary).len() as u32
+            }
             _ => self.samples.next_block(None),
         };
         if let Some(recorder) = &mut self.recorder {

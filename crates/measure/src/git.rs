@@ -148,6 +148,41 @@ pub fn first_parents(directory: &Path, from: Option<&str>, to: &str) -> Option<V
     Some(text.lines().filter_map(object_name).collect())
 }
 
+/// A commit with what its message says first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// Its full name.
+    pub commit: String,
+    /// When it was committed, s since 1970.
+    pub time: i64,
+    /// The first line of its message: any text at all.
+    pub subject: String,
+}
+
+/// A commit and those that lead from it to another one by first parents, in that order; both names are of commits. What a merge brought
+/// in is one commit, the merge, as `git bisect --first-parent` has it. `None` where git can't list them.
+pub fn commits_between(directory: &Path, from: &str, to: &str) -> Option<Vec<Described>> {
+    let (from, to) = (object_name(from)?, object_name(to)?);
+    let format = ["log", "--no-show-signature", "--no-color", "--format=%H %ct %s"];
+    let asked = |words: &[&str]| {
+        let answer = quiet(directory).args(format).args(words).arg("--").output().ok()?;
+        let text = answer.status.success().then(|| String::from_utf8_lossy(&answer.stdout));
+        Some(text?.lines().filter_map(described).collect::<Vec<Described>>())
+    };
+    let mut commits = asked(&["-1", &from])?;
+    let between = format!("{from}..{to}");
+    commits.extend(asked(&["--first-parent", "--reverse", &between])?);
+    (commits.first()?.commit == from && commits.last()?.commit == to).then_some(commits)
+}
+
+/// A line of [`commits_between`].
+fn described(line: &str) -> Option<Described> {
+    let mut parts = line.splitn(3, ' ');
+    let commit = object_name(parts.next()?)?;
+    let time = parts.next()?.parse().ok()?;
+    Some(Described { commit, time, subject: parts.next().unwrap_or_default().to_owned() })
+}
+
 /// Whether a clone has only the last commits; by what is there, git is not asked (gitrepository-layout(5), `shallow`).
 pub fn is_shallow(directory: &Path) -> bool {
     let start = directory.canonicalize().ok();
@@ -436,6 +471,14 @@ mod tests {
         }
         assert!(many.line.as_ref().is_some_and(|line| line.len() == 3));
         assert_eq!(many.place("nowhere"), None);
+        let commit = |revision: &str| place(d.path(), revision).unwrap().commit;
+        let listed = commits_between(d.path(), &first.commit, &merge.commit).unwrap();
+        let subjects: Vec<&str> = listed.iter().map(|own| own.subject.as_str()).collect();
+        assert_eq!(subjects, ["one", "two", "merged"]);
+        let aside = commits_between(d.path(), &commit("side"), &merge.commit).unwrap();
+        assert_eq!(aside.len(), 3);
+        assert_eq!(commits_between(d.path(), &merge.commit, &first.commit), None);
+        assert_eq!(commits_between(d.path(), "--all", &merge.commit), None);
     }
 
     #[test]

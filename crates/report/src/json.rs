@@ -6,6 +6,7 @@
 
 mod answers;
 mod battery;
+mod bisect;
 mod calibration;
 mod comparison;
 mod curve;
@@ -28,6 +29,7 @@ mod test_log;
 mod values;
 
 pub use battery::{GroupTests, PairTests};
+pub use bisect::Bisection;
 pub use calibration::Calibrated;
 pub use comparison::{Comparison, Family};
 pub use curve::Curve;

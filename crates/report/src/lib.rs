@@ -11,7 +11,7 @@
 //! - [`describe`]: one series from every side.
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`profile`]: where the time goes, as table, flame graph and page.
-//! - [`replication`]: a run and its repetition. [`history`]: runs that are kept.
+//! - [`replication`]: a run and its repetition. [`history`]: runs that are kept. [`bisect`]: which commit did it.
 //! - [`test_log`]: which tests write most into a log.
 //! - [`charts`]: plots as SVG and PNG. [`html`]: the page one can publish.
 //! - [`protocol`]: the chain from validity to effect, step by step.
@@ -37,6 +37,7 @@ mod all_table;
 mod answers;
 pub mod benchmarks;
 pub mod benchstat;
+pub mod bisect;
 pub mod calibration;
 pub mod charts;
 pub mod csv;

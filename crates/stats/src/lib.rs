@@ -56,6 +56,7 @@ pub mod signed_rank;
 pub mod sorting;
 pub mod special;
 pub mod steady_state;
+pub mod step_place;
 pub mod student_t;
 pub mod suite;
 pub mod summaries;

@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 115] = [
+pub const CODES: [&str; 118] = [
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
@@ -15,6 +15,7 @@ pub const CODES: [&str; 115] = [
     "BENCHMARK_SKIPPED",
     "BENCHMARK_VANISHED",
     "BUDGET_SPENT",
+    "BUILDS_VARY",
     "BUSY_PROCESS",
     "CERTIFICATES_NOT_CHECKED",
     "CHANGED_WITHOUT_COMMIT",
@@ -25,6 +26,7 @@ pub const CODES: [&str; 115] = [
     "COARSE_CLOCK",
     "COMMAND_FAILED",
     "COMMIT_GONE",
+    "COMMIT_SKIPPED",
     "COUNTED_WHOLE",
     "COUNTERS_USER_ONLY",
     "COUNTER_TOTALS",
@@ -81,6 +83,7 @@ pub const CODES: [&str; 115] = [
     "NO_THRESHOLD",
     "ONE_SIDE_ONLY",
     "OPTIMISED_AWAY",
+    "OTHER_CHANGES",
     "PERIODIC",
     "POSITION",
     "PROFILE_EVENTS",

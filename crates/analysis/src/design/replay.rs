@@ -80,7 +80,7 @@ impl Experiment {
         if self.units.iter().any(|unit| unit.spent.blocks > 0 || unit.position > 0) {
             return Err(ReplayError::Begun);
         }
-        let planned = self.units.iter().map(|unit| unit.rows.len() * unit.order.len()).sum();
+        let planned = self.units.iter().map(|unit| unit.rows.len() * unit.places()).sum();
         let recorded = samples.subjects.len();
         if recorded < planned || (recorded > planned && !self.discovers) {
             return Err(ReplayError::Subjects { recorded, planned });
@@ -124,6 +124,10 @@ impl Experiment {
             }
             if taken == 0 && self.units.len() > 1 && last_of_unit[turn.unit] < index {
                 last = self.give_up(turn.unit, 0.0);
+                continue;
+            }
+            if taken == 0 && self.units[turn.unit].search.is_some() && rest.peek().is_some() {
+                last = self.fail(turn, 0.0);
                 continue;
             }
             if taken < subjects.len() && rest.peek().is_some() {

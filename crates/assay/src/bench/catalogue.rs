@@ -130,7 +130,10 @@ impl Catalogue {
 }
 
 /// The harness of a side.
-fn driver_of(
+///
+/// # Errors
+/// When its program can't be run, or is of no known harness.
+pub(crate) fn driver_of(
     side: &Side,
     named: Option<&str>,
     asker: &mut Asker,

@@ -8,6 +8,7 @@
 mod allocations;
 mod battery;
 mod benching;
+mod bisecting;
 #[path = "../browser/mod.rs"]
 mod browser;
 mod calibrating;

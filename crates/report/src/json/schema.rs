@@ -1,7 +1,7 @@
 //! The JSON Schema of every document, and the reference page, which is the schema as tables.
 
 use super::{
-    Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Listing, ProfileDifference,
+    Bisection, Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Listing, ProfileDifference,
     ProfileShares, Repetition, RunContents, RunList, SeriesDescription, SmokeTest, StoreChange,
     Synthetic, TestLog, Trends, VERSION,
 };
@@ -34,7 +34,7 @@ fn of<T: JsonSchema>() -> Schema {
 }
 
 /// All documents, in the order of the page.
-const DOCUMENTS: [Document; 17] = [
+const DOCUMENTS: [Document; 18] = [
     Document {
         title: "A result",
         commands: &["run A B", "bench A B", "load A B", "compare A B", "profile 'A' 'B'"],
@@ -125,6 +125,12 @@ const DOCUMENTS: [Document; 17] = [
         commands: &["history trend"],
         names: &["history-trend"],
         schema: of::<Trends>,
+    },
+    Document {
+        title: "A search for the commit of a change",
+        commands: &["bisect"],
+        names: &["bisect"],
+        schema: of::<Bisection>,
     },
     Document { title: "A gate", commands: &["gate"], names: &["gate"], schema: of::<Gated> },
     Document {

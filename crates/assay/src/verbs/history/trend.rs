@@ -150,7 +150,7 @@ fn gone(trend: &Trend, change: &Change) -> Option<Finding> {
     Some(commit_gone(lost, before, after))
 }
 
-/// What narrows a change: where several commits lie in it, the one in the middle, measured as the last run was.
+/// What narrows a change: where several commits lie in it, a search among them.
 pub(crate) fn narrowing(
     store: &Store,
     project: &str,
@@ -170,11 +170,14 @@ pub(crate) fn narrowing(
     }
     let point = trend.series.points.get(change.latest)?;
     let argv = store.find(project, &point.recording).map(|run| run.argv).unwrap_or_default();
-    if argv.iter().any(|word| word.starts_with("--keep")) {
-        return Some(format!(
-            "git checkout $(git rev-list --bisect {from}..{to}) && {}",
-            shell_line(&argv)
-        ));
-    }
-    Some(format!("git log --oneline --first-parent {from}..{to}"))
+    // How the program is built, no record says.
+    let own = match argv.get(1).map(String::as_str) {
+        Some("run") => "-- COMMAND".to_owned(),
+        Some("bench") => {
+            let name = trend.series.benchmark.name.clone();
+            format!("{} -- PROGRAM", shell_line(&["--benchmark".to_owned(), name]))
+        }
+        _ => return Some(format!("git log --oneline --first-parent {from}..{to}")),
+    };
+    Some(format!("assay bisect {from}..{to} --build LINE {own}"))
 }

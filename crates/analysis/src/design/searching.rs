@@ -1,0 +1,87 @@
+//! A unit that is searched: its places stand in an order, somewhere in it lies one step, and each block measures few of them.
+//!
+//! First the two ends alone are compared, by the rules of any comparison. Where they differ by the threshold, the search goes on
+//! until the place of the step is established; else the unit is answered. Which places a block measures is [`crate::bisect`]'s to say.
+
+use super::row::{RowState, Watched};
+use crate::bisect::{Search, is_worth_searching, of_ends};
+use assay_data::{Plan, StopReason, StopRule};
+
+/// A search under way.
+#[derive(Debug)]
+pub(super) struct Searching {
+    /// The comparison of the ends.
+    pub ends: RowState,
+    /// What is known of the places.
+    pub search: Search,
+    current: Vec<(usize, f64)>,
+    has_begun: bool,
+    most: u32,
+}
+
+impl Searching {
+    /// A search by this plan over so many places.
+    pub fn new(plan: &Plan, places: usize) -> Self {
+        let most = match plan.stop {
+            StopRule::Sequential { max_blocks: most, .. } | StopRule::Fixed { blocks: most } => {
+                most
+            }
+        };
+        Self {
+            ends: RowState::new(&of_ends(plan), &[None, Some(0)], &[]),
+            search: Search::new(places, plan.confidence),
+            current: Vec::new(),
+            has_begun: false,
+            most,
+        }
+    }
+
+    /// Whether the ends are known to differ.
+    pub fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    /// The places of the next block.
+    pub fn order(&self, places: usize) -> Vec<usize> {
+        if self.has_begun { self.search.next() } else { vec![0, places.saturating_sub(1)] }
+    }
+
+    /// Takes in the value of a place in the block at hand.
+    pub fn observe(&mut self, place: usize, value: f64) {
+        self.current.push((place, value));
+    }
+
+    /// Ends the block at hand, the number `blocks`, counted from 1: why there is nothing more to measure, if so.
+    pub fn end_block(
+        &mut self,
+        blocks: u32,
+        elapsed_seconds: f64,
+        watched: Watched,
+    ) -> Option<StopReason> {
+        let block = std::mem::take(&mut self.current);
+        self.search.take(&block);
+        if !self.has_begun {
+            for (place, value) in block {
+                self.ends.observe(usize::from(place > 0), value, 0);
+            }
+            self.ends.end_block(elapsed_seconds, watched);
+            self.has_begun = self.ends.estimate(1).is_some_and(|ends| is_worth_searching(&ends));
+            if !self.has_begun && self.ends.stopped.is_some() {
+                return self.ends.stopped;
+            }
+        }
+        if self.has_begun {
+            self.search.look(false);
+            if self.search.is_established() {
+                return Some(StopReason::Clear);
+            }
+        }
+        (blocks >= self.most).then_some(StopReason::Blocks)
+    }
+
+    /// Leaves a place out: it can't be measured. Without an end there is nothing to search.
+    pub fn skip(&mut self, place: usize, places: usize) -> Option<StopReason> {
+        self.search.skip(place);
+        (place == 0 || place + 1 == places).then_some(StopReason::Failed)
+    }
+}

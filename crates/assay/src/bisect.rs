@@ -1,0 +1,359 @@
+//! Commits as a source: each place is a commit, which is built when it is first asked for, and each turn is one run of its program.
+//!
+//! What is run is a command, or one benchmark of a program of a harness. A commit that does not build, or whose program fails, is left out;
+//! the good and the bad commit can't be. No statistics, and no choice of what is measured.
+
+use crate::bench::{Asker, Question, Ran, Side, driver_of};
+use crate::meter;
+use crate::progress::Line;
+use crate::revisions::{found, staged};
+use crate::run_error::RunError;
+use assay_data::samples::ITERATIONS;
+use assay_data::source::{
+    Failure, Layout, Measured, Obstacle, OfRow, RowResult, Source, Turn, Unit,
+};
+use assay_data::{Action, Finding, Metric, Samples, Severity, Subject};
+use assay_harness::{Driver, Effort, Reading, Request};
+use assay_measure::Command;
+use assay_measure::MeasureError;
+use assay_measure::git::Described;
+use assay_measure::revisions::{Built, Repository, Revision, RevisionError, Stage};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// Digits of a commit's name by which its side is called.
+const DIGITS: usize = 12;
+
+/// What is measured of every commit.
+pub(crate) enum What {
+    /// The whole command.
+    Command,
+    /// One benchmark of a program.
+    Benchmark {
+        /// Its name.
+        name: String,
+        /// The harness, where the user names it.
+        harness: Option<String>,
+        /// How long one process is to measure, s.
+        seconds: f64,
+        /// The iterations that every run is held to, once they are known.
+        iterations: Option<u64>,
+    },
+}
+
+/// A commit that can be measured.
+struct Ready {
+    question: Question,
+    /// Of a benchmark.
+    driver: Option<Box<dyn Driver>>,
+    /// While it lives, nobody takes the tree away.
+    _built: Built,
+}
+
+/// Why a commit can't be measured.
+enum Unusable {
+    /// It does not build.
+    Build(String),
+    /// Its program fails.
+    Run(String),
+}
+
+impl Unusable {
+    fn why(self) -> String {
+        match self {
+            Self::Build(why) | Self::Run(why) => why,
+        }
+    }
+}
+
+/// The commits of a search.
+pub(crate) struct Commits {
+    /// In their order; the first is the good one, the last the bad one.
+    pub commits: Vec<Described>,
+    /// Those that can't be measured, with why.
+    pub skipped: BTreeMap<usize, String>,
+    /// What is measured.
+    pub what: What,
+    repository: Repository,
+    line: String,
+    command: Command,
+    asker: Asker,
+    progress: Rc<Line>,
+    ready: BTreeMap<usize, Ready>,
+    metrics: Vec<Metric>,
+    /// Counters of the benchmark that are totals over its iterations.
+    totals: BTreeSet<String>,
+}
+
+/// How commits are built and run.
+pub(crate) struct How {
+    /// The shell line that builds one.
+    pub line: String,
+    /// What is run in its tree.
+    pub command: Command,
+    /// What of it is measured.
+    pub what: What,
+}
+
+impl Commits {
+    /// These commits of a repository, none of them built yet.
+    pub fn new(
+        repository: Repository,
+        commits: Vec<Described>,
+        how: How,
+        asker: Asker,
+        progress: Rc<Line>,
+    ) -> Self {
+        let How { line, command, what } = how;
+        let metrics = match what {
+            What::Command => meter::of_every_run(),
+            What::Benchmark { .. } => Vec::new(),
+        };
+        Self {
+            commits,
+            skipped: BTreeMap::new(),
+            what,
+            repository,
+            line,
+            command,
+            asker,
+            progress,
+            ready: BTreeMap::new(),
+            metrics,
+            totals: BTreeSet::new(),
+        }
+    }
+
+    /// Builds the good and the bad commit and runs each once, unmeasured: what is wrong with them, if so, with whether it was a run that failed.
+    ///
+    /// # Errors
+    /// When nothing can be built or run at all, or the user stops it.
+    pub fn ready_ends(&mut self) -> Result<Result<(), (String, bool)>, RunError> {
+        for place in [0, self.commits.len() - 1] {
+            if let Some(unusable) = self.prepare(place)? {
+                let failed = matches!(unusable, Unusable::Run(_));
+                let name = self.name(place);
+                return Ok(Err((format!("{name} can't be measured: {}", unusable.why()), failed)));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// What a side is called.
+    fn name(&self, place: usize) -> String {
+        let commit = &self.commits[place].commit;
+        commit.get(..DIGITS).unwrap_or(commit).to_owned()
+    }
+
+    /// Builds a commit and tries it, unless that is done.
+    fn prepare(&mut self, place: usize) -> Result<Option<Unusable>, RunError> {
+        if self.ready.contains_key(&place) {
+            return Ok(None);
+        }
+        let name = self.name(place);
+        let commit = Some(self.commits[place].commit.clone());
+        let revision = Revision { written: name.clone(), commit, is_working_tree: false };
+        let progress = Rc::clone(&self.progress);
+        let built = self.repository.ready(&revision, &self.line, None, &mut |stage| {
+            // That a tree is there already is no news in a search.
+            if !matches!(stage, Stage::Kept) {
+                progress.say(&staged(&name, stage, None));
+            }
+        });
+        let built = match built {
+            Ok(built) => built,
+            Err(RevisionError::Interrupted) => {
+                return Err(RunError::Interrupted("while a commit was built".to_owned()));
+            }
+            Err(RevisionError::Build { line, how, log, .. }) => {
+                let why = format!("the build line `{line}` {how} ({})", log.display());
+                return Ok(Some(Unusable::Build(why)));
+            }
+            Err(error @ RevisionError::Git { .. }) => {
+                return Ok(Some(Unusable::Build(error.to_string())));
+            }
+            Err(RevisionError::Measure(error)) => return Err(error.into()),
+            Err(error) => return Err(RunError::Reading(error.to_string())),
+        };
+        let command = match found(&self.command, &built, &revision) {
+            Ok(command) => command,
+            Err(error) => return Ok(Some(Unusable::Build(format!("{error:#}")))),
+        };
+        let side = Side { name, command, versus: None, libraries: Vec::new(), builds: Vec::new() };
+        let (question, driver) = match self.question(&side)? {
+            Ok(asked) => asked,
+            Err(why) => return Ok(Some(Unusable::Run(why))),
+        };
+        // The first run of a program pays for what is not in memory yet.
+        let tried = self.put(&question, 0)?;
+        if let Err(why) = self.values(driver.as_deref(), &tried) {
+            return Ok(Some(Unusable::Run(why)));
+        }
+        self.ready.insert(place, Ready { question, driver, _built: built });
+        Ok(None)
+    }
+
+    /// What to ask the program of a commit; or why it can't be asked.
+    fn question(
+        &mut self,
+        side: &Side,
+    ) -> Result<Result<(Question, Option<Box<dyn Driver>>), String>, RunError> {
+        let told = |error: anyhow::Error| RunError::Reading(format!("{error:#}"));
+        let scratch = self.asker.directory().map_err(told)?;
+        let What::Benchmark { name, harness, seconds, iterations } = &self.what else {
+            let question = self.asker.prepare(side, &Request::default(), &scratch)?;
+            return Ok(Ok((question, None)));
+        };
+        let driver = match driver_of(side, harness.as_deref(), &mut self.asker) {
+            Ok(driver) => driver,
+            Err(error) => return Ok(Err(format!("{error:#}"))),
+        };
+        let effort = iterations.map_or(Effort::Seconds(*seconds), Effort::Iterations);
+        let (name, first) = (name.clone(), iterations.is_none());
+        let request = driver.measure(&name, effort, &scratch);
+        let question = self.asker.prepare(side, &request, &scratch)?;
+        if !first {
+            return Ok(Ok((question, Some(driver))));
+        }
+        // The good commit says how many iterations make a run: all others do the same work.
+        let ran = self.put(&question, 0)?;
+        let reading = match reading(driver.as_ref(), &name, &ran) {
+            Ok(reading) => reading,
+            Err(why) => return Ok(Err(why)),
+        };
+        self.totals.extend(reading.divided().map(str::to_owned));
+        let count = reading.iterations.filter(|n| (1.0..1e18).contains(n) && driver.pins());
+        let (Some(count), What::Benchmark { iterations, .. }) = (count, &mut self.what) else {
+            return Ok(Ok((question, Some(driver))));
+        };
+        let held = *iterations.insert(count as u64);
+        let request = driver.measure(&name, Effort::Iterations(held), &scratch);
+        Ok(Ok((self.asker.prepare(side, &request, &scratch)?, Some(driver))))
+    }
+
+    fn put(&mut self, question: &Question, padding: u16) -> Result<Ran, RunError> {
+        loop {
+            match self.asker.put(question, padding) {
+                Err(RunError::Measure(MeasureError::LostRun { .. })) => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// The values of a run, in the order of the metrics; or how it failed.
+    fn values(&mut self, driver: Option<&dyn Driver>, ran: &Ran) -> Result<Vec<f64>, String> {
+        let (Some(driver), What::Benchmark { name, .. }) = (driver, &self.what) else {
+            return match ran.failure() {
+                Some(how) => Err(format!("its program {how}")),
+                None => Ok(meter::accounted(std::slice::from_ref(&ran.result)).to_vec()),
+            };
+        };
+        let mut reading = reading(driver, name, ran)?;
+        reading.divide(&self.totals);
+        let mut values = vec![f64::NAN; self.metrics.len()];
+        let iterations = reading.iterations.map(|n| {
+            let metric = Metric::lower(ITERATIONS, assay_data::Unit::One);
+            (Metric { better: assay_data::Better::Higher, ..metric }, n)
+        });
+        for (metric, value) in reading.values.into_iter().chain(iterations) {
+            match self.metrics.iter().position(|known| known.name == metric.name) {
+                Some(index) if self.metrics[index].unit == metric.unit => values[index] = value,
+                Some(_) => {}
+                None => {
+                    self.metrics.push(metric);
+                    values.push(value);
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    /// A run of this place failed: of a commit between the ends that is a result, of an end it is the end.
+    fn failed(&mut self, place: usize, why: &str) -> Result<(), Obstacle<RunError>> {
+        if place == 0 || place + 1 == self.commits.len() {
+            let name = self.name(place);
+            return Err(RunError::Failed(format!("{name} can't be measured: {why}")).obstacle());
+        }
+        self.skipped.insert(place, why.to_owned());
+        Ok(())
+    }
+}
+
+/// What a run said of a benchmark; or how it failed.
+fn reading(driver: &dyn Driver, name: &str, ran: &Ran) -> Result<Reading, String> {
+    if let Some(how) = ran.failure() {
+        return Err(format!("its program {how}"));
+    }
+    let readings =
+        driver.read(&ran.reply).map_err(|error| format!("its program failed: {error}"))?;
+    match readings.into_iter().find(|reading| reading.benchmark == name) {
+        Some(Reading { error: Some(error), .. }) => Err(format!("the benchmark failed: {error}")),
+        Some(reading) if reading.values.is_empty() => Err("the benchmark gave no value".to_owned()),
+        Some(reading) => Ok(reading),
+        None => Err(format!("its program has no benchmark `{name}`")),
+    }
+}
+
+impl Source for Commits {
+    type Error = RunError;
+
+    fn layout(&self) -> Layout {
+        let mut samples = Samples::default();
+        let row = samples.row_named(match &self.what {
+            What::Command => "",
+            What::Benchmark { name, .. } => name,
+        });
+        let words: Vec<_> = self.command.argv.iter().map(|word| word.to_string_lossy()).collect();
+        let command = Some(words.join(" "));
+        for place in 0..self.commits.len() {
+            let name = self.name(place);
+            let side = samples.side_named(&name);
+            let against = (place > 0).then_some(0);
+            let command = command.clone();
+            samples.add(Subject { side, row, name, command, against, ..Subject::default() });
+        }
+        let mut layout = Layout::one_unit(samples);
+        layout.units = layout.units.into_iter().map(|unit| Unit { search: true, ..unit }).collect();
+        layout
+    }
+
+    fn metrics(&self) -> &[Metric] {
+        &self.metrics
+    }
+
+    fn ready(&mut self, turn: &Turn) -> Result<Option<String>, Obstacle<RunError>> {
+        let unusable = self.prepare(turn.place).map_err(RunError::obstacle)?;
+        let Some(why) = unusable.map(Unusable::why) else { return Ok(None) };
+        self.failed(turn.place, &why)?;
+        Ok(Some(why))
+    }
+
+    fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<RunError>> {
+        let Some(ready) = self.ready.remove(&turn.place) else {
+            return Ok(Measured::failed(0, "was not made ready".to_owned()));
+        };
+        let ran = self.asker.put(&ready.question, turn.padding);
+        let values = ran.map(|ran| self.values(ready.driver.as_deref(), &ran));
+        self.ready.insert(turn.place, ready);
+        match values.map_err(RunError::obstacle)? {
+            Ok(values) => Ok(Measured {
+                rows: vec![RowResult { row: OfRow::Known(0), values, ..RowResult::default() }],
+                ..Measured::default()
+            }),
+            Err(why) => {
+                self.failed(turn.place, &why)?;
+                Ok(Measured::failed(0, why))
+            }
+        }
+    }
+
+    fn findings(&self, _: &Samples, _: &[Failure]) -> Vec<Finding> {
+        let finding = |(&place, why): (&usize, &String)| {
+            let name = self.name(place);
+            Finding::new("COMMIT_SKIPPED", Severity::Note, format!("{name} is left out: {why}"))
+                .about(&name)
+                .advise(Action::text("fix its build line, if the change may lie there"))
+        };
+        self.skipped.iter().map(finding).collect()
+    }
+}

@@ -1,0 +1,308 @@
+//! Which commit brought a change: one sentence, the commit, and what it rests on; or the commits that are left, with how probable each is.
+//!
+//! Nothing is computed here, and nothing of a repository is known: subjects of commits are text of strangers, which goes through the page.
+
+use crate::findings;
+use crate::history::date;
+use crate::label::label;
+use crate::layout::{Page, Tone};
+use crate::number;
+use crate::remarks::{List, Remarks};
+use crate::small_table;
+use crate::terminal::Screen;
+use crate::words::counted;
+use assay_analysis::Interval;
+use assay_analysis::bisect::{Bisected, Candidate, Outcome, Search};
+use assay_analysis::history::short;
+use assay_analysis::verdict::{Decision, Scale, Verdict};
+use assay_data::{Finding, Metric, Unit};
+
+/// Commits that are listed at most where the place is not known.
+const MOST: usize = 10;
+/// Commits are listed until they are so probable together.
+const ENOUGH: f64 = 0.95;
+/// Columns that a subject has at most.
+const SUBJECT: usize = 60;
+
+/// A commit as its repository shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Commit {
+    /// Its full name.
+    pub commit: String,
+    /// When it was committed, s since 1970.
+    pub time: i64,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+impl Commit {
+    /// The first ten digits of its name.
+    pub fn short(&self) -> &str {
+        short(&self.commit)
+    }
+}
+
+/// What a search came to, with what it was about.
+#[derive(Clone, Copy, Debug)]
+pub struct BisectReport<'a> {
+    /// What came of it.
+    pub found: &'a Bisected,
+    /// The commits by place; the first is the good one, the last the bad one.
+    pub commits: &'a [Commit],
+    /// The two as they were typed.
+    pub ends: (&'a str, &'a str),
+    /// What was measured: a command, or a benchmark.
+    pub what: &'a str,
+    /// The metric that decides.
+    pub metric: &'a Metric,
+    /// Places that could not be measured, with why.
+    pub skipped: &'a [(usize, String)],
+    /// What to know about it.
+    pub findings: &'a [Finding],
+    /// A command that goes on, where it is not known yet.
+    pub next: Option<&'a str>,
+    /// About how many seconds of measuring that takes.
+    pub next_seconds: Option<f64>,
+}
+
+fn size(scale: Scale, estimate: f64, interval: Option<Interval>, unit: &Unit) -> String {
+    match scale {
+        Scale::Ratio => {
+            number::change(estimate.exp(), interval.map(|i| (i.lower.exp(), i.upper.exp())))
+        }
+        Scale::Shift => match interval {
+            Some(i) => format!(
+                "{} [{} … {}]",
+                number::value(estimate, unit),
+                number::value(i.lower, unit),
+                number::value(i.upper, unit)
+            ),
+            None => number::value(estimate, unit),
+        },
+    }
+}
+
+fn size_of(ends: &Decision, unit: &Unit) -> String {
+    size(ends.scale, ends.estimate, ends.interval, unit)
+}
+
+impl BisectReport<'_> {
+    fn commit(&self, place: usize) -> &str {
+        self.commits.get(place).map_or("?", Commit::short)
+    }
+
+    fn ends_size(&self) -> String {
+        let ends = self.found.ends.as_ref();
+        ends.map_or_else(String::new, |ends| size_of(ends, &self.metric.unit))
+    }
+
+    fn direction(&self) -> &'static str {
+        let better = self.found.ends.as_ref().is_some_and(|ends| ends.verdict == Verdict::Faster);
+        if better { "better" } else { "worse" }
+    }
+}
+
+/// The answer in one sentence.
+pub(crate) fn sentence(report: &BisectReport<'_>) -> String {
+    let found = report.found;
+    let what = format!("{} of {}", label(report.metric), report.what);
+    let (good, bad) = report.ends;
+    let way = report.direction();
+    match (found.outcome, found.best) {
+        (Outcome::Found, Some((best, pair))) => {
+            let size = size(found.scale, pair.estimate, pair.interval, &report.metric.unit);
+            let at = match best.at - best.after {
+                1 => format!("at {}", report.commit(best.at)),
+                several => format!(
+                    "at one of the {several} commits after {}, up to {}",
+                    report.commit(best.after),
+                    report.commit(best.at)
+                ),
+            };
+            format!("{what} changed for the {way}, by {size}, {at}")
+        }
+        (Outcome::Unchanged, _) => {
+            let threshold = found.ends.as_ref().filter(|ends| ends.scale == Scale::Ratio);
+            let threshold = threshold.map_or_else(
+                || "the threshold".to_owned(),
+                |ends| number::chosen_percent(ends.threshold.exp_m1()),
+            );
+            format!(
+                "{what} did not change by {threshold} or more from {good} to {bad}: {}",
+                report.ends_size()
+            )
+        }
+        (Outcome::EndsUnknown, _) => {
+            let size = report.ends_size();
+            let size = if size.is_empty() { size } else { format!(": {size}") };
+            format!("it is not known whether {what} changed from {good} to {bad}{size}")
+        }
+        _ => format!(
+            "{what} changed for the {way} from {good} to {bad}, by {}; at which commit is not known yet",
+            report.ends_size()
+        ),
+    }
+}
+
+/// The screen, every line ended. O(commits).
+pub fn bisect(report: &BisectReport<'_>, remarks: Remarks, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
+    let found = report.found;
+    let is_worse = found.outcome == Outcome::Found && report.direction() == "worse";
+    let tone = if is_worse { Tone::Bad } else { Tone::Strong };
+    page.paragraph(2, &[(tone, sentence(report))]);
+    page.gap();
+    match (found.outcome, found.best) {
+        (Outcome::Found, Some((best, _))) => {
+            let places: Vec<usize> = (best.after + 1..=best.at).collect();
+            commits(&mut page, report, &places, None);
+            page.gap();
+            if let Some(on) = rests_on(report) {
+                page.paragraph(2, &[(Tone::Plain, on)]);
+            }
+        }
+        (Outcome::Unplaced, Some(_)) => {
+            let listed = left(found);
+            let places: Vec<usize> = listed.iter().map(|candidate| candidate.at).collect();
+            commits(&mut page, report, &places, Some(&listed));
+            let more = found.candidates.len().saturating_sub(listed.len());
+            if more > 0 {
+                let rest: f64 = 1.0 - listed.iter().map(|c| c.probability).sum::<f64>();
+                let line = format!("  {more} more, {} together", percent(rest.max(0.0)));
+                page.paragraph(2, &[(Tone::Quiet, line)]);
+            }
+            page.gap();
+        }
+        _ => {}
+    }
+    page.paragraph(2, &[(Tone::Quiet, effort(report))]);
+    if let Some(next) = report.next {
+        let about = report.next_seconds.map_or_else(String::new, |seconds| {
+            format!("   (about {} more)", number::duration(seconds))
+        });
+        page.paragraph(2, &[(Tone::Plain, format!("next: {next}{about}"))]);
+    }
+    let mut list = List::new(remarks);
+    for (finding, more) in findings::told_once(report.findings.iter(), |a, b| a.code == b.code) {
+        list.finding(&page, finding, &more);
+    }
+    list.draw_apart(&mut page);
+    page.finish()
+}
+
+/// The most probable candidates, until they are probable enough together.
+fn left(found: &Bisected) -> Vec<Candidate> {
+    let mut sum = 0.0;
+    let is_wanted = |candidate: &&Candidate| {
+        let wanted = sum < ENOUGH;
+        sum += candidate.probability;
+        wanted
+    };
+    found.candidates.iter().take_while(is_wanted).take(MOST).copied().collect()
+}
+
+fn percent(probability: f64) -> String {
+    number::share(probability, 1.0)
+}
+
+fn commits(
+    page: &mut Page,
+    report: &BisectReport<'_>,
+    places: &[usize],
+    probable: Option<&[Candidate]>,
+) {
+    let row = |(number, &place): (usize, &usize)| {
+        let commit = report.commits.get(place).cloned().unwrap_or_default();
+        let subject = page.shortened(&commit.subject, SUBJECT);
+        let probability = probable.and_then(|all| all.get(number)).map(|c| percent(c.probability));
+        let probability = probability.map_or_else(String::new, |text| format!("{text}  "));
+        vec![format!(
+            "{probability}{}  {}  {subject}",
+            commit.short(),
+            date(commit.time.saturating_mul(1000))
+        )]
+    };
+    let rows: Vec<Vec<String>> = places.iter().enumerate().map(row).collect();
+    let head = [String::new()];
+    small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
+}
+
+fn rests_on(report: &BisectReport<'_>) -> Option<String> {
+    let (best, pair) = report.found.best?;
+    let before = match best.at - best.after {
+        1 => format!("its predecessor {}", report.commit(best.after)),
+        _ => format!("{} with {}", report.commit(best.at), report.commit(best.after)),
+    };
+    Some(format!(
+        "probability {}; {} compare it directly with {before}",
+        percent(best.probability),
+        counted(pair.blocks, "block")
+    ))
+}
+
+fn effort(report: &BisectReport<'_>) -> String {
+    let found = report.found;
+    let (good, bad) = report.ends;
+    let mut parts = Vec::new();
+    if found.outcome == Outcome::Found {
+        parts.push(format!("{good} to {bad}: {}", report.ends_size()));
+    }
+    parts.push(format!(
+        "{} by first parents: {} measured, {} in {}",
+        counted(report.commits.len().saturating_sub(1), "commit"),
+        found.measured,
+        counted(found.runs, "run"),
+        counted(found.blocks, "block")
+    ));
+    if let (Some(known), Scale::Ratio) = (&found.known, found.scale)
+        && matches!(found.outcome, Outcome::Found | Outcome::Unplaced)
+    {
+        parts.push(format!(
+            "runs differ by {}, builds by themselves by {} (standard deviations)",
+            number::percent(known.noise),
+            number::percent(known.own)
+        ));
+    }
+    parts.join("; ")
+}
+
+/// What a search shows while it goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchStanding<'a> {
+    /// The search.
+    pub search: &'a Search,
+    /// Whether the ends are known to differ.
+    pub has_begun: bool,
+    /// Complete blocks.
+    pub blocks: usize,
+    /// Seconds since measuring began.
+    pub seconds: f64,
+    /// Seconds that it may take.
+    pub budget_seconds: Option<f64>,
+}
+
+/// One line: what is measured, how many commits are left, and how long it takes.
+pub fn search_status(standing: &SearchStanding<'_>) -> String {
+    let elapsed = number::clock(standing.seconds);
+    let time = match standing.budget_seconds {
+        Some(budget) => format!("{elapsed} of {}", number::clock(budget)),
+        None => elapsed,
+    };
+    if !standing.has_begun {
+        return format!("block {}   do the two ends differ?   {time}", standing.blocks);
+    }
+    let mut candidates = standing.search.candidates();
+    candidates.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+    let mut sum = 0.0;
+    let left = candidates.iter().take_while(|c| {
+        let wanted = sum < ENOUGH;
+        sum += c.probability;
+        wanted
+    });
+    let left = counted(left.count().max(1), "commit");
+    let rate = standing.seconds / standing.blocks.max(1) as f64;
+    let ahead = standing.search.blocks_left().map_or_else(String::new, |blocks| {
+        format!("   found in about {}", number::duration((blocks * rate).max(1.0)))
+    });
+    format!("block {}   {left} left{ahead}   {time}", standing.blocks)
+}
