@@ -13,7 +13,7 @@ use rayon::prelude::*;
 const COMMITS: usize = 100;
 const CHANGE: f64 = 0.03;
 /// Blocks after which a search gives up.
-const MOST: u32 = 6000;
+const MOST: u32 = 12_000;
 
 /// What makes values differ, as standard deviations of their logarithms.
 #[derive(Clone, Copy)]

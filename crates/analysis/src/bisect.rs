@@ -218,39 +218,38 @@ impl Search {
         };
         let between = || usable.iter().copied().filter(|&p| p > before && p < behind);
         let most = |a: &usize, b: &usize| halves(*a).total_cmp(&halves(*b));
-        let Some(fairest) = between().max_by(most) else { return vec![before, behind] };
+        let Some(any) = between().max_by(most) else { return vec![before, behind] };
+        let open = || between().filter(|&place| !self.is_well_known(known, place));
+        let Some(fairest) = open().max_by(most) else {
+            // All of them are known as well as their builds allow.
+            let mut block = vec![before, any, behind];
+            block.extend(self.neighbour(known, (before, behind)));
+            block.sort_unstable();
+            return block;
+        };
         // A build takes long: one that is there and divides nearly as well will do.
-        let built = between().filter(|&place| self.counts[place] > 0).max_by(most);
+        let built = open().filter(|&place| self.counts[place] > 0).max_by(most);
         let built = built.filter(|&p| halves(p) >= policy::BISECT_BUILT * halves(fairest));
-        let middle = built.unwrap_or(fairest);
-        let mut block = vec![before, middle, behind];
-        block.extend(self.neighbour(known, middle, (before, behind)));
-        block.sort_unstable();
-        block.dedup();
-        block
+        vec![before, built.unwrap_or(fairest), behind]
     }
 
-    /// Where more runs of the same builds would say little more, because builds differ by themselves: a commit beside those in question,
-    /// that is not well known yet. What builds differ by is then known from more of them.
-    fn neighbour(
-        &self,
-        known: &StepPlace,
-        middle: usize,
-        (before, behind): (usize, usize),
-    ) -> Option<usize> {
-        let is_well_known = |place: usize| {
-            // Against the mean of two others within its block.
-            1.5 * known.noise.powi(2) < known.own.powi(2) * self.counts[place] as f64
-        };
-        if !is_well_known(middle) {
-            return None;
-        }
+    /// Whether more runs of this place's build would say little more, because builds differ by themselves by more than what is not known of it.
+    fn is_well_known(&self, known: &StepPlace, place: usize) -> bool {
+        let count = self.counts[place];
+        // Against the mean of two others within its block.
+        count >= policy::BISECT_WELL_KNOWN
+            && 1.5 * known.noise.powi(2) < known.own.powi(2) * count as f64
+    }
+
+    /// A commit beside those in question that is not well known yet: what builds differ by is then known from more of them.
+    fn neighbour(&self, known: &StepPlace, (before, behind): (usize, usize)) -> Option<usize> {
         let usable = self.usable();
         let near = policy::BISECT_NEIGHBOURS;
         let below = usable.iter().rev().copied().filter(|&place| place < before).take(near);
         let above = usable.iter().copied().filter(|&place| place > behind).take(near);
         let outside = below.enumerate().chain(above.enumerate());
-        outside.filter(|&(_, place)| !is_well_known(place)).min().map(|(_, place)| place)
+        let open = outside.filter(|&(_, place)| !self.is_well_known(known, place));
+        open.min().map(|(_, place)| place)
     }
 
     /// About how many blocks it takes until a place is established; `None` before the ends are known. The information that a block brings

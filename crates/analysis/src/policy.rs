@@ -278,6 +278,8 @@ pub const BISECT_PAIRS: usize = 10;
 /// A commit that is built is measured again where it divides what is not known at least so well as the best one, which would be built: a build
 /// takes longer than many runs.
 pub const BISECT_BUILT: f64 = 0.6;
+/// A commit with fewer runs is not called well known, however much builds differ.
+pub const BISECT_WELL_KNOWN: usize = 5;
 /// Commits on either side of those in question that are measured to learn what builds differ by.
 pub const BISECT_NEIGHBOURS: usize = 8;
 /// Where builds differ by themselves by so large a part of the change (standard deviation), an inconclusive search says that this is why.
