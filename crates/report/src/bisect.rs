@@ -8,7 +8,6 @@ use crate::label::label;
 use crate::layout::{Page, Tone};
 use crate::number;
 use crate::remarks::{List, Remarks};
-use crate::small_table;
 use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::Interval;
@@ -211,20 +210,15 @@ fn commits(
     places: &[usize],
     probable: Option<&[Candidate]>,
 ) {
-    let row = |(number, &place): (usize, &usize)| {
+    for (number, &place) in places.iter().enumerate() {
         let commit = report.commits.get(place).cloned().unwrap_or_default();
         let subject = page.shortened(&commit.subject, SUBJECT);
         let probability = probable.and_then(|all| all.get(number)).map(|c| percent(c.probability));
-        let probability = probability.map_or_else(String::new, |text| format!("{text}  "));
-        vec![format!(
-            "{probability}{}  {}  {subject}",
-            commit.short(),
-            date(commit.time.saturating_mul(1000))
-        )]
-    };
-    let rows: Vec<Vec<String>> = places.iter().enumerate().map(row).collect();
-    let head = [String::new()];
-    small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
+        let probability = probability.map_or_else(String::new, |text| format!("{text:>6}  "));
+        let day = date(commit.time.saturating_mul(1000));
+        let line = format!("  {probability}{}  {day}  {subject}", commit.short());
+        page.paragraph(4, &[(Tone::Plain, line)]);
+    }
 }
 
 fn rests_on(report: &BisectReport<'_>) -> Option<String> {
