@@ -207,7 +207,7 @@ impl Search {
         let rest = (1.0 - self.confidence) / 2.0;
         let usable = self.usable();
         let measured = || usable.iter().copied().filter(|&place| self.counts[place] > 0);
-        let before = measured().filter(|&place| known.is_behind(place) <= rest).last();
+        let before = measured().rfind(|&place| known.is_behind(place) <= rest);
         let behind = measured().find(|&place| known.is_behind(place) >= 1.0 - rest);
         let (before, behind) = (before.unwrap_or(ends[0]), behind.unwrap_or(ends[1]));
         let from = known.is_behind(before);

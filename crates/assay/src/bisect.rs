@@ -41,6 +41,9 @@ pub(crate) enum What {
     },
 }
 
+/// What is put to the program of a commit; of a benchmark with its harness.
+type Asked = (Question, Option<Box<dyn Driver>>);
+
 /// A commit that can be measured.
 struct Ready {
     question: Question,
@@ -194,10 +197,7 @@ impl Commits {
     }
 
     /// What to ask the program of a commit; or why it can't be asked.
-    fn question(
-        &mut self,
-        side: &Side,
-    ) -> Result<Result<(Question, Option<Box<dyn Driver>>), String>, RunError> {
+    fn question(&mut self, side: &Side) -> Result<Result<Asked, String>, RunError> {
         let told = |error: anyhow::Error| RunError::Reading(format!("{error:#}"));
         let scratch = self.asker.directory().map_err(told)?;
         let What::Benchmark { name, harness, seconds, iterations } = &self.what else {

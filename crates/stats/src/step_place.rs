@@ -37,6 +37,9 @@ const OWN_LEVELS: [(f64, f64); 6] =
 /// Standard deviations of the step's prior, in differences of the ends.
 const PRIOR_OF_STEP: f64 = 2.0;
 
+/// Places with their values.
+type Block = Vec<(usize, f64)>;
+
 /// What is known of the place of the step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepPlace {
@@ -188,7 +191,7 @@ fn residuals(
     levels: &[f64],
     is_first: bool,
 ) -> Vec<Vec<f64>> {
-    let of = |(raw, pseudo): (&Vec<(usize, f64)>, &Vec<(usize, f64)>)| {
+    let of = |(raw, pseudo): (&Block, &Block)| {
         let rest: Vec<f64> = pseudo.iter().map(|&(place, value)| value - levels[place]).collect();
         let block = match is_first {
             true => descriptive::median(&rest),
