@@ -39,6 +39,8 @@ pub(super) struct Xml<R> {
     /// The tag, without its brackets, and the text before it.
     tag: Vec<u8>,
     text: Vec<u8>,
+    /// The bytes of a character of the text whose rest is yet to be read.
+    begun: Vec<u8>,
     /// Names of open elements, one behind the other, and where each begins.
     open: String,
     begins: Vec<usize>,
@@ -54,6 +56,7 @@ impl<R: BufRead> Xml<R> {
             line: 1,
             tag: Vec::new(),
             text: Vec::new(),
+            begun: Vec::new(),
             open: String::new(),
             begins: Vec::new(),
             is_empty: false,
@@ -81,7 +84,16 @@ impl<R: BufRead> Xml<R> {
         }
         loop {
             self.text.clear();
-            if !self.until(b'<', Kept::Text)? {
+            let goes_on = self.until(b'<', Kept::Text)?;
+            if !self.begun.is_empty() {
+                return Err(self.not_utf_8());
+            }
+            if self.begins.is_empty() && !is_blank(&self.text) {
+                let text = String::from_utf8_lossy(&self.text);
+                return Err(self
+                    .wrong(format!("`{}` stands outside of all elements", excerpt(text.trim()))));
+            }
+            if !goes_on {
                 return match self.begins.last() {
                     Some(&begin) => {
                         let within = self.open[begin..].to_owned();
@@ -182,6 +194,12 @@ impl<R: BufRead> Xml<R> {
             };
             let found = memchr(end, seen);
             let piece = &seen[..found.unwrap_or(seen.len())];
+            if matches!(kept, Kept::Text) {
+                if let Err(before) = go_on_as_utf_8(&mut self.begun, piece) {
+                    self.line += memchr_iter(b'\n', &piece[..before]).count() as u64;
+                    return Err(self.not_utf_8());
+                }
+            }
             let (into, most) = match kept {
                 Kept::Text => (&mut self.text, MAX_TEXT),
                 Kept::Tag => (&mut self.tag, MAX_TAG),
@@ -202,6 +220,10 @@ impl<R: BufRead> Xml<R> {
         }
     }
 
+    fn not_utf_8(&self) -> ReadError {
+        self.wrong("text that is not UTF-8; save the file as UTF-8".to_owned())
+    }
+
     /// An error of the line that was read last.
     pub(super) fn wrong(&self, problem: String) -> ReadError {
         let place = Place { file: self.file.clone(), line: self.line, column: None };
@@ -214,6 +236,39 @@ impl<R: BufRead> Xml<R> {
 enum Kept {
     Text,
     Tag,
+}
+
+/// Goes on with a text by this piece; `begun` has the bytes of a character that the piece before did not end, and gets those of this one.
+///
+/// # Errors
+/// When it is not UTF-8: how many bytes of the piece stand before that.
+fn go_on_as_utf_8(begun: &mut Vec<u8>, piece: &[u8]) -> Result<(), usize> {
+    let mut rest = piece;
+    while !begun.is_empty() {
+        let Some((&byte, behind)) = rest.split_first() else { return Ok(()) };
+        begun.push(byte);
+        rest = behind;
+        match std::str::from_utf8(begun) {
+            Ok(_) => begun.clear(),
+            Err(error) if error.error_len().is_some() => return Err(0),
+            Err(_) => {}
+        }
+    }
+    match std::str::from_utf8(rest) {
+        Ok(_) => Ok(()),
+        Err(error) if error.error_len().is_some() => {
+            Err(piece.len() - rest.len() + error.valid_up_to())
+        }
+        Err(error) => {
+            begun.extend_from_slice(&rest[error.valid_up_to()..]);
+            Ok(())
+        }
+    }
+}
+
+/// Whether a text outside of all elements is none: white space, and the mark with which a file may begin.
+fn is_blank(text: &[u8]) -> bool {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii().is_empty()
 }
 
 fn is_in_quotes(tag: &[u8]) -> bool {
@@ -328,6 +383,24 @@ mod tests {
         ];
         for (text, problem) in wrong {
             assert_eq!(tags(text, 64).unwrap_err(), problem, "{text}");
+        }
+        let outside = "x.xml:2: `b c` stands outside of all elements";
+        assert_eq!(tags("<a>\n</a> b c", 64).unwrap_err(), outside);
+        assert_eq!(tags("<a>\n</a> b c<d/>", 64).unwrap_err(), outside);
+        for capacity in 1..9 {
+            let seen = tags("\u{feff}<a>\u{e4}\u{20ac}\u{1f600}</a>\n", capacity);
+            assert_eq!(seen.unwrap(), ["<a>", "\u{e4}\u{20ac}\u{1f600}</a>"]);
+            for broken in [&b"<a>\n\xe4 b</a>"[..], b"<a>\n\xe2\x82</a>", b"<a>\n</a>\xe4"] {
+                let reader = std::io::BufReader::with_capacity(capacity, broken);
+                let mut xml = Xml::new(reader, "x.xml");
+                let error = loop {
+                    match xml.next() {
+                        Ok(Some(_)) => {}
+                        other => break other.unwrap_err().to_string(),
+                    }
+                };
+                assert_eq!(error, "x.xml:2: text that is not UTF-8; save the file as UTF-8");
+            }
         }
         assert!(tags(&"<a>".repeat(2000), 64).unwrap_err().ends_with("nested more than 1000 deep"));
         let long = format!("<a b=\"{}\">", "x".repeat(2 << 20));

@@ -146,7 +146,9 @@ fn utf_16_is_told_with_and_without_its_mark() {
 fn a_latin_1_letter_is_named_with_its_line_wherever_lines_matter() {
     for (name, bytes) in files() {
         let mut latin = bytes.clone();
-        let last_line = latin[..latin.len() - 1].iter().rposition(|&b| b == b'\n').unwrap_or(0);
+        // In a file of one line (XML), in its last tag: by its first bytes a format is known.
+        let last = |byte| latin[..latin.len() - 1].iter().rposition(|&b| b == byte);
+        let last_line = last(b'\n').or(last(b'<')).unwrap_or(0);
         latin.insert(last_line + 1, 0xe9);
         let said = said(latin);
         assert!(!said.is_empty() || bytes.starts_with(b"{"), "{name} was read");

@@ -83,7 +83,7 @@ struct Running {
 /// `go test -json`. A test with subtests is what holds them, and not listed itself. `Elapsed` has steps of 10 ms: the times of the events are
 /// taken instead, unless the test waited for others.
 pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
-    let mut tests = Tests::new(context, "go test")?;
+    let mut tests = Tests::new(context, "go test -json")?;
     let mut running: HashMap<String, Running> = HashMap::new();
     let mut has_started = false;
     let expected = "events of `go test -json`: `{\"Action\": …, \"Package\": …, \"Test\": …}`";
