@@ -194,11 +194,11 @@ impl<R: BufRead> Xml<R> {
             };
             let found = memchr(end, seen);
             let piece = &seen[..found.unwrap_or(seen.len())];
-            if matches!(kept, Kept::Text) {
-                if let Err(before) = go_on_as_utf_8(&mut self.begun, piece) {
-                    self.line += memchr_iter(b'\n', &piece[..before]).count() as u64;
-                    return Err(self.not_utf_8());
-                }
+            if matches!(kept, Kept::Text)
+                && let Err(before) = go_on_as_utf_8(&mut self.begun, piece)
+            {
+                self.line += memchr_iter(b'\n', &piece[..before]).count() as u64;
+                return Err(self.not_utf_8());
             }
             let (into, most) = match kept {
                 Kept::Text => (&mut self.text, MAX_TEXT),
