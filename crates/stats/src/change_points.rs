@@ -103,8 +103,8 @@ pub struct ChangePoints {
 ///
 /// `xs`: finite, in the order in which they were taken. None are found in a constant series or one
 /// that is shorter than two parts. After grouping to at most [`MOST_POINTS`] points p: O(p²) at
-/// worst, O(p) typically where there are many changes (PELT); at most 1,000 permutations of O(p log
-/// p) per split (E-divisive).
+/// worst, O(p) typically where there are many changes (PELT); per split of a part of q points 1,000
+/// permutations of O(q log q), or 10 p / (q level) where those are more (E-divisive).
 #[must_use]
 pub fn change_points(xs: &[f64], settings: &Settings) -> ChangePoints {
     let group = xs.len().div_ceil(MOST_POINTS).max(1);

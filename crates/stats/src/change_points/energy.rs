@@ -6,11 +6,18 @@
 //! the split by one value changes each sum by what one value is away from all to its left, which a
 //! binary indexed tree (Fenwick, 1994) knows in O(log n). In the parts the level is shared by their
 //! length, so that a series with changes is not split further by chance more often than one without.
+//!
+//! A part that holds several changes draws the place of its first split towards the others. So once all
+//! are found, each is placed anew between its neighbours, twice (the repartition of Bai, "Estimating
+//! multiple breaks one at a time", 1997), which neither adds nor removes any.
 
 use crate::resampling::Stream;
 
-/// The most permutations that a split is held against.
+/// The fewest permutations that a split is held against, unless it fails sooner.
 const PERMUTATIONS: u32 = 999;
+
+/// As many permutations may reach a split that is significant: with fewer, chance would decide on splits at the edge of a small level.
+const REACHING: f64 = 10.0;
 
 /// The places at which a new part begins, ascending. `ranks`: those of the whole series, each once;
 /// `tau` ≥ 1 divides the statistic; `shortest` ≥ 2.
@@ -35,7 +42,20 @@ pub(super) fn divide(
         }
     }
     places.sort_unstable();
+    for _ in 0..2 {
+        place_anew(&mut places, ranks, shortest);
+    }
     places
+}
+
+/// Moves each place to the best split between its neighbours.
+fn place_anew(places: &mut [usize], ranks: &[usize], shortest: usize) {
+    for at in 0..places.len() {
+        let from = if at == 0 { 0 } else { places[at - 1] };
+        let to = places.get(at + 1).copied().unwrap_or(ranks.len());
+        let part = ranks_within(&ranks[from..to]);
+        places[at] = from + largest_distance(&part, shortest, &mut Tree::new(part.len())).1;
+    }
 }
 
 /// The ranks of some ranks among themselves.
@@ -64,10 +84,12 @@ fn split(
     let (statistic, place) = largest_distance(ranks, shortest, &mut tree);
     let asked = statistic / tau;
     // Significant as (reached + 1)/(permutations + 1) ≤ level: decided as soon as too many reach it.
-    let allowed = (level * f64::from(PERMUTATIONS + 1)).floor() as u32;
+    // A short part has a small share of the level, which few permutations could not reach at all.
+    let permutations = PERMUTATIONS.max((REACHING / level).ceil() as u32);
+    let allowed = (level * f64::from(permutations + 1)).floor() as u32;
     let mut shuffled = ranks.to_vec();
     let mut reached = 0;
-    for _ in 0..PERMUTATIONS {
+    for _ in 0..permutations {
         if reached >= allowed {
             return None;
         }
@@ -155,6 +177,29 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_part_is_split_at_its_small_share_of_the_level() {
+        // Twenty of 300 values in two levels: a share of less than 0.001.
+        let part: Vec<usize> = (0..20).map(|i| if i < 10 { i } else { 29 - i }).collect();
+        let mut stream = Stream::new(1, 0);
+        assert_eq!(split(&part, 0.01 * 20.0 / 300.0, 1.0, 5, &mut stream), Some(10));
+    }
+
+    #[test]
+    fn a_place_is_the_best_between_its_neighbours() {
+        // Three levels, the changes at 30 and 50, both places a little off.
+        let mut stream = Stream::new(2, 0);
+        let mut ranks: Vec<usize> = (0..80).collect();
+        for level in [0..30, 30..50, 50..80] {
+            stream.shuffle(&mut ranks[level]);
+        }
+        let mut places = vec![33, 48];
+        for _ in 0..2 {
+            place_anew(&mut places, &ranks, 5);
+        }
+        assert_eq!(places, [30, 50]);
+    }
 
     #[test]
     fn the_distance_is_its_definition() {
