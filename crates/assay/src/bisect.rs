@@ -6,7 +6,7 @@
 use crate::bench::{Asker, Question, Ran, Side, driver_of};
 use crate::meter;
 use crate::progress::Line;
-use crate::revisions::{found, staged};
+use crate::revisions::{NO_BUILD, found, staged};
 use crate::run_error::RunError;
 use assay_data::samples::ITERATIONS;
 use assay_data::source::{
@@ -158,8 +158,8 @@ impl Commits {
         let revision = Revision { written: name.clone(), commit, is_working_tree: false };
         let progress = Rc::clone(&self.progress);
         let built = self.repository.ready(&revision, &self.line, None, &mut |stage| {
-            // That a tree is there already is no news in a search.
-            if !matches!(stage, Stage::Kept) {
+            // That a tree is there already is no news in a search, and that nothing is built needs no words.
+            if !matches!(stage, Stage::Kept) && self.line != NO_BUILD {
                 progress.say(&staged(&name, stage, None));
             }
         });

@@ -98,6 +98,9 @@ pub(crate) fn prepare(wanted: &Wanted<'_>) -> anyhow::Result<Prepared> {
     })
 }
 
+/// The build line of programs that need none.
+pub(crate) const NO_BUILD: &str = ":";
+
 /// The repository here, with the place for its built revisions.
 ///
 /// # Errors

@@ -37,7 +37,7 @@ pub fn render(log: &TestLog, shown: Shown, screen: &Screen) -> String {
     if log.beyond > 0 {
         page.gap();
         let more = format!(
-            "{} belong to further tests: only the first {} are told apart",
+            "{} belong to further tests: only the first {} are counted by name",
             lines(log.beyond),
             number::grouped(named as u64)
         );

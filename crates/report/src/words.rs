@@ -514,7 +514,7 @@ pub(crate) fn quoted(name: &str) -> String {
 }
 
 /// `1 block`, `9 blocks`, `35,000 blocks`.
-pub(crate) fn counted(n: usize, what: &str) -> String {
+pub fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{} {what}s", number::grouped(n as u64)) }
 }
 

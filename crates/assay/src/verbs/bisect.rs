@@ -233,7 +233,11 @@ fn how(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<How> {
             .and_then(|recorded| recorded.environment.number(ITERATIONS))
             .map(|n| n as u64),
     });
-    Ok(How { line: args.build.clone().unwrap_or_else(|| ":".to_owned()), command, what })
+    Ok(How {
+        line: args.build.clone().unwrap_or_else(|| revisions::NO_BUILD.to_owned()),
+        command,
+        what,
+    })
 }
 
 /// The metric that decides.

@@ -134,7 +134,7 @@ fn whole(
     Ok(samples)
 }
 
-/// An input with what readers are told of it.
+/// An input, and what readers are given beside it.
 fn with_context<T>(
     path: &Path,
     label: &str,

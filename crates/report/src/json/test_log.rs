@@ -20,7 +20,7 @@ view! {
         begun: u64 = log.begun,
         /// The tests, most lines first, then by name.
         tests: Vec<LoggedTest> = log.tests.iter().map(LoggedTest::of).collect(),
-        /// Lines of further tests: so many are not told apart.
+        /// Lines of tests beyond those that are counted by name.
         beyond: u64 = log.beyond,
         /// Lines by level.
         levels: Levels = Levels::of(&log.levels),

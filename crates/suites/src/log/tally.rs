@@ -13,7 +13,7 @@ use assay_data::test_log::{ByLevel, Level, LineShape, LoggedTest, TestLog};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-/// Tests that are told apart, and bytes of all their names.
+/// Tests that are counted by name, and bytes of all their names.
 const MOST_TESTS: usize = 30_000;
 const MOST_BYTES_OF_NAMES: usize = 3 << 20;
 /// Shapes of single tests that are kept, and of all tests together.

@@ -9,6 +9,7 @@ use assay_data::import;
 use assay_data::import::stores::{self, RunStore};
 use assay_history::{Access, Added, Store, StoreError};
 use assay_report::json::{self, ChangedRun, StoreChange};
+use assay_report::words::counted;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -113,7 +114,7 @@ impl Work<'_> {
             Some(revision) => revision.short().to_owned(),
             None => "no known revision".to_owned(),
         };
-        let results = counted(run.results, "result");
+        let results = counted(run.results as usize, "result");
         let known = if is_new { "" } else { "; it was there before" };
         output::print(&format!("{done} {} ({results} of {of}{known})\n", run.short()))?;
         if is_new && !is_placed(run) && !look.quiet {
@@ -129,7 +130,7 @@ impl Work<'_> {
         if args.rev.is_some() {
             bail!(
                 "--rev: {shown} holds {} of {}, and each says which revision it is of",
-                counted(found.len() as u64, "run"),
+                counted(found.len(), "run"),
                 found.tool
             );
         }
@@ -194,15 +195,15 @@ fn is_of_store(error: &anyhow::Error) -> bool {
 /// What became of the runs of a store.
 #[derive(Default)]
 struct Sums {
-    added: u64,
-    known: u64,
-    waiting: u64,
+    added: usize,
+    known: usize,
+    waiting: usize,
     unread: usize,
     revisions: HashSet<String>,
     /// Revisions that were added without a place in a history.
     unplaced: HashSet<String>,
     /// Runs that were added without a revision.
-    without: u64,
+    without: usize,
 }
 
 impl Sums {
@@ -226,7 +227,7 @@ impl Sums {
     fn told(&self, from: &str, tool: &str) -> String {
         let revisions = match self.revisions.len() {
             0 => String::new(),
-            count => format!(" of {}", counted(count as u64, "revision")),
+            count => format!(" of {}", counted(count, "revision")),
         };
         let known = match self.known {
             0 => String::new(),
@@ -265,10 +266,6 @@ impl Sums {
     }
 }
 
-fn counted(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
 fn is_placed(run: &Run) -> bool {
     run.revision.as_ref().is_some_and(|revision| revision.ordinal.is_some())
 }
@@ -281,7 +278,7 @@ fn unplaced(run: &Run, file: &str) -> String {
         ),
         Some(revision) if revision.time.is_some() => format!(
             "the repository here is a shallow clone, which does not say how many commits lead to `{}`: its place among others is \
-             that of its time; `git fetch --unshallow` before adding mends that",
+             that of its time; run `git fetch --unshallow` before adding",
             revision.short()
         ),
         Some(revision) => format!(

@@ -8,7 +8,7 @@ mod revisions;
 
 use crate::args::LookArgs;
 use crate::history::{Adding, Kept, StoreArgs};
-use crate::revisions::{repository, staged, told};
+use crate::revisions::{NO_BUILD, repository, staged, told};
 use crate::run_error::RunError;
 use crate::{Ending, output, verbs};
 use anyhow::{Context, bail};
@@ -21,9 +21,6 @@ use clap::Parser;
 use revisions::{Chosen, chosen};
 use std::ffi::OsString;
 use std::path::Path;
-
-/// The build line of programs that need none.
-const NO_BUILD: &str = ":";
 
 /// Arguments of `assay history backfill`.
 #[derive(clap::Args, Debug)]
