@@ -131,7 +131,7 @@ def soak(bench):
                 resident.append((time.perf_counter() - began, _resident(process.pid)))
         if process.returncode != 0:
             raise Failed(f"assay load: status {process.returncode}")
-    document = json.loads(bench.run([ASSAY, "describe", record, "--json"], timeout=60).stdout)
+    document = json.loads(bench.run([ASSAY, "describe", record, "--all", "--json"], timeout=60).stdout)
     metrics = {series["metric"]: series["descriptives"] for series in document["series"]}
     halves = [[size for at, size in resident if size and low <= at < high] for low, high in ((seconds, minutes * seconds / 2), (minutes * seconds / 2, 1e9))]
     first, last = (max(half) if half else 0 for half in halves)
