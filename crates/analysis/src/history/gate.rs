@@ -7,7 +7,7 @@
 //! were. Single runs have heavy tails: where every twentieth differs by three times as much as the others, a normal tail would make most
 //! alarms false. So alone a run is held against a t distribution of few degrees of freedom, and among three each counts for little more than
 //! it takes. The looks share the error by fixed weights, benchmarks by Holm's procedure. One run that is as slow as some run was before is
-//! normal, however rare that is.
+//! normal, however rare that is; where there are too few runs for the second look, it may be a new level as well, and is inconclusive.
 //!
 //! A run that is not worse is normal only if a worsening that matters would have been found; else it is inconclusive.
 
@@ -175,6 +175,8 @@ struct Known {
     worse: [f64; 2],
     /// p-values of "not better".
     better: [f64; 2],
+    /// p-value of a run alone that some run before resembles, where the second look is missing.
+    seen_before: Option<f64>,
     /// Whether normal begins at a change.
     changed: Option<f64>,
     /// False where logarithms can't be taken.
@@ -262,6 +264,7 @@ impl Known {
         let last = together.map_or([1.0; 2], |mean| p(mean, TOGETHER));
         known.worse = [if now > highest { alone[0] } else { 1.0 }, last[0]];
         known.better = [if now < lowest { alone[1] } else { 1.0 }, last[1]];
+        known.seen_before = (together.is_none() && now <= highest).then_some(alone[0]);
         known
     }
 
@@ -340,7 +343,10 @@ impl Known {
         let has_worse = worse <= error && is_worse.contains(&true);
         let has_better = better <= error && is_better.contains(&true);
         let detectable = self.detectable(asked, benchmarks, self.runs);
-        let is_detectable = detectable <= asked.detect;
+        let is_new_level = self
+            .seen_before
+            .is_some_and(|p| is_worse[0] && p * benchmarks as f64 / policy::GATE_ALONE <= error);
+        let is_detectable = detectable <= asked.detect && !is_new_level;
         let standing = match (has_worse, has_better) {
             (true, _) => Standing::Worse,
             (_, true) => Standing::Better,
@@ -349,6 +355,7 @@ impl Known {
         };
         let enough = |runs: &usize| self.detectable(asked, benchmarks, *runs) <= asked.detect;
         let more = (self.runs + 1..=asked.window).find(enough).map(|runs| runs - self.runs);
+        let more = if is_new_level { policy::GATE_RUNS.checked_sub(self.runs) } else { more };
         let more_runs = more.filter(|_| !is_detectable);
         if standing == Standing::Inconclusive && more_runs.is_none() {
             let best = self.detectable(asked, benchmarks, asked.window.max(self.runs));

@@ -118,6 +118,15 @@ fn a_large_step_is_found_at_once_and_one_run_that_was_seen_before_is_not() {
 }
 
 #[test]
+fn a_level_that_began_with_the_last_of_few_runs_is_not_called_normal() {
+    let judged = one(&[100.0, 100.2, 99.9, 100.1, 200.0, 199.0]);
+    assert_eq!((judged.standing, judged.more_runs), (Standing::Inconclusive, Some(5)));
+    // A run that is no slower than usual is.
+    let judged = one(&[100.0, 100.2, 99.9, 100.1, 200.0, 100.0]);
+    assert_eq!(judged.standing, Standing::Normal);
+}
+
+#[test]
 fn too_few_or_too_different_runs_are_inconclusive_and_say_how_many_more() {
     let few = one(&usual(3, &[100.0]));
     assert_eq!((few.standing, few.more_runs), (Standing::Inconclusive, Some(7)));
