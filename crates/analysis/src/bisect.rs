@@ -17,21 +17,27 @@ use crate::number;
 use crate::paired::{self, Paired};
 use crate::policy;
 use crate::verdict::{Decision, Scale, Verdict};
-use assay_data::plan::MAX_BLOCKS;
 use assay_data::{Action, Finding, Metric, Plan, Samples, Severity, StopReason, StopRule};
 use assay_stats::signed_rank::{self, SignedRankDistribution};
 use assay_stats::step_place::{StepPlace, step_place};
 use assay_stats::{Interval, descriptive};
 
-/// The plan by which the two ends are compared before the search: that of the search, with no more blocks than the looks are made for.
+/// The plan by which the two ends are compared before the search: that of the search, with an end of its own.
 pub fn of_ends(plan: &Plan) -> Plan {
     let stop = match plan.stop {
         StopRule::Sequential { look_level, max_blocks } => {
-            StopRule::Sequential { look_level, max_blocks: max_blocks.min(MAX_BLOCKS) }
+            StopRule::Sequential { look_level, max_blocks: max_blocks.min(policy::BISECT_ENDS) }
         }
-        StopRule::Fixed { blocks } => StopRule::Fixed { blocks: blocks.min(MAX_BLOCKS) },
+        StopRule::Fixed { blocks } => StopRule::Fixed { blocks: blocks.min(policy::BISECT_ENDS) },
     };
     Plan { stop, ..plan.clone() }
+}
+
+/// Whether the search may begin after so many blocks of the ends.
+pub(crate) fn is_looked_at(ends: &Plan, blocks: u32) -> bool {
+    let (StopRule::Sequential { max_blocks: most, .. } | StopRule::Fixed { blocks: most }) =
+        ends.stop;
+    blocks <= policy::BISECT_LOOKED || looks::is_look(most, blocks)
 }
 
 /// Whether a difference of the ends is one to look for: its direction is known, and it is as large as the threshold.
@@ -424,6 +430,10 @@ fn ends(
             paired.push(first, last);
         }
         if paired.is_empty() {
+            continue;
+        }
+        let is_last = number + 1 == blocks.len() || blocks[number + 1].len() != 2;
+        if !is_last && !is_looked_at(&plan, number as u32 + 1) {
             continue;
         }
         let by_budget = number + 1 == blocks.len() && stop == Some(StopReason::Budget);

@@ -273,6 +273,11 @@ pub const GATE_POWER: f64 = 0.8;
 
 // Searching commits
 
+/// Blocks that compare the ends of a search at most: where runs differ by ten times the change, so many find it.
+pub const BISECT_ENDS: u32 = 8_192;
+/// Up to here the ends are looked at after every block, then at the planned looks alone: a look at thousands of blocks takes as long as a
+/// short run.
+pub const BISECT_LOOKED: u32 = 1_024;
 /// Blocks in which a commit and its predecessor were both measured, before the change is called that commit's: fewer have no verdict anywhere.
 pub const BISECT_PAIRS: usize = 10;
 /// A commit that is built is measured again where it divides what is not known at least so well as the best one, which would be built: a build

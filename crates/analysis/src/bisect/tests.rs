@@ -103,6 +103,18 @@ fn where_the_ends_do_not_differ_nothing_is_searched() {
 }
 
 #[test]
+fn ends_that_take_thousands_of_blocks_are_told_apart() {
+    // What the record comes to is what the search knew.
+    let simulated = Simulated { noise: 0.5, most: 60_000, ..step(3, 1, 0.06) };
+    let (found, why, samples) = simulated.found();
+    let is_of_ends = |own: &Observation| own.subject != 1;
+    let ends = samples.observations().take_while(is_of_ends).count() / 2;
+    assert!(ends > policy::BISECT_LOOKED as usize, "{ends}");
+    assert_eq!((found.outcome, why), (Outcome::Found, StopReason::Clear), "{ends}");
+    assert_eq!(found.best.expect("a candidate").0.at, 1);
+}
+
+#[test]
 fn commits_that_fail_are_left_out_and_the_rest_is_narrowed() {
     let simulated = Simulated { broken: vec![9, 10, 11, 15], ..step(20, 10, 0.08) };
     let (found, ..) = simulated.found();

@@ -4,7 +4,7 @@
 //! until the place of the step is established; else the unit is answered. Which places a block measures is [`crate::bisect`]'s to say.
 
 use super::row::{RowState, Watched};
-use crate::bisect::{Search, is_worth_searching, of_ends};
+use crate::bisect::{Search, is_looked_at, is_worth_searching, of_ends};
 use assay_data::{Plan, StopReason, StopRule};
 
 /// A search under way.
@@ -12,6 +12,8 @@ use assay_data::{Plan, StopReason, StopRule};
 pub(super) struct Searching {
     /// The comparison of the ends.
     pub ends: RowState,
+    /// Its plan.
+    of_ends: Plan,
     /// What is known of the places.
     pub search: Search,
     current: Vec<(usize, f64)>,
@@ -27,8 +29,10 @@ impl Searching {
                 most
             }
         };
+        let of_ends = of_ends(plan);
         Self {
-            ends: RowState::new(&of_ends(plan), &[None, Some(0)], &[]),
+            ends: RowState::new(&of_ends, &[None, Some(0)], &[]),
+            of_ends,
             search: Search::new(places, plan.confidence),
             current: Vec::new(),
             has_begun: false,
@@ -65,7 +69,9 @@ impl Searching {
                 self.ends.observe(usize::from(place > 0), value, 0);
             }
             self.ends.end_block(elapsed_seconds, watched);
-            self.has_begun = self.ends.estimate(1).is_some_and(|ends| is_worth_searching(&ends));
+            let is_end = self.ends.stopped.is_some();
+            self.has_begun = (is_end || is_looked_at(&self.of_ends, blocks))
+                && self.ends.estimate(1).is_some_and(|ends| is_worth_searching(&ends));
             if !self.has_begun && self.ends.stopped.is_some() {
                 return self.ends.stopped;
             }
