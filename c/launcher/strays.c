@@ -66,9 +66,22 @@ void clear_strays(struct reply *reply)
     }
 }
 
-/* assay is gone, and so is what it started. */
+/*
+ * assay is gone, and so is what it started. What had children of its own, as an assay in an assay has, leaves them to us when it dies,
+ * which takes a moment; for 10 ms they may end by themselves, as the guard of such an assay does once it has put settings back.
+ */
 void end_strays(void)
 {
-    if (takes_in)
-        kill_children();
+    if (!takes_in)
+        return;
+    for (int i = 0; i < TRIES; i++) {
+        long result;
+        while ((result = CALL4(__NR_wait4, -1, NULL, WNOHANG | __WALL, NULL)) > 0)
+            ;
+        if (result < 0)
+            return;
+        if (i >= PATIENCE)
+            kill_children();
+        nap_us(500);
+    }
 }

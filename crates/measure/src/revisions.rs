@@ -282,8 +282,29 @@ impl Repository {
         built: &Built,
         words: impl IntoIterator<Item = OsString>,
     ) -> Result<(), RevisionError> {
+        self.run_at(&built.directory, words)
+    }
+
+    /// The same in the user's own tree.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_in`](Self::run_in) has them.
+    pub fn run_here(
+        &mut self,
+        words: impl IntoIterator<Item = OsString>,
+    ) -> Result<(), RevisionError> {
+        let top = self.top.clone();
+        self.run_at(&top, words)
+    }
+
+    fn run_at(
+        &mut self,
+        directory: &Path,
+        words: impl IntoIterator<Item = OsString>,
+    ) -> Result<(), RevisionError> {
         let log = self.home.join("run.log");
-        let failed = self.subprocesses.words(&built.directory, words.into_iter(), &[], &log)?;
+        let failed = self.subprocesses.words(directory, words.into_iter(), &log)?;
         let Some(how) = failed else { return Ok(()) };
         Err(RevisionError::Run { how, end: subprocesses::end_of(&log), log })
     }

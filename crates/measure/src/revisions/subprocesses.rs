@@ -90,7 +90,7 @@ impl Subprocesses {
         command.env.extend(variables.map(|(name, value)| (name.to_string(), value.to_string())));
         command.cwd = Some(directory.to_owned());
         (command.keep_output, command.keep_errors) = (true, true);
-        let result = self.run(&command)?;
+        let result = self.run(&command, RunOptions::default())?;
         let errors = result.errors.map(|kept| kept.bytes).unwrap_or_default();
         Ok(GitOutput {
             success: result.outcome.is_success(),
@@ -108,16 +108,28 @@ impl Subprocesses {
         log: &Path,
     ) -> Result<Option<String>, RevisionError> {
         let words = ["/bin/sh".into(), "-c".into(), line.into()];
-        self.words(directory, words.into_iter(), variables, log)
+        self.logged(directory, words.into_iter(), variables, log, RunOptions::default())
     }
 
-    /// The same for a program with its arguments.
+    /// The same for a program with its arguments, which ends with all that it started: an `assay` that is killed can't end what it has
+    /// begun, and its launcher dies with it.
     pub(super) fn words(
+        &mut self,
+        directory: &Path,
+        words: impl Iterator<Item = OsString>,
+        log: &Path,
+    ) -> Result<Option<String>, RevisionError> {
+        let options = RunOptions { end_strays: true, ..RunOptions::default() };
+        self.logged(directory, words, &[], log, options)
+    }
+
+    fn logged(
         &mut self,
         directory: &Path,
         words: impl Iterator<Item = OsString>,
         variables: &[(String, String)],
         log: &Path,
+        options: RunOptions,
     ) -> Result<Option<String>, RevisionError> {
         // That the file can be written is found out here, where it can be told from a failure of the program.
         File::create(log)
@@ -127,12 +139,12 @@ impl Subprocesses {
         let mut command = Command::new(own.into_iter().chain(words)).map_err(MeasureError::from)?;
         command.cwd = Some(directory.to_owned());
         command.env.extend(variables.iter().cloned());
-        let result = self.run(&command)?;
+        let result = self.run(&command, options)?;
         Ok((!result.outcome.is_success()).then(|| result.outcome.to_string()))
     }
 
     /// Runs a command to its end, or to the first interrupt, which ends all of its processes.
-    fn run(&mut self, command: &Command) -> Result<RunResult, RevisionError> {
+    fn run(&mut self, command: &Command, options: RunOptions) -> Result<RunResult, RevisionError> {
         let subject = self.runner.add(command)?;
         let abort = self.runner.abort_handle();
         let over = AtomicBool::new(false);
@@ -149,7 +161,7 @@ impl Subprocesses {
                     thread::park_timeout(LOOK);
                 }
             });
-            let result = runner.run(subject, RunOptions::default());
+            let result = runner.run(subject, options);
             over.store(true, Ordering::SeqCst);
             watch.thread().unpark();
             result
