@@ -128,18 +128,44 @@ fn design_note(analysis: &Analysis) -> String {
     }
 }
 
-/// Text that Markdown does not take for anything else.
+/// Text that Markdown does not take for anything else, nor a forge for people, issues or addresses: those are looked for in the text that
+/// is shown, where no backslash is left, so a joiner without width stands within them.
 pub(crate) fn escaped(text: &str) -> String {
+    let text = clean(text);
     let mut plain = String::with_capacity(text.len());
-    for c in clean(text).chars() {
+    for (at, c) in text.char_indices() {
         match c {
             '<' => plain.push_str("&lt;"),
             '&' => plain.push_str("&amp;"),
             '|' | '*' | '_' | '`' | '\\' | '[' | ']' | '~' | '#' => plain.extend(['\\', c]),
             c => plain.push(c),
         }
+        let rest = &text[at + c.len_utf8()..];
+        let is_before_word = rest.starts_with(|next: char| next.is_alphanumeric() || next == '"');
+        let begins = match c {
+            '@' | '#' | '!' | '$' | '%' | '&' | '~' => is_before_word,
+            ':' => rest.starts_with("//"),
+            '.' => is_before_word && text[..at].to_ascii_lowercase().ends_with("www"),
+            _ => false,
+        };
+        if begins {
+            plain.push(JOINER);
+        }
     }
     plain
+}
+
+/// Keeps two characters together, and takes no room.
+const JOINER: char = '\u{2060}';
+
+/// A name as code, in which nothing is taken for anything else; one that code can't hold is plain text.
+pub(crate) fn code(name: &str) -> String {
+    let name = clean(name);
+    match name.trim() {
+        "" => "(no name)".to_owned(),
+        name if name.contains(['`', '|', '\\']) => escaped(name),
+        name => format!("`{name}`"),
+    }
 }
 
 #[cfg(test)]
@@ -149,5 +175,20 @@ mod tests {
     #[test]
     fn a_command_stays_text() {
         assert_eq!(escaped("a | b <c> *"), "a \\| b &lt;c> \\*");
+    }
+
+    #[test]
+    fn nobody_is_called_and_nothing_is_linked_by_a_name() {
+        let shown = escaped("@ann #12 5 % wWw.example.org https://x.y a@b !3").replace('\\', "");
+        let joined = "@.ann #.12 5 % wWw..example.org https:.//x.y a@.b !.3";
+        assert_eq!(shown.replace(JOINER, "."), joined);
+    }
+
+    #[test]
+    fn a_name_is_code_unless_it_could_end_it() {
+        assert_eq!(code("BM_Copy<int>/8 @ann"), "`BM_Copy<int>/8 @ann`");
+        assert_eq!(code("a|b"), "a\\|b");
+        assert_eq!(code("a`b\n<i>"), "a\\`b &lt;i>");
+        assert_eq!(code(" \n"), "(no name)");
     }
 }
