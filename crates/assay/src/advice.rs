@@ -114,7 +114,7 @@ impl Dialect {
             (Action::DecideBy { metric }, Doctor) => {
                 command(&format!("assay run --primary {metric} A B"))
             }
-            (Action::MeasureLonger { seconds: wanted }, Run | Repeat | Bench | Load) => {
+            (Action::MeasureLonger { seconds: wanted }, Run | Repeat | Bench | Load | Gate) => {
                 option("--time", seconds(wanted))
             }
             (Action::MeasureLonger { seconds: wanted }, Profile) => {
@@ -150,7 +150,7 @@ impl Dialect {
             (Action::CountWhole, _) => command("assay run --alloc A B"),
             (Action::WorkingTree, Bench) => option("--rev", Some(".".to_owned())),
             (Action::SeveralBuilds, Run | Bench) => flag("--builds"),
-            (Action::CheckMachine, Run | Repeat | Bench | Load | Compare | Profile) => {
+            (Action::CheckMachine, Run | Repeat | Bench | Load | Compare | Profile | Gate) => {
                 command("assay doctor")
             }
             (Action::Calibrate, _) => command("assay calibrate"),

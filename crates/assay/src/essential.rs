@@ -83,6 +83,22 @@ fn of(verb: &str) -> Option<&'static [&'static str]> {
         "simulate" => {
             &["distribution", "subject", "count", "seed", "out", "blocks", "ar", "drift", "step"]
         }
+        "gate" => &[
+            "threshold",
+            "detect",
+            "primary",
+            "secondary",
+            "branch",
+            "confirm",
+            "build",
+            "rev",
+            "export",
+            "all",
+            "json",
+            "store",
+            "project",
+            "machine",
+        ],
         "repeat" => &["runs", "time", "save", "fail_if", "json", "report"],
         _ => return None,
     })

@@ -9,7 +9,7 @@ mod trend;
 
 pub use blessings::blessings;
 pub(crate) use gate::sentence as sentence_of_gate;
-pub use gate::{GateReport, gate};
+pub use gate::{GateReport, badge, gate, junit, markdown as gate_markdown, sarif};
 pub use log::{Log, log};
 pub use show::{Shown, show};
 pub use trend::{TrendReport, trend};

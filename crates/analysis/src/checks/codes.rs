@@ -2,7 +2,10 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 118] = [
+pub const CODES: [&str; 125] = [
+    "ALARM_CONFIRMED",
+    "ALARM_NOT_CONFIRMED",
+    "ALARM_UNCONFIRMED",
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
     "ALL_EQUAL",
@@ -17,6 +20,7 @@ pub const CODES: [&str; 118] = [
     "BUDGET_SPENT",
     "BUILDS_VARY",
     "BUSY_PROCESS",
+    "CAN_CONFIRM",
     "CERTIFICATES_NOT_CHECKED",
     "CHANGED_WITHOUT_COMMIT",
     "CHANGE_POINT",
@@ -72,6 +76,7 @@ pub const CODES: [&str; 118] = [
     "NOT_COUNTED",
     "NOT_INTERLEAVED",
     "NOT_NORMAL",
+    "NOT_ON_BRANCH",
     "NOT_POSITIVE",
     "NOT_REJECTED",
     "NOT_SAVED",
@@ -82,6 +87,7 @@ pub const CODES: [&str; 118] = [
     "NO_ISOLATED_CPU",
     "NO_THRESHOLD",
     "ONE_SIDE_ONLY",
+    "ONLY_SAMENESS",
     "OPTIMISED_AWAY",
     "OTHER_CHANGES",
     "PERIODIC",
@@ -120,6 +126,7 @@ pub const CODES: [&str; 118] = [
     "UNCOMMITTED",
     "UNITS_COMPARED",
     "UNITS_DIFFER",
+    "UNIT_CHANGED",
     "WARM_UP",
 ];
 

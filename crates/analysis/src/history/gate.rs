@@ -11,11 +11,18 @@
 //!
 //! A run that is not worse is normal only if a worsening that matters would have been found; else it is inconclusive.
 
-use super::{Benchmark, Point, RunSummary, trend};
+mod confirmation;
+mod notes;
+
+pub use confirmation::{Confirmation, Fresh, Outcome};
+pub use notes::{can_confirm, not_on_branch, unit_changed};
+
+use super::{Benchmark, Point, Revision, RunSummary, in_order, trend};
 use crate::policy;
-use assay_data::{Action, Better, Finding, Metric, Severity};
+use assay_data::{Better, Finding, Metric};
 use assay_stats::change_points::{self, Method, Settings};
 use assay_stats::{adjust, autocorrelation, descriptive, normal, student_t};
+use notes::{changed, only_sameness, too_coarse};
 
 /// Seed of the order of equal values and of permutations.
 const SEED: u64 = 20;
@@ -110,6 +117,10 @@ pub struct Judged {
     pub p: Option<f64>,
     /// Whether it took the runs before to see it.
     pub together: bool,
+    /// The last normal revision, where normal runs have one.
+    pub last_normal: Option<Revision>,
+    /// What a fresh run says of the alarm, where there was one and that was asked for.
+    pub confirmation: Option<Confirmation>,
 }
 
 /// What came of a run.
@@ -133,6 +144,17 @@ impl Gate {
             Some(worst) => worst,
         }
     }
+
+    /// What findings call one: with its metric where several are judged.
+    pub fn label(&self, judged: &Judged) -> String {
+        let several = self.judged.iter().any(|other| other.metric.name != judged.metric.name);
+        named(&judged.benchmark, &judged.metric, several)
+    }
+}
+
+fn named(benchmark: &Benchmark, metric: &Metric, several: bool) -> String {
+    let label = benchmark.label();
+    if several { format!("{label} ({})", metric.name) } else { label }
 }
 
 /// Judges all benchmarks of a run. O(benchmarks · window · log), with permutations for changes of level.
@@ -149,9 +171,11 @@ pub fn gate(candidates: Vec<Candidate>, asked: Asked) -> Gate {
     let (worse, better) = (all(|known| known.worse), all(|known| known.better));
     let mut findings = Vec::new();
     let number = candidates.len();
+    let several = candidates.windows(2).any(|pair| pair[0].metric.name != pair[1].metric.name);
     let judged = candidates.into_iter().zip(known).zip(worse.iter().zip(&better)).map(
         |((candidate, known), (&worse, &better))| {
-            known.judge(candidate, asked, number, [worse, better], &mut findings)
+            let label = named(&candidate.benchmark, &candidate.metric, several);
+            known.judge(candidate, &label, asked, number, [worse, better], &mut findings)
         },
     );
     let judged = judged.collect();
@@ -179,6 +203,8 @@ struct Known {
     seen_before: Option<f64>,
     /// Whether normal begins at a change.
     changed: Option<f64>,
+    /// Of the normal runs that have a revision, the last one's.
+    last_normal: Option<Revision>,
     /// False where logarithms can't be taken.
     is_positive: bool,
 }
@@ -186,8 +212,8 @@ struct Known {
 impl Known {
     fn of(candidate: &Candidate, asked: Asked, benchmarks: usize) -> Self {
         let sign = if candidate.metric.better == Better::Lower { 1.0 } else { -1.0 };
-        let mut points: Vec<&Point> = candidate.before.iter().collect();
-        points.sort_by_key(|point| point.started);
+        let mut points = candidate.before.clone();
+        in_order(&mut points);
         let nothing = Self { worse: [1.0; 2], better: [1.0; 2], ..Self::default() };
         let of = |summary: &RunSummary| sign * summary.centre.ln();
         let is_positive =
@@ -204,12 +230,14 @@ impl Known {
         let (before, values) = (&before[begin..], &values[begin..]);
         let now = of(&candidate.now);
         let runs = values.len();
+        let last_normal = before.iter().rev().find_map(|point| point.revision.clone());
         if runs < policy::FEWEST_RUNS {
             return Self {
                 runs,
                 now,
                 is_positive: true,
                 mean: descriptive::mean(values),
+                last_normal,
                 ..nothing
             };
         }
@@ -233,6 +261,7 @@ impl Known {
             extra,
             now,
             changed,
+            last_normal,
             is_positive: true,
             ..nothing
         };
@@ -296,6 +325,7 @@ impl Known {
     fn judge(
         self,
         candidate: Candidate,
+        label: &str,
         asked: Asked,
         benchmarks: usize,
         [worse, better]: [f64; 2],
@@ -303,7 +333,6 @@ impl Known {
     ) -> Judged {
         let Candidate { benchmark, metric, now, before } = candidate;
         let sign = if metric.better == Better::Lower { 1.0 } else { -1.0 };
-        let label = benchmark.label();
         let nothing = Judged {
             benchmark,
             metric,
@@ -318,20 +347,24 @@ impl Known {
             more_runs: None,
             p: None,
             together: false,
+            last_normal: None,
+            confirmation: None,
         };
         if !self.is_positive {
             // Of zeros only sameness is known.
             let same = !before.is_empty() && before.iter().all(|p| p.result.centre == now.centre);
             let standing = if same { Standing::Normal } else { Standing::Inconclusive };
+            findings.extend((!same).then(|| only_sameness(label)));
             return Judged { standing, ..nothing };
         }
         let ratio_of = |log: f64| (sign * (log - self.mean)).exp();
         let normal = (self.runs > 0).then(|| (sign * self.mean).exp());
         if self.runs < policy::FEWEST_RUNS {
             let more = policy::GATE_RUNS - self.runs;
-            findings.push(trend::too_few_runs(&label, self.runs, more));
+            findings.push(trend::too_few_runs(label, self.runs, more));
             let ratio = normal.map(|normal| now.centre / normal);
-            return Judged { normal, ratio, more_runs: Some(more), ..nothing };
+            let last_normal = self.last_normal;
+            return Judged { normal, ratio, more_runs: Some(more), last_normal, ..nothing };
         }
         let error = 1.0 - asked.confidence;
         let least = asked.threshold.ln_1p();
@@ -359,10 +392,10 @@ impl Known {
         let more_runs = more.filter(|_| !is_detectable);
         if standing == Standing::Inconclusive && more_runs.is_none() {
             let best = self.detectable(asked, benchmarks, asked.window.max(self.runs));
-            findings.push(too_coarse(&label, self.spread, best));
+            findings.push(too_coarse(label, self.spread, best));
         }
         if let Some(change) = self.changed {
-            findings.push(changed(&label, (sign * change).exp(), self.runs));
+            findings.push(changed(label, (sign * change).exp(), self.runs));
         }
         // The look that says it, where one does.
         let pair = if has_better { self.better } else { self.worse };
@@ -383,6 +416,7 @@ impl Known {
             more_runs,
             p: Some(worse),
             together,
+            last_normal: self.last_normal,
             ..nothing
         }
     }
@@ -432,27 +466,6 @@ fn dependence(values: &[f64]) -> f64 {
     let n = values.len();
     let is_noticed = n >= policy::TESTED_FROM && found.lag1 > policy::NOTICED_Z / (n as f64).sqrt();
     if is_noticed { autocorrelation::time_of_lag1(n, found.lag1) } else { 1.0 }
-}
-
-fn too_coarse(label: &str, spread: f64, detectable: f64) -> Finding {
-    let message = format!(
-        "runs of {label} differ by {:.1} % (standard deviation), so a worsening of less than {:.1} % is not found within three runs, however many are kept",
-        spread * 100.0,
-        detectable * 100.0
-    );
-    Finding::new("RUNS_DIFFER", Severity::Warning, message)
-        .about(label)
-        .with("spread", spread)
-        .with("detectable", detectable)
-        .advise(Action::MeasureInBlocks)
-}
-
-fn changed(label: &str, ratio: f64, runs: usize) -> Finding {
-    let message = format!(
-        "{label} changed by {:+.1} % some time ago: normal are the {runs} runs since",
-        (ratio - 1.0) * 100.0
-    );
-    Finding::new("NORMAL_CHANGED", Severity::Note, message).about(label).with("ratio", ratio)
 }
 
 #[cfg(test)]

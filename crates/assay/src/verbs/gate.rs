@@ -1,21 +1,25 @@
 //! `assay gate`: is this run worse than what is normal here?
 
+mod branch;
+mod candidates;
+mod confirming;
+mod exporting;
+mod measured;
+
 use crate::advice::{Dialect, spell};
-use crate::args::{confidence, threshold};
+use crate::args::{confidence, seconds, threshold};
 use crate::history::BesideArgs;
+use crate::run_error::RunError;
 use crate::{Ending, output, present};
 use anyhow::bail;
-use assay_analysis::history::gate::{Asked, Candidate, Standing, gate};
-use assay_analysis::history::trend::vanished;
-use assay_analysis::history::{Blessing, Summarised, last_blessing, of_samples};
-use assay_data::import;
-use assay_data::{Finding, Samples, Threshold, assay_file};
-use assay_history::{Store, Wanted};
+use assay_analysis::history::gate::{Asked, Gate, Standing, gate};
+use assay_data::Threshold;
 use assay_report::history::{self, GateReport};
 use assay_report::json::{self, Gated};
 use assay_report::remarks::Remarks;
-use std::collections::{HashMap, HashSet};
-use std::io::Cursor;
+use branch::Branch;
+use candidates::{Gathered, gathered, judging};
+use confirming::Confirming;
 use std::path::PathBuf;
 
 /// Arguments of `assay gate`.
@@ -24,10 +28,16 @@ use std::path::PathBuf;
   assay bench ./bench --keep && assay gate     is the run that was just kept worse than those before it?
   assay gate new.json                          the same of a file, which is not kept
   assay gate new.json --machine ci             on a machine whose host name changes
+  assay gate --confirm --build make            an alarm counts if a fresh run of both revisions finds it, too
+  assay gate new.json --rev HEAD --confirm --build make -- bench build/bm
+  assay gate --export comment.md --export gate.xml --export gate.sarif --export badge.svg
 
-Exit codes: 0 nothing is worse, 1 something is, 2 usage or input error, 3 not known: too few runs, or they differ too much.
+Exit codes: 0 nothing is worse, 1 something is, 2 usage or input error, 3 not known: too few runs, or they differ too much,
+130 interrupted.
 
-Where both builds can be measured here and now, `assay bench --rev OLD --rev NEW` sees smaller changes: what runs differ by cancels.")]
+Where both builds can be measured here and now, `assay bench --rev OLD --rev NEW` sees smaller changes: what runs differ by cancels.
+With --confirm the last normal revision and the new one are measured so, by turns, where a benchmark is worse, and only such benchmarks.
+How is taken from the command line that measured the run, or from what stands behind --.")]
 pub(crate) struct Args {
     /// File in any format that `assay compare` reads [default: the last run that was kept]
     #[arg(value_name = "FILE")]
@@ -53,12 +63,55 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METRIC", help_heading = "Deciding")]
     primary: Option<String>,
 
+    /// Judge these metrics, too; all share the error
+    #[arg(long, value_name = "METRICS", value_delimiter = ',', help_heading = "Deciding")]
+    secondary: Vec<String>,
+
+    /// Only runs of revisions that lead to this branch by first parents are normal: runs of other branches are not
+    #[arg(long, value_name = "BRANCH", help_heading = "Deciding")]
+    branch: Option<String>,
+
+    #[command(flatten)]
+    confirm: ConfirmArgs,
+
+    /// Also write the answer to a file: .json, .md, .xml, .sarif or .svg
+    ///
+    /// .md is a comment for a pull request, whose first line is a hidden mark to find it by; .xml is JUnit's, .sarif is SARIF 2.1.0, and
+    /// .svg a badge.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    export: Vec<PathBuf>,
+
     /// List the benchmarks that are normal, too, and every finding
     #[arg(long, help_heading = "Output")]
     all: bool,
 
     #[command(flatten)]
     beside: BesideArgs,
+}
+
+/// Whether and how alarms are confirmed.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Confirming")]
+struct ConfirmArgs {
+    /// Measure the last normal revision and the new one by turns where a benchmark is worse: only what is worse then, too, is an alarm
+    #[arg(long)]
+    confirm: bool,
+
+    /// Shell line that builds a revision, run at the root of its working tree, once per commit [default: that of the run, or nothing is built]
+    #[arg(long, value_name = "LINE", requires = "confirm")]
+    build: Option<String>,
+
+    /// Revision that was measured [default: as recorded]
+    #[arg(long, value_name = "REVISION", requires = "confirm")]
+    rev: Option<String>,
+
+    /// Time budget of a fresh run; builds do not count [default: 60s]
+    #[arg(long, value_name = "SPAN", value_parser = seconds, requires = "confirm")]
+    time: Option<f64>,
+
+    /// How the benchmarks are measured: run or bench with its arguments [default: as they were]
+    #[arg(last = true, value_name = "VERB|ARGUMENT", requires = "confirm")]
+    words: Vec<String>,
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -68,163 +121,84 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// What is judged.
-struct Judging {
-    samples: Samples,
-    /// For people.
-    name: String,
-    machine: String,
-    fingerprint: String,
-    /// The run, where it is kept: it is no run before itself.
-    kept: Option<String>,
+/// Judges, confirms, shows, and ends as the worst benchmark says.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    match judged(args) {
+        Err(error) => match error.downcast_ref::<RunError>() {
+            Some(RunError::Interrupted(_)) => {
+                output::error(&error);
+                Ok(Ending::Interrupted)
+            }
+            _ => Err(error),
+        },
+        ended => ended,
+    }
 }
 
-/// Judges, shows, and ends as the worst benchmark says.
-pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+fn judged(args: &Args) -> anyhow::Result<Ending> {
+    exporting::check(&args.export, args.file.as_deref())?;
+    // What is wrong with the command line is said before an alarm needs it.
+    if !args.confirm.words.is_empty() {
+        measured::check(&args.confirm.words)?;
+    }
     let (store, project) = args.beside.of.of_project()?;
-    let judging = judged(args, &store, &project)?;
-    let summaries = of_samples(&judging.samples);
-    let metric = match &args.primary {
-        Some(name) => match judging.samples.metric_index(name) {
-            Some(metric) => metric,
-            None => bail!("--primary {name}: {} has no such metric", judging.name),
-        },
-        None => {
-            let planned = judging.samples.plan.as_ref().map(|plan| plan.primary.as_str());
-            planned.and_then(|name| judging.samples.metric_index(name)).unwrap_or(0)
-        }
+    let judging = judging(args, &store, &project)?;
+    let branch = args.branch.as_deref().map(Branch::of).transpose()?;
+    let asked = asked(args);
+    let metrics = judging.metrics(args.primary.as_deref(), &args.secondary)?;
+    let Gathered { candidates, names, findings } =
+        gathered(&store, &project, &judging, &metrics, asked, branch.as_ref())?;
+    if candidates.is_empty() {
+        bail!("{} has no values of {}", judging.name, judging.samples.metrics[metrics[0]].name);
+    }
+    let mut gate = gate(candidates, asked);
+    gate.findings.extend(findings);
+    let confirming = Confirming { args, judging: &judging, names: &names };
+    let line = confirming.run(&mut gate)?;
+    spell(Dialect::Gate, &mut gate.findings);
+    if let Some(line) = line {
+        confirming::name_line(&line, &mut gate.findings);
+    }
+    let file = judging.file();
+    let report = GateReport {
+        gate: &gate,
+        project: &project,
+        run: &judging.name,
+        file: file.as_deref(),
+        machine: &judging.machine,
+        all: args.all,
     };
-    // Of several revisions in one run the last is the new one.
-    let new = summaries.iter().rev().find_map(|summary| summary.commit.clone());
-    let aliases: HashMap<String, String> = store.aliases(&project)?.into_iter().collect();
-    let mut own: Vec<Summarised> = summaries
-        .into_iter()
-        .filter(|summary| summary.metric == metric && summary.commit == new)
-        .collect();
-    if own.is_empty() {
-        bail!("{} has no values of {}", judging.name, judging.samples.metrics[metric].name);
-    }
-    for summary in &mut own {
-        if let Some(new) = aliases.get(&summary.benchmark.name) {
-            summary.benchmark.name.clone_from(new);
-        }
-    }
+    show(args, &report)?;
+    Ok(ending(&gate))
+}
+
+fn asked(args: &Args) -> Asked {
     let default = Asked::default();
-    let asked = Asked {
+    Asked {
         confidence: args.confidence.unwrap_or(default.confidence),
         threshold: args.threshold.unwrap_or(default.threshold),
         detect: args.detect.unwrap_or(default.detect),
         window: args.window.map_or(default.window, |window| window as usize),
-    };
-    let names: HashSet<String> = own.iter().map(|summary| summary.benchmark.label()).collect();
-    let gone = missing(&store, &project, &judging, &names)?;
-    let blessings = store.blessings(&project)?;
-    let mut accepted = Vec::new();
-    let candidates = own
-        .into_iter()
-        .map(|summary| {
-            let (found, since) = candidate(&store, &project, &judging, summary, asked, &blessings)?;
-            accepted.extend(since);
-            Ok(found)
-        })
-        .collect::<anyhow::Result<Vec<Candidate>>>()?;
-    let mut gate = gate(candidates, asked);
-    gate.findings.extend(accepted);
-    gate.findings.extend(gone);
-    spell(Dialect::Gate, &mut gate.findings);
-    let report =
-        GateReport { gate: &gate, run: &judging.name, machine: &judging.machine, all: args.all };
-    output::print(&if args.beside.look.json {
-        json::text(&Gated::of(&report))?
+    }
+}
+
+fn show(args: &Args, report: &GateReport<'_>) -> anyhow::Result<()> {
+    let look = &args.beside.look;
+    // A file that can't be written must not cost the screen.
+    let written = exporting::write(&args.export, report, look.quiet);
+    output::print(&if look.json {
+        json::text(&Gated::of(report))?
     } else {
-        history::gate(
-            &report,
-            Remarks::wanted(args.beside.look.quiet, args.all),
-            &present::screen(args.beside.look.color),
-        )
+        let remarks = Remarks::wanted(look.quiet, args.all);
+        history::gate(report, remarks, &present::screen(look.color))
     })?;
-    Ok(match gate.standing() {
+    written
+}
+
+fn ending(gate: &Gate) -> Ending {
+    match gate.standing() {
         Standing::Worse => Ending::FailIfCameTrue,
         Standing::Inconclusive => Ending::InconclusiveUnderFailIf,
         Standing::Normal | Standing::Better => Ending::Fine,
-    })
-}
-
-fn judged(args: &Args, store: &Store, project: &str) -> anyhow::Result<Judging> {
-    let Some(file) = &args.file else {
-        let run = store.find(project, "last")?;
-        let text = store.text(&run)?;
-        let samples = assay_file::read_from(Cursor::new(text), run.short())?;
-        return Ok(Judging {
-            samples,
-            name: format!("run {}", run.short()),
-            machine: run.machine.clone(),
-            fingerprint: run.fingerprint.clone(),
-            kept: Some(run.short().to_owned()),
-        });
-    };
-    let samples = import::load(std::slice::from_ref(file), &args.beside.reading.options())?;
-    let (fingerprint, machine) =
-        Store::machine(&samples.environment, args.beside.machine.as_deref());
-    Ok(Judging { samples, name: file.display().to_string(), machine, fingerprint, kept: None })
-}
-
-/// A benchmark with the runs before it, and what to know of those: what was before a level that was accepted is left out.
-fn candidate(
-    store: &Store,
-    project: &str,
-    judging: &Judging,
-    summary: Summarised,
-    asked: Asked,
-    blessings: &[Blessing],
-) -> anyhow::Result<(Candidate, Option<Finding>)> {
-    let metric = judging.samples.metrics[summary.metric].clone();
-    let wanted = Wanted {
-        metric: Some(&metric.name),
-        machine: Some(&judging.fingerprint),
-        // Two for the look at three together, and the run itself.
-        last: Some(asked.window + 3),
-    };
-    let benchmark = summary.benchmark;
-    let found = store.series(project, &benchmark.name, wanted)?;
-    let own = found.into_iter().find(|series| {
-        series.benchmark == benchmark
-            && series.metric.unit == metric.unit
-            && series.metric.better == metric.better
-    });
-    let mut before = own.map(|series| series.points).unwrap_or_default();
-    // Runs of one time stand in the order in which they were added.
-    before.reverse();
-    let accepted = last_blessing(blessings, &benchmark.name).and_then(|blessing| {
-        let left_out = blessing.cut(&mut before);
-        (left_out > 0).then(|| blessing.finding(&benchmark.label(), left_out))
-    });
-    before.retain(|point| judging.kept.as_ref() != Some(&point.recording));
-    Ok((Candidate { benchmark, metric, now: summary.result, before }, accepted))
-}
-
-/// Benchmarks of the last run of this suite that this one lacks.
-fn missing(
-    store: &Store,
-    project: &str,
-    judging: &Judging,
-    names: &HashSet<String>,
-) -> anyhow::Result<Vec<Finding>> {
-    for run in store.log(project, 20)? {
-        if run.fingerprint != judging.fingerprint || judging.kept.as_deref() == Some(run.short()) {
-            continue;
-        }
-        let contents = store.contents(&run)?;
-        let before: HashSet<String> =
-            contents.results.iter().map(|result| result.benchmark.label()).collect();
-        if 2 * before.intersection(names).count() < before.len() {
-            continue;
-        }
-        let last = run.revision.as_ref();
-        let last = last.map_or_else(|| run.short().to_owned(), |r| r.short().to_owned());
-        let mut gone: Vec<&String> = before.difference(names).collect();
-        gone.sort();
-        return Ok(gone.into_iter().map(|name| vanished(name, &last, 1)).collect());
     }
-    Ok(Vec::new())
 }

@@ -17,6 +17,8 @@ mod controlling;
 mod converting;
 mod deciding;
 mod describing;
+mod gating;
+mod gating_confirmed;
 mod history;
 mod history_filling;
 mod history_places;

@@ -1,4 +1,15 @@
-//! Whether a run is worse than normal: one sentence, a line for each benchmark that is not normal, and how many are.
+//! Whether a run is worse than normal: one sentence, a line for each benchmark that is not normal, and how many are. As a screen here; for
+//! pull requests, test reports, code scanning and READMEs in the files of this room.
+
+mod badge;
+mod junit;
+mod markdown;
+mod sarif;
+
+pub use badge::badge;
+pub use junit::junit;
+pub use markdown::markdown;
+pub use sarif::sarif;
 
 use crate::findings;
 use crate::label::label;
@@ -8,15 +19,19 @@ use crate::remarks::{List, Remarks};
 use crate::small_table;
 use crate::terminal::Screen;
 use crate::words::counted;
-use assay_analysis::history::gate::{Gate, Judged, Standing};
+use assay_analysis::history::gate::{Confirmation, Gate, Judged, Outcome, Standing};
 
 /// A gate with what it was about.
 #[derive(Clone, Copy, Debug)]
 pub struct GateReport<'a> {
     /// What came of it.
     pub gate: &'a Gate,
+    /// The project.
+    pub project: &'a str,
     /// The file, or the run of the history, that was judged.
     pub run: &'a str,
+    /// The file that a judgement is about, where there is one: what was judged, or the program that was measured.
+    pub file: Option<&'a str>,
     /// The machine.
     pub machine: &'a str,
     /// Whether benchmarks that are normal are listed, too.
@@ -31,13 +46,18 @@ pub(crate) fn sentence(report: &GateReport<'_>) -> String {
     };
     let worse = of(Standing::Worse);
     let open = of(Standing::Inconclusive).len();
-    let all = counted(gate.judged.len(), "benchmark");
-    match (worse.as_slice(), open) {
+    let several = gate.judged.windows(2).any(|pair| pair[0].metric.name != pair[1].metric.name);
+    let all = counted(gate.judged.len(), if several { "result" } else { "benchmark" });
+    let said = match (worse.as_slice(), open) {
         ([one], _) => {
             let size = one
                 .ratio
                 .map_or_else(String::new, |ratio| format!(": {}", number::change(ratio, None)));
-            format!("{} is worse than normal{size}", one.benchmark.label())
+            let sure = match one.confirmation.as_ref().map(Confirmation::outcome) {
+                Some(Outcome::Confirmed) => ", and so in a fresh run",
+                _ => "",
+            };
+            format!("{} is worse than normal{size}{sure}", gate.label(one))
         }
         ([_, ..], _) => format!("{} of {all} are worse than normal", worse.len()),
         ([], 0) => format!("nothing is worse than normal ({all})"),
@@ -46,7 +66,32 @@ pub(crate) fn sentence(report: &GateReport<'_>) -> String {
             "it is not known whether {open} of {all} {} worse than normal",
             if open == 1 { "is" } else { "are" }
         ),
+    };
+    match gate.unconfirmed() {
+        0 => said,
+        not => format!("{said}; a fresh run did not confirm {}", counted(not, "alarm")),
     }
+}
+
+/// Where the answer comes from, and how sure it is.
+fn rests_on(report: &GateReport<'_>) -> String {
+    format!(
+        "{} against the last runs on {}; at most {} of such answers are wrong",
+        report.run,
+        report.machine,
+        number::chosen_percent(1.0 - report.gate.asked.confidence)
+    )
+}
+
+/// Those that are shown, the worst first.
+fn shown<'a>(report: &GateReport<'a>) -> Vec<&'a Judged> {
+    let listed = |judged: &&Judged| {
+        let is_normal = judged.standing == Standing::Normal && judged.confirmation.is_none();
+        report.all || !is_normal
+    };
+    let mut shown: Vec<&Judged> = report.gate.judged.iter().filter(listed).collect();
+    shown.sort_by_key(|judged| std::cmp::Reverse(judged.standing));
+    shown
 }
 
 /// The screen, every line ended. O(benchmarks).
@@ -55,28 +100,18 @@ pub fn gate(report: &GateReport<'_>, remarks: Remarks, screen: &Screen) -> Strin
     let gate = report.gate;
     let tone = if gate.standing() == Standing::Worse { Tone::Bad } else { Tone::Strong };
     page.paragraph(2, &[(tone, sentence(report))]);
-    let what = format!(
-        "{} against the last runs on {}; at most {} of such answers are wrong",
-        report.run,
-        report.machine,
-        number::chosen_percent(1.0 - gate.asked.confidence)
-    );
+    let what = rests_on(report);
     page.paragraph(2, &[(Tone::Quiet, what)]);
     page.gap();
-    let mut shown: Vec<&Judged> = gate
-        .judged
-        .iter()
-        .filter(|judged| report.all || judged.standing != Standing::Normal)
-        .collect();
-    shown.sort_by_key(|judged| std::cmp::Reverse(judged.standing));
-    let head = ["", "now", "change", "normal range", "runs", "detects", ""].map(str::to_owned);
+    let shown = shown(report);
+    let head = HEADS.map(str::to_owned);
     let rows: Vec<[String; 7]> = shown.iter().map(|judged| row(judged)).collect();
     let tones: Vec<Tone> = shown.iter().map(|judged| tone_of(judged.standing)).collect();
     if !rows.is_empty() {
         small_table::draw(&mut page, &head, &rows, &tones);
     }
-    let normal = gate.judged.iter().filter(|j| j.standing == Standing::Normal).count();
-    if normal > 0 && !report.all {
+    let normal = gate.judged.len() - shown.len();
+    if normal > 0 {
         page.paragraph(
             2,
             &[(
@@ -101,27 +136,44 @@ fn tone_of(standing: Standing) -> Tone {
     }
 }
 
+/// The heads of [`row`].
+const HEADS: [&str; 7] = ["", "now", "change", "normal range", "runs", "detects", ""];
+
 fn row(judged: &Judged) -> [String; 7] {
+    let [now, change, range, runs, detects] = numbers(judged);
+    let name = format!("{} {}", judged.benchmark.label(), label(&judged.metric));
+    [name, now, change, range, runs, detects, standing(judged)]
+}
+
+/// What is known of one in numbers, as under [`HEADS`].
+fn numbers(judged: &Judged) -> [String; 5] {
     let mut own = vec![judged.now];
     own.extend(judged.range.iter().flat_map(|&(low, high)| [low, high]));
     let column = Column::new(&judged.metric.unit, &own, &[]);
     let range = judged.range.map_or_else(String::new, |(low, high)| {
         format!("[{} … {}]", column.number(low), column.number(high))
     });
-    let told = match (judged.standing, judged.more_runs) {
-        (Standing::Inconclusive, Some(more)) => {
-            format!("inconclusive: {more} more run{}", if more == 1 { "" } else { "s" })
-        }
-        (standing, _) if judged.together => format!("{} in 3 runs", standing.word()),
-        (standing, _) => standing.word().to_owned(),
-    };
     [
-        format!("{} {}", judged.benchmark.label(), label(&judged.metric)),
         column.with_unit(judged.now),
         judged.ratio.map_or_else(String::new, |ratio| number::change(ratio, None)),
         range,
         judged.runs.to_string(),
         judged.detectable.map_or_else(String::new, number::percent),
-        told,
     ]
+}
+
+/// Where one stands, in a few words.
+fn standing(judged: &Judged) -> String {
+    let outcome = judged.confirmation.as_ref().map(Confirmation::outcome);
+    let word = judged.standing.word();
+    match (judged.standing, judged.more_runs, outcome) {
+        (Standing::Worse, _, Some(Outcome::Confirmed)) => "worse, confirmed".to_owned(),
+        (Standing::Worse, _, Some(_)) => "worse, unconfirmed".to_owned(),
+        (_, _, Some(Outcome::NotConfirmed)) => format!("{word}: not confirmed"),
+        (Standing::Inconclusive, Some(more), _) => {
+            format!("inconclusive: {more} more run{}", if more == 1 { "" } else { "s" })
+        }
+        _ if judged.together => format!("{word} in 3 runs"),
+        _ => word.to_owned(),
+    }
 }

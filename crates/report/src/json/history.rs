@@ -276,6 +276,8 @@ view! {
         verdict: Standing = (&report.gate.standing()).into(),
         /// The answer in one sentence. For people.
         sentence: String = sentence_of_gate(report),
+        /// The project.
+        project: String = report.project.to_owned(),
         /// The file or run that was judged.
         run: String = report.run.to_owned(),
         /// The machine.
@@ -344,5 +346,39 @@ view! {
         more_runs: Option<usize> = judged.more_runs,
         /// p-value of "not worse", adjusted over all benchmarks.
         p: Option<f64> = judged.p,
+        /// The last normal revision; `null` where normal runs have none.
+        last_normal: Option<Revision> = judged.last_normal.as_ref().map(Revision::of),
+        /// What a fresh run says of the alarm; `null` without an alarm, or where it was not asked for (`--confirm`).
+        confirmation: Option<Confirmation> = judged.confirmation.as_ref().map(Confirmation::of),
+    }
+}
+
+view! {
+    /// A fresh run of the last normal revision and the new one by turns, about one alarm.
+    Confirmation of (found: &gate::Confirmation) {
+        /// What became of the alarm.
+        outcome: ConfirmationOutcome = (&found.outcome()).into(),
+        /// The last normal revision; `null` where it is not known.
+        against: Option<String> = found.against.clone(),
+        /// The new revision; `null` where it is not known.
+        revision: Option<String> = found.revision.clone(),
+        /// The verdict of the fresh run; `null` where there was none.
+        verdict: Option<Verdict> = found.fresh.as_ref().ok().map(|fresh| (&fresh.verdict).into()),
+        /// New / last normal in the fresh run.
+        ratio: Option<Estimate> = found.fresh.as_ref().ok().and_then(|fresh| fresh.ratio).map(Into::into),
+        /// Why there was no fresh run; `null` where there was one.
+        why: Option<String> = found.fresh.as_ref().err().cloned(),
+    }
+}
+
+words! {
+    /// What became of an alarm.
+    ConfirmationOutcome from gate::Outcome {
+        /// The fresh run finds it worse, too: the alarm stands.
+        Source::Confirmed => Confirmed,
+        /// The fresh run does not: it is no alarm.
+        Source::NotConfirmed => NotConfirmed,
+        /// There was no fresh run: the alarm stands.
+        Source::NotMeasured => NotMeasured,
     }
 }

@@ -213,7 +213,8 @@ pub fn overview(of: &Overview<'_>) -> Result<String, askama::Error> {
     let last = newest.first().map(|&number| &index.measured[number].run);
     let report = gate.zip(last).map(|(gate, run)| (gate, format!("run {}", run.short()), run));
     let said = report.as_ref().map(|(gate, run, of)| {
-        let report = GateReport { gate, run, machine: &of.machine, all: false };
+        let (machine, project) = (of.machine.as_str(), frame.project.as_str());
+        let report = GateReport { gate, project, run, file: None, machine, all: false };
         (
             format!(
                 "Last run ({}, {}): {}",

@@ -1,0 +1,123 @@
+//! What a fresh run says of an alarm: both revisions measured by turns, where all that runs differ by cancels.
+//!
+//! An alarm stands if the fresh run finds the new revision worse, too, or if there could be none. Nothing is measured here.
+
+use super::{Gate, Standing};
+use crate::Verdict;
+use crate::comparison::Effect;
+use crate::history::short;
+use crate::number;
+use assay_data::{Action, Finding, Severity};
+
+/// What became of an alarm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The fresh run finds it worse, too.
+    Confirmed,
+    /// The fresh run does not: it is no alarm.
+    NotConfirmed,
+    /// There was no fresh run, so the alarm stands.
+    NotMeasured,
+}
+
+/// A fresh run about one benchmark, or why there was none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Confirmation {
+    /// The last normal revision, where it is known.
+    pub against: Option<String>,
+    /// The new revision, where it is known.
+    pub revision: Option<String>,
+    /// What the fresh run says of the new one; why there was none.
+    pub fresh: Result<Fresh, String>,
+}
+
+/// What a fresh run found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fresh {
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// New / last normal, with its interval.
+    pub ratio: Option<Effect>,
+}
+
+impl Confirmation {
+    /// What became of the alarm.
+    pub fn outcome(&self) -> Outcome {
+        match &self.fresh {
+            Ok(Fresh { verdict: Verdict::Slower, .. }) => Outcome::Confirmed,
+            Ok(_) => Outcome::NotConfirmed,
+            Err(_) => Outcome::NotMeasured,
+        }
+    }
+
+    fn finding(&self, label: &str) -> Finding {
+        let of = |name: &Option<String>| short(name.as_deref().unwrap_or("?")).to_owned();
+        let (old, new) = (of(&self.against), of(&self.revision));
+        let size = |fresh: &Fresh| {
+            fresh.ratio.map_or_else(String::new, |ratio| {
+                let ends = ratio.interval.map(|i| (i.lower, i.upper));
+                format!(", {}", number::change(ratio.estimate, ends))
+            })
+        };
+        let finding = match &self.fresh {
+            Err(why) => {
+                let message = format!("the alarm about {label} stands, unconfirmed: {why}");
+                Finding::new("ALARM_UNCONFIRMED", Severity::Warning, message)
+            }
+            Ok(fresh @ Fresh { verdict: Verdict::Slower, .. }) => {
+                let message = format!(
+                    "a fresh run of {new} against {old} by turns finds {label} worse, too{}",
+                    size(fresh)
+                );
+                Finding::new("ALARM_CONFIRMED", Severity::Note, message)
+            }
+            Ok(fresh) => {
+                let (said, so) = match fresh.verdict {
+                    Verdict::Inconclusive => ("can't tell", "it is not known whether it is worse"),
+                    Verdict::Faster => ("finds it better", "no alarm"),
+                    _ => ("finds no difference that matters", "no alarm"),
+                };
+                let message = format!(
+                    "{label} was beyond what is normal, but a fresh run of {new} against {old} by turns {said}{}: {so}",
+                    size(fresh)
+                );
+                let found = Finding::new("ALARM_NOT_CONFIRMED", Severity::Warning, message);
+                match fresh.verdict {
+                    Verdict::Inconclusive => found.advise(Action::MeasureLonger { seconds: None }),
+                    _ => found.advise(Action::CheckMachine),
+                }
+            }
+        };
+        let finding = finding.about(label);
+        match self.fresh.as_ref().ok().and_then(|fresh| fresh.ratio) {
+            Some(ratio) => finding.with("ratio", ratio.estimate),
+            None => finding,
+        }
+    }
+}
+
+impl Gate {
+    /// Sets what a fresh run says of an alarm, by the place of its benchmark. Where it does not confirm it, the benchmark is normal, or not
+    /// known, as the fresh run says.
+    pub fn settle(&mut self, place: usize, confirmation: Confirmation) {
+        let Some(label) = self.judged.get(place).map(|judged| self.label(judged)) else { return };
+        self.findings.push(confirmation.finding(&label));
+        let judged = &mut self.judged[place];
+        if let Ok(fresh) = &confirmation.fresh {
+            judged.standing = match fresh.verdict {
+                Verdict::Slower => Standing::Worse,
+                Verdict::Inconclusive => Standing::Inconclusive,
+                Verdict::Faster | Verdict::Equivalent => Standing::Normal,
+            };
+        }
+        judged.confirmation = Some(confirmation);
+    }
+
+    /// Alarms that a fresh run did not confirm.
+    pub fn unconfirmed(&self) -> usize {
+        let not = |judged: &&super::Judged| {
+            judged.confirmation.as_ref().map(Confirmation::outcome) == Some(Outcome::NotConfirmed)
+        };
+        self.judged.iter().filter(not).count()
+    }
+}

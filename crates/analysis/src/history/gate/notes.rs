@@ -1,0 +1,63 @@
+//! What is to be known of a gate's answer, as findings.
+
+use assay_data::{Action, Finding, Metric, Severity, Unit};
+
+pub(super) fn too_coarse(label: &str, spread: f64, detectable: f64) -> Finding {
+    let message = format!(
+        "runs of {label} differ by {:.1} % (standard deviation), so a worsening of less than {:.1} % is not found within three runs, however many are kept",
+        spread * 100.0,
+        detectable * 100.0
+    );
+    Finding::new("RUNS_DIFFER", Severity::Warning, message)
+        .about(label)
+        .with("spread", spread)
+        .with("detectable", detectable)
+        .advise(Action::MeasureInBlocks)
+}
+
+pub(super) fn changed(label: &str, ratio: f64, runs: usize) -> Finding {
+    let message = format!(
+        "{label} changed by {:+.1} % some time ago: normal are the {runs} runs since",
+        (ratio - 1.0) * 100.0
+    );
+    Finding::new("NORMAL_CHANGED", Severity::Note, message).about(label).with("ratio", ratio)
+}
+
+/// That a metric was recorded in another unit before, so that the runs before say nothing of this one.
+pub fn unit_changed(label: &str, metric: &Metric, before: &Unit) -> Finding {
+    let told = |unit: &Unit| match unit {
+        Unit::One => "without a unit".to_owned(),
+        unit => format!("in {}", unit.symbol()),
+    };
+    let message = format!(
+        "{} of {label} was recorded {} before, and is {} now: the runs before say nothing of it",
+        metric.name,
+        told(before),
+        told(&metric.unit)
+    );
+    Finding::new("UNIT_CHANGED", Severity::Warning, message).about(label)
+}
+
+/// That runs were left out, since what they measured does not lead to the branch by first parents.
+pub fn not_on_branch(branch: &str, runs: usize) -> Finding {
+    let runs_are = if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") };
+    let message = format!(
+        "{runs_are} not held against: what they measured does not lead to `{branch}` by first parents"
+    );
+    Finding::new("NOT_ON_BRANCH", Severity::Note, message).with("runs", runs as f64)
+}
+
+/// That both revisions can be measured where the gate runs. How is added by who knows the command line.
+pub fn can_confirm() -> Finding {
+    let message = "the last normal revision and this one can be measured here by turns, which sees smaller changes: \
+                   what runs differ by cancels; `--confirm` does so with every alarm";
+    Finding::new("CAN_CONFIRM", Severity::Note, message).advise(Action::MeasureInBlocks)
+}
+
+/// That values have no logarithm, so that of another value than ever nothing is known.
+pub(super) fn only_sameness(label: &str) -> Finding {
+    let message = format!(
+        "values of {label} are zero or negative: runs that are all the same are normal, and of any other nothing is known"
+    );
+    Finding::new("ONLY_SAMENESS", Severity::Note, message).about(label)
+}

@@ -1,0 +1,41 @@
+//! `assay gate --branch`: which runs are of the main line. A store knows commits and nothing of branches, so git is asked, and what it
+//! answers is where the branch stands now.
+
+use anyhow::{Context, bail};
+use assay_analysis::history::Revision;
+use assay_measure::git;
+use std::collections::HashSet;
+use std::path::Path;
+
+/// The commits that lead to a branch by first parents: what was merged into it is one commit of it, the merge.
+pub(super) struct Branch {
+    /// As it was typed.
+    pub name: String,
+    commits: HashSet<String>,
+}
+
+impl Branch {
+    /// # Errors
+    /// When git knows no such branch here, or has not its whole history.
+    pub fn of(name: &str) -> anyhow::Result<Self> {
+        let here = Path::new(".");
+        let Some(place) = git::place(here, name) else {
+            bail!(
+                "--branch {name}: git knows no such revision here; a branch that was only fetched is `origin/{name}`"
+            );
+        };
+        if git::is_shallow(here) {
+            bail!(
+                "--branch {name}: this clone has only the last commits, so git can't tell what leads to it: git fetch --unshallow"
+            );
+        }
+        let commits = git::first_parents(here, None, &place.commit)
+            .with_context(|| format!("--branch {name}: git can't list what leads to it"))?;
+        Ok(Self { name: name.to_owned(), commits: commits.into_iter().collect() })
+    }
+
+    /// Whether what was measured is on it; what is not known is not.
+    pub fn has(&self, revision: Option<&Revision>) -> bool {
+        revision.is_some_and(|revision| self.commits.contains(&revision.commit))
+    }
+}

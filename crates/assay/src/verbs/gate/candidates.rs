@@ -1,0 +1,243 @@
+//! What is judged, and what the store has from before it. Nothing is decided here.
+
+use super::Args;
+use super::branch::Branch;
+use anyhow::bail;
+use assay_analysis::history::gate::{Asked, Candidate, not_on_branch, unit_changed};
+use assay_analysis::history::trend::vanished;
+use assay_analysis::history::{
+    Blessing, Point, Revision, Run, Series, Summarised, last_blessing, of_samples,
+};
+use assay_data::{Finding, Samples, assay_file, import};
+use assay_history::{Store, Wanted};
+use std::collections::{HashMap, HashSet};
+use std::io::Cursor;
+use std::path::Path;
+
+/// Runs that are looked at for benchmarks which the judged one lacks.
+const LOOKED_AT: usize = 20;
+
+/// What is judged.
+pub(super) struct Judging {
+    pub samples: Samples,
+    /// For people.
+    pub name: String,
+    pub machine: String,
+    fingerprint: String,
+    /// The run, where it is kept: it is no run before itself.
+    pub kept: Option<Run>,
+}
+
+/// The file that is named, or the run that was kept last.
+pub(super) fn judging(args: &Args, store: &Store, project: &str) -> anyhow::Result<Judging> {
+    let Some(file) = &args.file else {
+        let run = store.find(project, "last")?;
+        let text = store.text(&run)?;
+        let samples = assay_file::read_from(Cursor::new(text), run.short())?;
+        return Ok(Judging {
+            samples,
+            name: format!("run {}", run.short()),
+            machine: run.machine.clone(),
+            fingerprint: run.fingerprint.clone(),
+            kept: Some(run),
+        });
+    };
+    let samples = import::load(std::slice::from_ref(file), &args.beside.reading.options())?;
+    let (fingerprint, machine) =
+        Store::machine(&samples.environment, args.beside.machine.as_deref());
+    Ok(Judging { samples, name: file.display().to_string(), machine, fingerprint, kept: None })
+}
+
+impl Judging {
+    /// The metrics to judge, the first that decides.
+    pub fn metrics(&self, primary: Option<&str>, more: &[String]) -> anyhow::Result<Vec<usize>> {
+        let named = |option: &str, name: &str| match self.samples.metric_index(name) {
+            Some(metric) => Ok(metric),
+            None => bail!("{option} {name}: {} has no such metric", self.name),
+        };
+        let mut found = vec![match primary {
+            Some(name) => named("--primary", name)?,
+            None => {
+                let planned = self.samples.plan.as_ref().map(|plan| plan.primary.as_str());
+                planned.and_then(|name| self.samples.metric_index(name)).unwrap_or(0)
+            }
+        }];
+        for name in more {
+            let metric = named("--secondary", name)?;
+            if !found.contains(&metric) {
+                found.push(metric);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The commit that was measured, where it is known: of several revisions in one run the last is the new one.
+    pub fn commit(&self) -> Option<String> {
+        let summaries = of_samples(&self.samples);
+        let of_side = summaries.iter().rev().find_map(|summary| summary.commit.clone());
+        let of_run = || self.kept.as_ref()?.revision.as_ref().map(|r| r.commit.clone());
+        let of_file = || self.samples.environment.text("git_commit").map(str::to_owned);
+        of_side.or_else(of_run).or_else(of_file)
+    }
+
+    /// The command line that measured it, where that was assay.
+    pub fn argv(&self) -> &[String] {
+        &self.samples.argv
+    }
+
+    /// The file that an answer is about: what was judged, or the program that was measured, as it was typed.
+    pub fn file(&self) -> Option<String> {
+        if self.kept.is_none() {
+            return Some(self.name.clone()).filter(|name| Path::new(name).is_relative());
+        }
+        super::measured::program(self.argv())
+    }
+}
+
+/// What is held against what is normal.
+pub(super) struct Gathered {
+    pub candidates: Vec<Candidate>,
+    /// What the benchmarks were called when they were measured, one for each.
+    pub names: Vec<String>,
+    pub findings: Vec<Finding>,
+}
+
+/// Everything that is to be judged, with the runs before it.
+pub(super) fn gathered(
+    store: &Store,
+    project: &str,
+    judging: &Judging,
+    metrics: &[usize],
+    asked: Asked,
+    branch: Option<&Branch>,
+) -> anyhow::Result<Gathered> {
+    let summaries = of_samples(&judging.samples);
+    let new = summaries.iter().rev().find_map(|summary| summary.commit.clone());
+    let aliases: HashMap<String, String> = store.aliases(project)?.into_iter().collect();
+    let blessings = store.blessings(project)?;
+    let past = Past { store, project, judging, asked, branch, blessings: &blessings };
+    let mut found = Gathered { candidates: Vec::new(), names: Vec::new(), findings: Vec::new() };
+    let mut left_out = HashSet::new();
+    let own =
+        |metric: usize| summaries.iter().filter(move |summary| summary.metric == metric).cloned();
+    for mut summary in metrics.iter().flat_map(|&metric| own(metric)) {
+        if summary.commit != new {
+            continue;
+        }
+        found.names.push(summary.benchmark.name.clone());
+        if let Some(new) = aliases.get(&summary.benchmark.name) {
+            summary.benchmark.name.clone_from(new);
+        }
+        let (candidate, findings) = past.of(summary, &mut left_out)?;
+        found.candidates.push(candidate);
+        found.findings.extend(findings);
+    }
+    if let Some(branch) = branch.filter(|_| !left_out.is_empty()) {
+        found.findings.push(not_on_branch(&branch.name, left_out.len()));
+    }
+    let names: HashSet<String> =
+        found.candidates.iter().map(|candidate| candidate.benchmark.label()).collect();
+    found.findings.extend(past.missing(&names)?);
+    Ok(found)
+}
+
+/// The runs before.
+struct Past<'a> {
+    store: &'a Store,
+    project: &'a str,
+    judging: &'a Judging,
+    asked: Asked,
+    branch: Option<&'a Branch>,
+    blessings: &'a [Blessing],
+}
+
+impl Past<'_> {
+    /// A benchmark with the runs before it, and what to know of those: what was before a level that was accepted is left out, and what is not
+    /// on the branch.
+    fn of(
+        &self,
+        summary: Summarised,
+        left_out: &mut HashSet<String>,
+    ) -> anyhow::Result<(Candidate, Vec<Finding>)> {
+        let metric = self.judging.samples.metrics[summary.metric].clone();
+        let benchmark = summary.benchmark;
+        let mut findings = Vec::new();
+        // Two for the look at three together, and the run itself.
+        let enough = self.asked.window + 3;
+        let mut last = enough;
+        let mut before = loop {
+            let wanted = Wanted {
+                metric: Some(&metric.name),
+                machine: Some(&self.judging.fingerprint),
+                last: Some(last),
+            };
+            let found = self.store.series(self.project, &benchmark.name, wanted)?;
+            let same = |series: &&Series| series.benchmark == benchmark;
+            let comparable = |series: &&Series| {
+                same(series)
+                    && series.metric.unit == metric.unit
+                    && series.metric.better == metric.better
+            };
+            let Some(series) = found.iter().find(comparable) else {
+                let other = found.iter().filter(same).find(|s| s.metric.unit != metric.unit);
+                findings.extend(
+                    other.map(|s| unit_changed(&benchmark.label(), &metric, &s.metric.unit)),
+                );
+                break Vec::new();
+            };
+            let read = series.points.len();
+            let points = self.on_branch(series.points.clone(), left_out);
+            // Of a store that has many runs of branches more have to be read.
+            if self.branch.is_none() || points.len() >= enough || read < last {
+                break points;
+            }
+            last = last.saturating_mul(4);
+        };
+        // Runs of one time stand in the order in which they were added.
+        before.reverse();
+        if let Some(blessing) = last_blessing(self.blessings, &benchmark.name) {
+            let cut = blessing.cut(&mut before);
+            findings.extend((cut > 0).then(|| blessing.finding(&benchmark.label(), cut)));
+        }
+        let kept = self.judging.kept.as_ref().map(Run::short);
+        before.retain(|point| kept != Some(point.recording.as_str()));
+        Ok((Candidate { benchmark, metric, now: summary.result, before }, findings))
+    }
+
+    /// Without those that are not on the branch.
+    fn on_branch(&self, mut points: Vec<Point>, left_out: &mut HashSet<String>) -> Vec<Point> {
+        let Some(branch) = self.branch else { return points };
+        let kept = self.judging.kept.as_ref().map(Run::short);
+        points.retain(|point| {
+            let is_on = branch.has(point.revision.as_ref());
+            if !is_on && kept != Some(point.recording.as_str()) {
+                left_out.insert(point.recording.clone());
+            }
+            is_on
+        });
+        points
+    }
+
+    /// Benchmarks of the last run of this suite that this one lacks.
+    fn missing(&self, names: &HashSet<String>) -> anyhow::Result<Vec<Finding>> {
+        let judging = self.judging;
+        let kept = judging.kept.as_ref().map(|run| run.id);
+        for run in self.store.log(self.project, LOOKED_AT)? {
+            let is_other = self.branch.is_some_and(|branch| !branch.has(run.revision.as_ref()));
+            if run.fingerprint != judging.fingerprint || kept == Some(run.id) || is_other {
+                continue;
+            }
+            let contents = self.store.contents(&run)?;
+            let before: HashSet<String> =
+                contents.results.iter().map(|result| result.benchmark.label()).collect();
+            if 2 * before.intersection(names).count() < before.len() {
+                continue;
+            }
+            let last = run.revision.as_ref().map(Revision::short).unwrap_or(run.short());
+            let mut gone: Vec<&String> = before.difference(names).collect();
+            gone.sort();
+            return Ok(gone.into_iter().map(|name| vanished(name, last, 1)).collect());
+        }
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,426 @@
+//! `assay gate --confirm`: the last normal revision and the new one are measured by turns, where a benchmark is worse.
+//!
+//! `assay bench` or `run` does it, as a process of its own that ends with this one. Without `--confirm` its command line is what is advised.
+//! Whatever keeps it from being measured leaves the alarm as it was.
+
+use super::Args;
+use super::candidates::Judging;
+use super::measured::{Measured, Ran, query};
+use crate::output;
+use crate::revisions::{self, NO_BUILD, staged};
+use crate::run_error::RunError;
+use anyhow::Context;
+use assay_analysis::history::gate::{Confirmation, Fresh, Gate, Judged, Standing, can_confirm};
+use assay_analysis::history::short;
+use assay_analysis::{Analysis, Comparison, Options, analyse};
+use assay_data::{Action, Environment, Finding, How, StopReason, assay_file};
+use assay_measure::revisions::RevisionError;
+use assay_measure::{environment, git, interrupt};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// What there is to go by.
+pub(super) struct Confirming<'a> {
+    pub args: &'a Args,
+    pub judging: &'a Judging,
+    /// What the benchmarks were called when they were measured, one for each.
+    pub names: &'a [String],
+}
+
+/// Two revisions of one repository, the last normal one first.
+struct Pair {
+    old: String,
+    new: String,
+}
+
+/// What keeps a fresh run from being measured.
+type Why = String;
+
+impl Confirming<'_> {
+    /// Confirms the alarms, if that is asked for; else the command line that would measure what is worse, or not known, where there is one.
+    ///
+    /// # Errors
+    /// When the user stops it.
+    pub fn run(&self, gate: &mut Gate) -> anyhow::Result<Option<String>> {
+        let worse = |judged: &Judged| judged.standing == Standing::Worse;
+        if self.args.confirm.confirm {
+            self.confirm(gate, &places(gate, worse))?;
+            return Ok(None);
+        }
+        let alarms = places(gate, worse);
+        let wanted = match alarms.is_empty() {
+            true => places(gate, |judged| judged.standing == Standing::Inconclusive),
+            false => alarms,
+        };
+        let Some(&first) = wanted.first() else { return Ok(None) };
+        let Some(line) = self.line(gate, first, &wanted) else { return Ok(None) };
+        gate.findings.push(can_confirm());
+        Ok(Some(line))
+    }
+
+    fn confirm(&self, gate: &mut Gate, alarms: &[usize]) -> anyhow::Result<()> {
+        if alarms.is_empty() {
+            return Ok(());
+        }
+        interrupt::install()?;
+        let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut found: BTreeMap<usize, Result<Fresh, Why>> = BTreeMap::new();
+        let known = self.known();
+        for &place in alarms {
+            match known.as_ref().map_err(Clone::clone).and_then(|_| self.pair(&gate.judged[place]))
+            {
+                Ok(pair) => groups.entry(pair.old).or_default().push(place),
+                Err(why) => drop(found.insert(place, Err(why))),
+            }
+        }
+        for (old, places) in groups {
+            let (Ok(how), Ok(new)) = (&known, self.new_revision()) else { continue };
+            let pair = Pair { old, new };
+            for (place, fresh) in self.measure(gate, how, &pair, &places)? {
+                found.insert(place, fresh);
+            }
+        }
+        for (place, fresh) in found {
+            let judged = &gate.judged[place];
+            let against = judged.last_normal.as_ref().map(|revision| revision.commit.clone());
+            let revision = self.new_revision().ok();
+            gate.settle(place, Confirmation { against, revision, fresh });
+        }
+        Ok(())
+    }
+
+    /// How the run was measured, as far as it can be measured here.
+    fn known(&self) -> Result<Measured, Why> {
+        let judging = self.judging;
+        if self.args.beside.machine.is_none() {
+            let here = Environment::from_facts(environment::capture());
+            let of = |environment: &Environment| environment.text("hostname").map(str::to_owned);
+            if let (Some(there), Some(here)) = (of(&judging.samples.environment), of(&here))
+                && there != here
+            {
+                return Err(format!(
+                    "{} was measured on {there}, and this is {here} (--machine NAME stands for host names that change)",
+                    judging.name
+                ));
+            }
+        }
+        let said = |error: anyhow::Error| format!("{error:#}");
+        if !self.args.confirm.words.is_empty() {
+            return Measured::of(&self.args.confirm.words, None).map_err(said);
+        }
+        let words = judging.argv().get(1..).unwrap_or_default();
+        if words.is_empty() {
+            return Err(format!(
+                "it is not known how {} was measured: say it behind --, as in `-- bench build/bm`",
+                judging.name
+            ));
+        }
+        if !judging.samples.left_out().is_empty() {
+            return Err(format!("{} is anonymous, and its command line lacks words", judging.name));
+        }
+        let top = git::top(Path::new("."));
+        Measured::of(words, top.as_deref()).map_err(|error| {
+            format!("how {} was measured does not fit two revisions: {error:#}", judging.name)
+        })
+    }
+
+    /// The new revision, as it can be typed.
+    fn new_revision(&self) -> Result<String, Why> {
+        if let Some(named) = &self.args.confirm.rev {
+            return Ok(named.clone());
+        }
+        let judging = self.judging;
+        let commit = judging.commit().ok_or_else(|| {
+            format!("it is not known which revision {} measured: --rev names it", judging.name)
+        })?;
+        let dirty = judging.samples.environment.flag("git_dirty").unwrap_or(false)
+            || judging.kept.as_ref().is_some_and(|run| run.changed);
+        match commit.strip_suffix("-dirty") {
+            None if !dirty => Ok(commit),
+            plain => {
+                // The changes may still be there.
+                let here = git::place(Path::new("."), "HEAD");
+                let is_here =
+                    here.is_some_and(|h| Some(h.commit.as_str()) == plain.or(Some(&commit)));
+                is_here.then(|| ".".to_owned()).ok_or_else(|| {
+                    format!("{} was measured with changes that are in no commit", judging.name)
+                })
+            }
+        }
+    }
+
+    /// The revisions to measure for one benchmark.
+    fn pair(&self, judged: &Judged) -> Result<Pair, Why> {
+        let new = self.new_revision()?;
+        if judged.benchmark.role > 0 {
+            return Err("its run compared two builds that are no revisions".to_owned());
+        }
+        let old = judged.last_normal.as_ref().ok_or("no normal run has a revision")?;
+        let here = Path::new(".");
+        let place = |name: &str| {
+            git::place(here, if name == "." { "HEAD" } else { name })
+                .ok_or_else(|| format!("git knows no commit {} here", short(name)))
+        };
+        let (old, at) = (place(&old.commit)?, place(&new)?);
+        if old.commit == at.commit && new != "." {
+            return Err(format!(
+                "the last normal run measured the same commit, {}: the machine changed, not the code",
+                short(&old.commit)
+            ));
+        }
+        Ok(Pair { old: old.commit, new: if new == "." { new } else { at.commit } })
+    }
+
+    /// The line that builds a revision.
+    fn build<'a>(&'a self, how: &'a Measured) -> &'a str {
+        let recorded = match how {
+            Measured::Bench { build, .. } => build.as_deref(),
+            Measured::Run { .. } => None,
+        };
+        self.args.confirm.build.as_deref().or(recorded).unwrap_or(NO_BUILD)
+    }
+
+    /// Words of `assay bench` that measure these benchmarks of both revisions.
+    fn bench(&self, gate: &Gate, how: &Measured, pair: &Pair, places: &[usize]) -> Vec<String> {
+        let Measured::Bench { program, options, passed, .. } = how else { return Vec::new() };
+        let words = ["bench", "--rev", &pair.old, "--rev", &pair.new, "--build", self.build(how)];
+        let mut words: Vec<String> = words.map(str::to_owned).to_vec();
+        words.extend(["--program".to_owned(), program.clone()]);
+        let mut names: Vec<&str> = places.iter().map(|&p| self.names[p].as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        words.extend(["--filter".to_owned(), query(&names)]);
+        words.extend(options.iter().cloned());
+        words.extend(self.deciding(gate, places));
+        if !passed.is_empty() {
+            words.push("--".to_owned());
+            words.extend(passed.iter().cloned());
+        }
+        words
+    }
+
+    /// Options that say what is decided, and how: as it was here.
+    fn deciding(&self, gate: &Gate, places: &[usize]) -> Vec<String> {
+        let mut metrics: Vec<&str> = Vec::new();
+        for &place in places {
+            let name = gate.judged[place].metric.name.as_str();
+            if !metrics.contains(&name) {
+                metrics.push(name);
+            }
+        }
+        let (first, rest) = metrics.split_first().unwrap_or((&"wall", &[]));
+        let mut words = vec!["--primary".to_owned(), (*first).to_owned()];
+        if !rest.is_empty() {
+            words.extend(["--secondary".to_owned(), rest.join(",")]);
+        }
+        let threshold = format!("{:.6}", gate.asked.threshold * 100.0);
+        let threshold = threshold.trim_end_matches('0').trim_end_matches('.');
+        words.extend(["--threshold".to_owned(), format!("{threshold}%")]);
+        if let Some(time) = self.args.confirm.time {
+            words.extend(["--time".to_owned(), format!("{time}s")]);
+        }
+        words
+    }
+
+    /// The command line that measures what is worse, of both revisions, where there is one for it.
+    fn line(&self, gate: &Gate, first: usize, places: &[usize]) -> Option<String> {
+        let how = self.known().ok()?;
+        let pair = self.pair(&gate.judged[first]).ok()?;
+        let of_people = |name: &str| short(name).to_owned();
+        let pair = Pair { old: of_people(&pair.old), new: of_people(&pair.new) };
+        let words = match &how {
+            Measured::Bench { .. } => self.bench(gate, &how, &pair, places),
+            Measured::Run { commands } if pair.new != "." => {
+                let command = ran(commands, &self.names[first])?;
+                let mut words = vec!["bisect".to_owned(), format!("{}..{}", pair.old, pair.new)];
+                let line = self.build(&how);
+                if line != NO_BUILD {
+                    words.extend(["--build".to_owned(), line.to_owned()]);
+                }
+                words.extend(self.deciding(gate, &[first]));
+                words.push("--".to_owned());
+                match &command.shell {
+                    Some(shell) => words.extend([shell.clone(), "-c".into(), command.text.clone()]),
+                    None => words.extend(shell_words::split(&command.text).ok()?),
+                }
+                words
+            }
+            Measured::Run { .. } => return None,
+        };
+        Some(format!("assay {}", shell_words::join(words)))
+    }
+
+    /// A fresh run of both revisions about these benchmarks.
+    fn measure(
+        &self,
+        gate: &Gate,
+        how: &Measured,
+        pair: &Pair,
+        places: &[usize],
+    ) -> anyhow::Result<Vec<(usize, Result<Fresh, Why>)>> {
+        let mut found = Vec::new();
+        let mut parts: Vec<Vec<usize>> = vec![places.to_vec()];
+        if matches!(how, Measured::Run { .. }) {
+            // Each command is an experiment of its own.
+            parts = places.iter().map(|&place| vec![place]).collect();
+        }
+        for part in parts {
+            let labels: Vec<String> = part
+                .iter()
+                .map(|&place| format!("`{}`", gate.label(&gate.judged[place])))
+                .collect();
+            self.say(&format!(
+                "confirming {}: measuring {} against {} by turns",
+                labels.join(", "),
+                short(&pair.new),
+                short(&pair.old)
+            ));
+            let fresh = match self.fresh(gate, how, pair, &part) {
+                Ok(analysis) => Ok(analysis),
+                Err(Obstacle::Interrupted) => {
+                    let why = "while an alarm was being confirmed";
+                    return Err(RunError::Interrupted(why.to_owned()).into());
+                }
+                Err(Obstacle::Other(why)) => Err(why),
+            };
+            for place in part {
+                let name = &self.names[place];
+                let own = fresh.as_ref().map_err(Clone::clone).and_then(|analysis| {
+                    said_of(analysis, how, name, &gate.judged[place])
+                        .ok_or_else(|| format!("the fresh run has no {name} on both revisions"))
+                });
+                found.push((place, own));
+            }
+        }
+        Ok(found)
+    }
+
+    fn fresh(
+        &self,
+        gate: &Gate,
+        how: &Measured,
+        pair: &Pair,
+        places: &[usize],
+    ) -> Result<Analysis, Obstacle> {
+        let mut repository = revisions::repository()?;
+        let room = tempfile::tempdir().context("a temporary directory")?;
+        let file = room.path().join("fresh.assay");
+        let own = std::env::current_exe().context("the program assay itself")?;
+        let mut words: Vec<OsString> = vec![own.into()];
+        let mut trees = Vec::new();
+        let measured: Vec<String> = match how {
+            Measured::Bench { .. } => self.bench(gate, how, pair, places),
+            Measured::Run { commands } => {
+                let name = &self.names[places[0]];
+                let command = ran(commands, name)
+                    .ok_or_else(|| format!("it is not known which command {name} is"))?;
+                for written in [&pair.old, &pair.new] {
+                    let revision = repository.revision(written)?;
+                    let line = self.build(how);
+                    let ready = repository.ready(&revision, line, None, &mut |stage| {
+                        if line != NO_BUILD {
+                            self.say(&staged(short(written), stage, None));
+                        }
+                    })?;
+                    trees.push(ready);
+                }
+                let mut words = vec!["run".to_owned()];
+                for (number, tree) in trees.iter().enumerate() {
+                    let cwd = command
+                        .cwd
+                        .as_ref()
+                        .map_or_else(|| tree.directory.clone(), |below| tree.directory.join(below));
+                    words.push(format!("--cwd={}:{}", number + 1, cwd.display()));
+                }
+                words.extend(["-n", "normal", "-n", "new"].map(str::to_owned));
+                words.extend(command.options.iter().cloned());
+                words.extend(self.deciding(gate, places));
+                words.extend(["--".to_owned(), command.text.clone(), command.text.clone()]);
+                words
+            }
+        };
+        let (verb, rest) = measured.split_first().context("a verb")?;
+        words.extend([verb.into(), "--quiet".into(), "--save".into(), file.clone().into()]);
+        words.extend(rest.iter().map(Into::into));
+        repository.run_here(words)?;
+        let samples = assay_file::read(&file).map_err(anyhow::Error::from)?;
+        if matches!(samples.stop, Some(StopReason::Interrupted | StopReason::Failed)) {
+            return Err(Obstacle::Other("the fresh run was not measured to its end".to_owned()));
+        }
+        Ok(analyse(&samples, &Options::default()).map_err(anyhow::Error::from)?)
+    }
+
+    fn say(&self, line: &str) {
+        if !self.args.beside.look.quiet {
+            output::say(line);
+        }
+    }
+}
+
+fn places(gate: &Gate, of: impl Fn(&Judged) -> bool) -> Vec<usize> {
+    (0..gate.judged.len()).filter(|&place| of(&gate.judged[place])).collect()
+}
+
+/// The command that a benchmark of this name is.
+fn ran<'a>(commands: &'a [Ran], name: &str) -> Option<&'a Ran> {
+    commands.iter().find(|command| command.is_called(name, commands.len() == 1))
+}
+
+/// What a fresh run says of one metric of a benchmark.
+fn said_of(analysis: &Analysis, how: &Measured, name: &str, judged: &Judged) -> Option<Fresh> {
+    let is_own = |comparison: &&Comparison| {
+        let row = matches!(how, Measured::Run { .. }) || analysis.row_of(comparison).name == name;
+        row && analysis.metrics[comparison.metric].name == judged.metric.name
+    };
+    let found = analysis.comparisons.iter().chain(&analysis.secondary).find(is_own)?;
+    Some(Fresh { verdict: found.decision.verdict, ratio: found.ratio })
+}
+
+/// Names the command line in what is advised about measuring both.
+pub(super) fn name_line<'a>(line: &str, findings: impl IntoIterator<Item = &'a mut Finding>) {
+    let advice = findings.into_iter().flat_map(|finding| &mut finding.advice);
+    for advice in advice.filter(|advice| advice.action == Action::MeasureInBlocks) {
+        advice.how = Some(How::Command(line.to_owned()));
+    }
+}
+
+/// Why there is no fresh run.
+enum Obstacle {
+    /// The user stopped it.
+    Interrupted,
+    /// Anything else leaves the alarm as it was.
+    Other(Why),
+}
+
+impl From<RevisionError> for Obstacle {
+    fn from(error: RevisionError) -> Self {
+        let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+        Self::Other(match error {
+            RevisionError::Interrupted => return Self::Interrupted,
+            RevisionError::Run { how, end, .. } => {
+                let said = end.lines().find_map(|line| line.trim_start().strip_prefix("error: "));
+                said.map_or_else(|| format!("the fresh run {how}"), str::to_owned)
+            }
+            RevisionError::Build { revision, how, log, .. } => {
+                format!("the build line of {} {how} ({})", short(&revision), log.display())
+            }
+            other => first(&other.to_string()),
+        })
+    }
+}
+
+impl From<anyhow::Error> for Obstacle {
+    fn from(error: anyhow::Error) -> Self {
+        match error.downcast_ref::<RunError>() {
+            Some(RunError::Interrupted(_)) => Self::Interrupted,
+            _ => Self::Other(format!("{error:#}").lines().next().unwrap_or_default().to_owned()),
+        }
+    }
+}
+
+impl From<String> for Obstacle {
+    fn from(why: String) -> Self {
+        Self::Other(why)
+    }
+}

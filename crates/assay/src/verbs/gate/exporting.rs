@@ -1,0 +1,86 @@
+//! The files that an answer is written to; the ending of a name says in which form.
+
+use crate::present::outputs;
+use crate::{output, whole_file};
+use anyhow::{Context, bail};
+use assay_report::history::{GateReport, badge, gate_markdown, junit, sarif};
+use assay_report::json::{self, Gated};
+use std::path::{Path, PathBuf};
+
+/// What a file can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Json,
+    Markdown,
+    Junit,
+    Sarif,
+    Badge,
+}
+
+/// Endings of names; that of SARIF comes before the one of JSON, which it may end in.
+const ENDINGS: [(&str, Form); 6] = [
+    (".sarif.json", Form::Sarif),
+    (".sarif", Form::Sarif),
+    (".json", Form::Json),
+    (".md", Form::Markdown),
+    (".xml", Form::Junit),
+    (".svg", Form::Badge),
+];
+
+fn form_of(path: &Path) -> Option<Form> {
+    let name = path.to_string_lossy().to_lowercase();
+    ENDINGS.into_iter().find_map(|(ending, form)| name.ends_with(ending).then_some(form))
+}
+
+/// Checks before anything is judged that every file can be written, in a form that is known, and does not take the place of what is read.
+///
+/// # Errors
+/// When one can't.
+pub(super) fn check(export: &[PathBuf], judged: Option<&Path>) -> anyhow::Result<()> {
+    let read: Vec<PathBuf> = judged.map(Path::to_owned).into_iter().collect();
+    let wanted: Vec<_> = export.iter().map(|path| ("--export", path.as_path())).collect();
+    outputs::check(&read, &wanted)?;
+    for path in export {
+        if form_of(path).is_none() {
+            bail!(
+                "--export {}: the ending says how to write it: .json, .md (a comment), .xml (JUnit), .sarif or .svg (a badge)",
+                path.display()
+            );
+        }
+        whole_file::check(path, "comment.md")
+            .with_context(|| format!("--export {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Writes the answer to all of them.
+///
+/// # Errors
+/// When one can't be written; the others are.
+pub(super) fn write(
+    export: &[PathBuf],
+    report: &GateReport<'_>,
+    quiet: bool,
+) -> anyhow::Result<()> {
+    let mut done = Ok(());
+    for path in export {
+        let written = text(path, report)
+            .and_then(|text| whole_file::replace(path, text.as_bytes()))
+            .with_context(|| format!("--export {}", path.display()));
+        if written.is_ok() && !quiet {
+            output::say(&format!("written: {}", path.display()));
+        }
+        done = done.and(written);
+    }
+    done
+}
+
+fn text(path: &Path, report: &GateReport<'_>) -> anyhow::Result<String> {
+    Ok(match form_of(path).context("the ending is of no form")? {
+        Form::Json => json::text(&Gated::of(report))?,
+        Form::Markdown => gate_markdown(report),
+        Form::Junit => junit(report),
+        Form::Sarif => json::text(&sarif(report, env!("CARGO_PKG_VERSION")))?,
+        Form::Badge => badge(report),
+    })
+}

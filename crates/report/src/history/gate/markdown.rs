@@ -1,0 +1,87 @@
+//! A gate's answer as a comment on a pull request: its first line is a mark that nobody sees, by which the next run finds the comment and
+//! edits it. Names may hold anything, and stay text.
+
+use super::{GateReport, HEADS, numbers, rests_on, sentence, shown, standing};
+use crate::findings;
+use crate::label::label;
+use crate::markdown::{code, escaped};
+use crate::words::counted;
+use assay_analysis::history::gate::Standing;
+use std::fmt::Write;
+
+/// More rows than these make no comment that anybody reads.
+const MOST_ROWS: usize = 60;
+
+/// The Markdown text, every line ended; the first line is the mark.
+pub fn markdown(report: &GateReport<'_>) -> String {
+    let gate = report.gate;
+    let sign = match gate.standing() {
+        Standing::Worse => "❌",
+        Standing::Inconclusive => "❔",
+        Standing::Better | Standing::Normal => "✅",
+    };
+    let mut text = format!("{}\n", mark(report.project));
+    text += &format!("{sign} **{}**\n\n", escaped(&sentence(report)));
+    let rows = shown(report);
+    if !rows.is_empty() {
+        text += &format!("| {} |\n|:--|--:|--:|:--|--:|--:|:--|\n", HEADS.join(" | "));
+    }
+    for judged in rows.iter().take(MOST_ROWS) {
+        let name =
+            format!("{} {}", code(&judged.benchmark.label()), escaped(&label(&judged.metric)));
+        let told = match judged.standing {
+            Standing::Worse => format!("**{}**", standing(judged)),
+            _ => standing(judged),
+        };
+        let cells = numbers(judged).map(|cell| escaped(&cell)).join(" | ");
+        text += &format!("| {name} | {cells} | {told} |\n");
+    }
+    if rows.len() > MOST_ROWS {
+        text += &format!("\n… and {} more.\n", rows.len() - MOST_ROWS);
+    }
+    let normal = gate.judged.len() - rows.len();
+    if !rows.is_empty() {
+        text += "\n";
+    }
+    if normal > 0 && !rows.is_empty() {
+        text += &format!("{} normal.\n\n", counted(normal, "benchmark"));
+    }
+    text += &format!("{}.\n", escaped(&rests_on(report)));
+    let told = findings::told_once(gate.findings.iter(), |a, b| a.code == b.code);
+    let list = findings::markdown(told);
+    if !list.is_empty() {
+        text += &format!("\n{list}");
+    }
+    text
+}
+
+/// The mark of a project's comment. Whatever the project is called, it ends where it should: letters, digits, dots and single dashes stay,
+/// all other bytes are numbers.
+fn mark(project: &str) -> String {
+    let mut name = String::with_capacity(project.len());
+    for byte in project.bytes() {
+        match byte {
+            b'-' if !name.is_empty() && !name.ends_with('-') => name.push('-'),
+            byte if byte.is_ascii_alphanumeric() || b"._/".contains(&byte) => {
+                name.push(char::from(byte));
+            }
+            byte => {
+                let _infallible = write!(name, "%{byte:02x}");
+            }
+        }
+    }
+    format!("<!-- assay-gate: {name} -->")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mark;
+
+    #[test]
+    fn a_mark_ends_only_once_and_tells_projects_apart() {
+        assert_eq!(mark("parser-c_1"), "<!-- assay-gate: parser-c_1 -->");
+        assert_eq!(mark("a --> b"), "<!-- assay-gate: a%20-%2d%3e%20b -->");
+        assert_eq!(mark("-->"), "<!-- assay-gate: %2d-%3e -->");
+        assert_ne!(mark("ä"), mark("a"));
+    }
+}

@@ -1,0 +1,101 @@
+//! A gate's answer as SARIF 2.1.0 (OASIS), for code scanning: a result for each benchmark that is worse, or not known.
+
+use super::{GateReport, numbers, sentence, standing};
+use crate::label::label;
+use assay_analysis::history::gate::{Judged, Standing};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// What is found, in the order of their indices.
+const RULES: [(&str, &str, &str); 3] = [
+    ("worse-than-normal", "A benchmark is worse than what is normal on this machine", "error"),
+    ("not-known", "It is not known whether a benchmark is worse than what is normal", "none"),
+    ("normal", "A benchmark is as it was in the last runs", "none"),
+];
+
+/// The kinds of results by these.
+const KINDS: [&str; 3] = ["fail", "open", "pass"];
+
+/// The document; benchmarks that are normal are results of it only where all are listed. `version`: of the program.
+pub fn sarif(report: &GateReport<'_>, version: &str) -> Value {
+    let rules = RULES.map(|(id, told, level)| {
+        json!({
+            "id": id,
+            "shortDescription": {"text": format!("{told}.")},
+            "defaultConfiguration": {"level": level},
+        })
+    });
+    let judged = report.gate.judged.iter();
+    let listed = judged.filter(|judged| report.all || rule(judged) < 2);
+    let results: Vec<Value> = listed.map(|judged| result(report, judged)).collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {"name": "assay", "version": version, "rules": rules}},
+            "automationDetails": {
+                "id": format!("assay-gate/{}/", report.project),
+                "description": {"text": sentence(report)},
+            },
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    })
+}
+
+fn rule(judged: &Judged) -> usize {
+    match judged.standing {
+        Standing::Worse => 0,
+        Standing::Inconclusive => 1,
+        Standing::Normal | Standing::Better => 2,
+    }
+}
+
+fn result(report: &GateReport<'_>, judged: &Judged) -> Value {
+    let name = judged.benchmark.label();
+    let rule = rule(judged);
+    let [now, change, range, runs, _] = numbers(judged);
+    let told = format!(
+        "{name} {}: {}, now {now}, {change} from what is normal {range} ({runs} runs on {})",
+        label(&judged.metric),
+        standing(judged),
+        report.machine
+    );
+    let logical = json!([{"fullyQualifiedName": name, "kind": "function"}]);
+    let location = match report.file {
+        Some(file) => json!({
+            "physicalLocation": {
+                "artifactLocation": {"uri": uri(file)},
+                "region": {"startLine": 1},
+            },
+            "logicalLocations": logical,
+        }),
+        None => json!({"logicalLocations": logical}),
+    };
+    json!({
+        "ruleId": RULES[rule].0,
+        "ruleIndex": rule,
+        // What is no failure has no level.
+        "kind": KINDS[rule],
+        "level": RULES[rule].2,
+        "message": {"text": told},
+        "locations": [location],
+        // By this the same result is known in the next run.
+        "partialFingerprints": {
+            "assayGate/v1": format!("{}/{name}/{}", report.project, judged.metric.name),
+        },
+    })
+}
+
+/// A path as a reference of RFC 3986: all but its unreserved characters and slashes are numbers.
+fn uri(path: &str) -> String {
+    let mut text = String::with_capacity(path.len());
+    for byte in path.trim_start_matches("./").bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            let _infallible = write!(text, "%{byte:02X}");
+        }
+    }
+    text
+}
