@@ -1,0 +1,15 @@
+//! What `assay tests` loads into the processes of a suite, as text: the hooks of Ruby's and Python's test frameworks.
+//!
+//! All files go into one directory, from where the interpreters load what they need. They are written for themselves, in their languages:
+//! nothing of the gem or the package is imported. What they write is in docs/reference/test-events.md.
+
+/// Every file by its name: `assay_tests.rb` is loaded by `RUBYOPT`, `assay_tests_hook.py` is pytest's plugin, `assay_unittest.py` is run
+/// in place of `-m unittest`; the others are loaded by these.
+pub const FILES: [(&str, &str); 6] = [
+    ("assay_tests.rb", include_str!("hooks/assay_tests.rb")),
+    ("assay_tests_causes.rb", include_str!("hooks/assay_tests_causes.rb")),
+    ("assay_tests_minitest.rb", include_str!("hooks/assay_tests_minitest.rb")),
+    ("assay_tests_record.rb", include_str!("hooks/assay_tests_record.rb")),
+    ("assay_tests_rspec.rb", include_str!("hooks/assay_tests_rspec.rb")),
+    ("assay_tests_test_unit.rb", include_str!("hooks/assay_tests_test_unit.rb")),
+];

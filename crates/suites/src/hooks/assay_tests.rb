@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+# Loaded by RUBYOPT into every Ruby that a suite starts. It waits until a test framework is there, and only then loads the files beside it, which
+# write what happens (docs/reference/test-events.md). It must cost nothing where no framework comes, and change nothing in any program.
+
+if ENV["ASSAY_TESTS"].to_s.start_with?("path:") && !defined?(::AssayTests) && ["", Process.pid.to_s].include?(ENV["ASSAY_TESTS_WITHIN"].to_s)
+  # What has to be as it is now, before any test stubs it.
+  module AssayTests
+    FOLDER = ENV["ASSAY_TESTS"].delete_prefix("path:").freeze
+    HERE = __dir__.freeze
+    CLOCK = Process.method(:clock_gettime)
+    MONOTONIC = Process::CLOCK_MONOTONIC
+    # Nanoseconds.
+    LOADED = CLOCK.call(MONOTONIC, :nanosecond)
+    ROOT = begin
+      "#{Dir.pwd}/"
+    rescue SystemCallError
+      "/"
+    end.freeze
+    @frameworks = {}
+
+    class << self
+      # Whether a framework is hooked.
+      def hooked?(name) = @frameworks.key?(name)
+
+      # Hooks the frameworks that came since. Called after every `require`.
+      def look
+        hook(:rspec) if defined?(::RSpec::Core::Runner) && defined?(::RSpec::Core::ExampleGroup) && defined?(::RSpec::Core::Example)
+        hook(:minitest) if defined?(::Minitest::Test) && defined?(::Minitest::Runnable)
+        hook(:test_unit) if defined?(::Test::Unit::UI::TestRunnerMediator) && defined?(::Test::Unit::TestCase)
+      end
+
+      private
+
+      def hook(name)
+        return if @frameworks.key?(name)
+
+        @frameworks[name] = true
+        load_part("record")
+        guarded { load_part(name) }
+      end
+
+      # By `load`, since `require` is what calls this.
+      def load_part(name) = (@parts ||= {})[name] ||= load("#{HERE}/assay_tests_#{name}.rb")
+    end
+  end
+
+  # As an alias, as RubyGems has it; under a name that backtraces and `warn` leave out.
+  module Kernel
+    module_eval(<<~'RUBY', "<internal:assay_tests>", 1)
+      alias_method :assay_tests_require, :require
+      def require(path)
+        loaded = assay_tests_require(path)
+        ::AssayTests.look
+        loaded
+      end
+      private :require, :assay_tests_require
+    RUBY
+  end
+
+  # The first that is registered is the last that runs.
+  at_exit { AssayTests.finish if AssayTests.respond_to?(:finish) }
+  AssayTests.look
+end

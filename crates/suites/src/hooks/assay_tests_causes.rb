@@ -1,0 +1,192 @@
+# frozen_string_literal: true
+
+# Counts what makes a test slow: lines of logs, statements of SQL, Redis commands, sleeps, requests, started programs. Loaded only where
+# ASSAY_TESTS_CAUSES asks for it, and put into a library once it is loaded. Methods are chosen such that what a library does once passes
+# one of them once; what is stubbed never comes here, and is not counted.
+
+module AssayTests
+  # Where libraries are counted.
+  module Causes
+    # What the methods here are called as in backtraces.
+    FILE = "<internal:assay_tests>"
+    # Whether it is loaded, and what is put into it. Of a list of methods those that are there.
+    LIBRARIES = {
+      log: [
+        -> { ::Logger::LogDevice if defined?(::Logger::LogDevice) },
+        lambda do |device|
+          Causes.before(device, <<~'RUBY')
+            def write(message)
+              ::AssayTests::COUNTS[::AssayTests::LOG_LINES] += message.is_a?(::String) ? [message.count("\n"), 1].max : 1
+              super
+            end
+          RUBY
+        end
+      ],
+      pg: [
+        -> { ::PG::Connection if defined?(::PG::Connection) },
+        lambda do |connection|
+          names = %i[exec exec_params exec_prepared query async_query async_exec async_exec_params async_exec_prepared sync_exec sync_exec_params
+                     sync_exec_prepared send_query send_query_params send_query_prepared]
+          Causes.timed(connection, names, :SQL)
+        end
+      ],
+      mysql2: [
+        -> { ::Mysql2::Client if defined?(::Mysql2::Client) && defined?(::Mysql2::Statement) },
+        lambda do |client|
+          Causes.timed(client, %i[query], :SQL)
+          Causes.timed(::Mysql2::Statement, %i[execute], :SQL)
+        end
+      ],
+      trilogy: [-> { ::Trilogy if defined?(::Trilogy) }, ->(client) { Causes.timed(client, %i[query], :SQL) }],
+      sqlite3: [
+        -> { ::SQLite3::Statement if defined?(::SQLite3::Database) && defined?(::SQLite3::Statement) },
+        lambda do |statement|
+          Causes.timed(::SQLite3::Database, %i[execute execute_batch execute_batch2], :SQL)
+          Causes.timed(statement, %i[execute], :SQL)
+          # A statement that was only bound is executed by reading it, one that was executed is only read.
+          Causes.before(statement, <<~'RUBY')
+            def execute(...)
+              @assay_tests_executed = true
+              super
+            end
+
+            def each(&block)
+              return super if @assay_tests_executed || block.nil?
+
+              ::AssayTests::Causes.time(::AssayTests::SQL) { super }
+            end
+          RUBY
+        end
+      ],
+      redis: [
+        -> { ::Redis::Client if defined?(::Redis::Client) && !(defined?(::RedisClient) && ::Redis::Client <= ::RedisClient) },
+        lambda do |client|
+          Causes.before(client, <<~'RUBY')
+            def process(commands, &block)
+              ::AssayTests::COUNTS[::AssayTests::REDIS] += commands.size - 1
+              ::AssayTests::Causes.time(::AssayTests::REDIS) { super }
+            end
+          RUBY
+        end
+      ],
+      redis_client: [
+        -> { ::RedisClient::ConnectionMixin if defined?(::RedisClient::ConnectionMixin) },
+        lambda do |connection|
+          Causes.before(connection, <<~'RUBY')
+            def call(...)
+              ::AssayTests::Causes.time(::AssayTests::REDIS) { super }
+            end
+
+            def call_pipelined(commands, ...)
+              ::AssayTests::COUNTS[::AssayTests::REDIS] += commands.size - 1
+              ::AssayTests::Causes.time(::AssayTests::REDIS) { super }
+            end
+          RUBY
+        end
+      ],
+      http: [-> { ::Net::HTTP if defined?(::Net::HTTP) && ::Net::HTTP.private_method_defined?(:transport_request) }, ->(http) { Causes.timed(http, %i[transport_request], :HTTP) }]
+    }
+
+    # Counts and times a block. The time stands behind the number.
+    module_eval(<<~'RUBY', FILE, 1)
+      def self.time(row)
+        begun = CLOCK.call(MONOTONIC, :nanosecond)
+        yield
+      ensure
+        COUNTS[row] += 1
+        COUNTS[row + 1] += CLOCK.call(MONOTONIC, :nanosecond) - begun
+      end
+    RUBY
+
+    @put_in = {}
+    @features = -1
+
+    class << self
+      # Looks again when something was loaded since.
+      def look
+        return if $LOADED_FEATURES.size == @features
+
+        @features = $LOADED_FEATURES.size
+        LIBRARIES.each do |name, (found, put)|
+          next if @put_in[name] || (target = found.call).nil?
+
+          @put_in[name] = true
+          AssayTests.guarded { put.call(target) }
+        end
+        statements_of_others
+      end
+
+      def before(target, source)
+        methods = Module.new
+        methods.module_eval(source, FILE, 1)
+        target.prepend(methods)
+      end
+
+      # Counts and times these methods, private where they are private.
+      def timed(target, names, row)
+        source = names.filter_map do |name|
+          hidden = target.private_method_defined?(name)
+          next unless hidden || target.method_defined?(name)
+
+          "def #{name}(...)\n::AssayTests::Causes.time(::AssayTests::#{row}) { super }\nend\n#{"private :#{name}\n" if hidden}"
+        end
+        before(target, source.join)
+      end
+
+      # Methods of Kernel and Process. Both as an object's own method and as the module's.
+      def put_into_ruby
+        into(::Kernel, %i[sleep], "::AssayTests::Causes.time(::AssayTests::SLEEPS) { CALL }")
+        count = "::AssayTests::COUNTS[::AssayTests::PROCESSES] += 1\nCALL"
+        into(::Kernel, %i[system spawn fork `], count)
+        [[::Process.singleton_class, %i[spawn fork daemon]], [::IO.singleton_class, %i[popen]]].each do |owner, names|
+          names.each do |name|
+            next unless owner.method_defined?(name)
+
+            before(owner, "def #{name}(...)\n::AssayTests::COUNTS[::AssayTests::PROCESSES] += 1\nsuper\nend\n")
+          end
+        end
+      end
+
+      private
+
+      # Up to Ruby 2.7 what is prepended to a module does not reach the classes that have it: so by an alias. Programs that start
+      # by `fork` of Kernel don't pass Process.fork.
+      def into(owner, names, body)
+        names.each do |name|
+          kept = "assay_tests_#{name == :` ? "backtick" : name}"
+          source = "#{body.sub("CALL", "#{kept}(*arguments, &block)")}\n"
+          text = "alias_method :#{kept}, :#{name}\ndef #{name}(*arguments, &block)\n#{source}end\n" \
+                 "ruby2_keywords(:#{name}) if respond_to?(:ruby2_keywords, true)\nprivate :#{name}, :#{kept}\n"
+          owner.module_eval(text, FILE, 1)
+          owner.singleton_class.class_eval(text.sub(/^private .*/, "private :#{kept}"), FILE, 1)
+        end
+      end
+
+      # Where no driver is known, by what ActiveRecord or Sequel say of their statements.
+      def statements_of_others
+        return if @others || %i[pg mysql2 trilogy sqlite3].any? { |name| @put_in[name] }
+
+        if defined?(::ActiveRecord::Base) && defined?(::ActiveSupport::Notifications)
+          @others = true
+          ::ActiveSupport::Notifications.subscribe("sql.active_record") do |_, from, to, _, payload|
+            next if payload[:cached] || %w[SCHEMA CACHE].include?(payload[:name])
+
+            COUNTS[SQL] += 1
+            COUNTS[SQL_TIME] += ((to - from) * 1_000_000_000).to_i
+          end
+        elsif defined?(::Sequel::Database) && ::Sequel::Database.method_defined?(:log_connection_yield)
+          @others = true
+          timed(::Sequel::Database, %i[log_connection_yield], :SQL)
+        end
+      end
+    end
+  end
+
+  class << self
+    # The run begins.
+    def watch_causes = guarded { Causes.put_into_ruby || Causes.look }
+
+    # A test begins; it may have loaded a library since the last.
+    def look_for_libraries = Causes.look
+  end
+end

@@ -1,0 +1,346 @@
+# frozen_string_literal: true
+
+# Writes the events of a process that runs tests: one file a process, lines of JSON, each written whole. What a framework is does not belong here.
+#
+# A line of a test that ended waits for the next one, so that a test costs one write; it is written at once where the test's process was forked,
+# before anything of the suite's own runs, and at the end. Nothing here may raise into a suite: `guarded` notes the problem and goes on.
+
+module AssayTests
+  # A test that runs.
+  class Running
+    attr_reader :name, :json, :group, :place, :thread, :pid, :begin, :gc, :runs, :objects, :counts
+    # `faults` and `returned` are what a framework's part wants to remember.
+    attr_accessor :setup_end, :body_end, :faults, :returned, :overlapped
+
+    def initialize(name, group, place, pid)
+      @name = name
+      @json = AssayTests.json(name)
+      @group = group
+      @place = place
+      @pid = pid
+      @thread = Thread.current
+      @overlapped = false
+      @gc = AssayTests.gc_time
+      if CAUSES
+        @runs = GC_COUNT.call
+        @objects = GC_STAT.call(:total_allocated_objects)
+        @counts = COUNTS.dup
+      end
+      @begin = CLOCK.call(MONOTONIC, :nanosecond)
+    end
+  end
+
+  PID = Process.method(:pid)
+  GC_TIME = (GC.method(:total_time) if GC.respond_to?(:total_time) && GC.measure_total_time)
+  GC_COUNT = GC.method(:count)
+  GC_STAT = GC.method(:stat)
+  CAUSES = ENV["ASSAY_TESTS_CAUSES"] == "1"
+  # What the test's process did so far; see assay_tests_causes.rb.
+  COUNTS = Array.new(10, 0) # rubocop:disable Style/MutableConstant
+  LOG_LINES, SQL, SQL_TIME, REDIS, REDIS_TIME, SLEEPS, SLEEP_TIME, HTTP, HTTP_TIME, PROCESSES = *0..9
+  IO_CLASS = IO
+  OPEN = IO.method(:sysopen)
+  MAIN_THREAD = Thread.main
+  # Descriptors above the suite's own: what a suite opens after it closed all is not taken for ours.
+  HIGH = [900, 200, 64].freeze
+  # A message is cut behind so many characters, a span left out below so many nanoseconds.
+  LONGEST_MESSAGE = 1_000
+  SHORTEST_SPAN = 50_000
+  SPECIAL = /["\\\u0000-\u001f\u007f]/.freeze
+  ESCAPES = {"\"" => "\\\"", "\\" => "\\\\", "\n" => "\\n", "\r" => "\\r", "\t" => "\\t"}.freeze
+
+  @lock = Mutex.new
+  @pid = PID.call
+  @parent = Process.ppid
+  @muted = false
+  @forked = false
+  @io = nil
+  @path = nil
+  @pending = +""
+  @tests = {}.compare_by_identity
+  @threads = {}.compare_by_identity
+  @places = {}
+  @load_end = nil
+  @failures = 0
+
+  class << self
+    # The tests that run, by whatever stands for them in their framework.
+    attr_reader :tests
+
+    def now = CLOCK.call(MONOTONIC, :nanosecond)
+    def gc_time = GC_TIME ? GC_TIME.call : 0
+
+    # The names that ASSAY_TESTS_ONLY gives, or nil.
+    def only
+      return @only if defined?(@only)
+
+      from = ENV["ASSAY_TESTS_ONLY"].to_s
+      @only = from.start_with?("path:") ? File.readlines(from.delete_prefix("path:"), chomp: true, encoding: "UTF-8").reject(&:empty?) : nil
+    end
+
+    # The seed of ASSAY_TESTS_ORDER, or nil.
+    def order = ENV["ASSAY_TESTS_ORDER"].to_s[/\A\d+\z/]&.to_i
+
+    # Runs a part of the hooks; what it raises is noted, and the suite left alone.
+    def guarded
+      yield
+    rescue StandardError, NotImplementedError => e
+      begin
+        @failures += 1
+        emit(%({"problem":#{json("#{e.class}: #{e.message} (#{e.backtrace&.first})")},"at":#{now}e-9}\n)) if @failures <= 20
+      rescue StandardError
+        nil
+      end
+      nil
+    end
+
+    # Prepends methods of this source. They stand under a name in the framework's own folder, as which backtraces leave them out.
+    def plant(target, source, folder)
+      methods = Module.new
+      methods.module_eval(source, "#{folder}/assay_tests.rb", 1)
+      target.prepend(methods)
+      methods
+    end
+
+    # The framework begins to run what was loaded.
+    def run_begins(framework, version)
+      return if inactive?
+
+      @framework ||= [framework, version]
+      return if @load_end
+
+      @load_end = now
+      AssayTests.watch_causes if CAUSES
+      span("load", nil, LOADED, @load_end)
+    end
+
+    # A test begins. Gives nil where it is none of this process's own: within another test.
+    def begin_test(key, name, group, place)
+      return if inactive? || nested?
+
+      AssayTests.look_for_libraries if CAUSES
+      within unless @within
+      test = Running.new(name, group, place, @pid)
+      unless @tests.empty?
+        test.overlapped = true
+        @tests.each_value { |other| other.overlapped = true }
+      end
+      @tests[key] = test
+      emit(%({"start":#{test.json},"at":#{test.begin}e-9}\n))
+      flush
+      test
+    end
+
+    # A test ended. `name` differs from that at the beginning where the framework found it meanwhile.
+    def end_test(key, status, message, name = nil, id = nil)
+      ended = now
+      test = @tests.delete(key)
+      return if test.nil? || test.pid != @pid || inactive?
+
+      line = +%({"test":#{name && name != test.name ? "#{json(name)},\"started\":#{test.json}" : test.json},"group":#{json(test.group)},#{test.place})
+      line << %("id":#{json(id)},) if id
+      line << %("begin":#{test.begin}e-9,"end":#{ended}e-9,"status":"#{status}","message":#{json(message && cut(message))})
+      line << phases(test, ended)
+      line << %(,"thread":#{@threads[test.thread] ||= @threads.size + 1}) unless test.thread.equal?(MAIN_THREAD)
+      line << causes(test) if CAUSES && !test.overlapped
+      emit(line << "}\n")
+      @last_end = ended
+      flush if @forked
+    end
+
+    # When the last test of this process ended; nil before the first.
+    attr_reader :last_end
+
+    # A test that the framework reports without having run it, since its group could not be set up.
+    def no_test(name, group, place, status, message)
+      at = now
+      emit(%({"test":#{json(name)},"group":#{json(group)},#{place}"begin":#{at}e-9,"end":#{at}e-9,"status":"#{status}","message":#{json(cut(message))}}\n))
+    end
+
+    # The suite does something outside of tests. A line before it says what hung, if it does. Gives what `span_ended` is given.
+    def span_begins(kind, group, announce: true)
+      guarded do
+        next if inactive?
+
+        begun = now
+        if announce
+          emit(%({"open":"#{kind}","group":#{json(group)},"at":#{begun}e-9}\n))
+          flush
+        end
+        [kind, group, begun]
+      end
+    end
+
+    def span_ended(span)
+      ended = now
+      guarded { span(*span, ended) } if span
+    end
+
+    def span(kind, group, from, to)
+      return if to - from < SHORTEST_SPAN
+
+      emit(%({"span":"#{kind}","group":#{json(group)},"begin":#{from}e-9,"end":#{to}e-9}\n))
+    end
+
+    # Where a test stands, as the members of its line.
+    def place(file, line)
+      return "" unless file
+
+      %("file":#{@places[file] ||= json(file.start_with?(ROOT) ? file[ROOT.size..-1] : file.delete_prefix("./"))},"line":#{line || "null"},)
+    end
+
+    def json(text)
+      return "null" if text.nil?
+
+      text = text.to_s
+      utf8 = text.encoding == Encoding::UTF_8 || text.encoding == Encoding::US_ASCII
+      text = text.encode(Encoding::UTF_8, invalid: :replace, undef: :replace) unless utf8
+      text = text.scrub unless text.valid_encoding?
+      return "\"#{text}\"" unless text.match?(SPECIAL)
+
+      "\"#{text.gsub(SPECIAL) { |special| ESCAPES[special] || format("\\u%04x", special.ord) }}\""
+    end
+
+    # Notes which of the tests that were asked for this process has.
+    def found(names)
+      missing = (@only || []) - names
+      emit(%({"missing":[#{missing.map { |name| json(name) }.join(",")}]}\n)) unless missing.empty?
+    end
+
+    def emit(line)
+      @lock.locked? && @lock.owned? ? @pending << line : @lock.synchronize { @pending << line }
+    rescue ThreadError # In a signal's handler.
+      @pending << line
+    end
+
+    def flush
+      return if @pending.empty? || inactive?
+
+      lines = nil
+      @lock.synchronize do
+        lines = @pending
+        @pending = +""
+      end
+      write(lines)
+    rescue SystemCallError, IOError, ThreadError
+      nil
+    end
+
+    # The process ends.
+    def finish
+      return if inactive? || @path.nil?
+
+      emit(%({"end":#{now}e-9}\n))
+      flush
+    end
+
+    private
+
+    # Nothing is written where a test forked, and that child came here: what it does is the test's.
+    def inactive?
+      pid = PID.call
+      return @muted if pid == @pid
+
+      @muted = true unless @tests.empty?
+      @pid = pid
+      @parent = Process.ppid
+      @forked = true
+      @io = @path = nil
+      @pending = +""
+      @lock = Mutex.new
+      @tests.clear
+      @muted
+    end
+
+    def nested?
+      return false if @tests.empty?
+
+      thread = Thread.current
+      @tests.each_value.any? { |test| test.thread.equal?(thread) }
+    end
+
+    # Programs that tests start don't report: their time is the test's.
+    def within
+      @within = true
+      ENV["ASSAY_TESTS_WITHIN"] = @pid.to_s
+    end
+
+    def phases(test, ended)
+      line = +""
+      line << %(,"setup":#{test.setup_end - test.begin}e-9) if test.setup_end
+      if test.body_end
+        line << %(,"body":#{test.body_end - test.setup_end}e-9) if test.setup_end
+        line << %(,"teardown":#{ended - test.body_end}e-9)
+      end
+      line << %(,"gc":#{gc_time - test.gc}e-9) if GC_TIME && !test.overlapped
+      line
+    end
+
+    def causes(test)
+      counts = COUNTS
+      before = test.counts
+      objects = GC_STAT.call(:total_allocated_objects) - test.objects
+      %(,"causes":{"log_lines":#{counts[LOG_LINES] - before[LOG_LINES]},"sql":#{counts[SQL] - before[SQL]},) +
+        %("sql_time":#{counts[SQL_TIME] - before[SQL_TIME]}e-9,"redis":#{counts[REDIS] - before[REDIS]},) +
+        %("redis_time":#{counts[REDIS_TIME] - before[REDIS_TIME]}e-9,"allocations":#{objects},) +
+        %("gc_runs":#{GC_COUNT.call - test.runs},"sleeps":#{counts[SLEEPS] - before[SLEEPS]},) +
+        %("sleep_time":#{counts[SLEEP_TIME] - before[SLEEP_TIME]}e-9,"http":#{counts[HTTP] - before[HTTP]},) +
+        %("http_time":#{counts[HTTP_TIME] - before[HTTP_TIME]}e-9,"processes":#{counts[PROCESSES] - before[PROCESSES]}})
+    end
+
+    def cut(message)
+      message = message.to_s
+      message.size > LONGEST_MESSAGE ? "#{message[0, LONGEST_MESSAGE]}…" : message
+    end
+
+    def write(lines)
+      @io ||= opened
+      @io.syswrite(lines)
+    rescue IOError, Errno::EBADF # The suite closed it.
+      @io = opened
+      @io.syswrite(lines)
+    end
+
+    def opened
+      lines = nil
+      descriptor = @path ? OPEN.call(@path, IO_CLASS::WRONLY | IO_CLASS::APPEND) : created.tap { lines = header }
+      io = IO_CLASS.for_fd(high(descriptor), "ab", autoclose: false)
+      io.syswrite(lines) if lines
+      io
+    end
+
+    # A number that another process had before, or this one before it became another program, has a file already.
+    def created
+      (1..1_000).each do |number|
+        path = "#{FOLDER}/#{@pid}#{"-#{number}" if number > 1}.jsonl"
+        descriptor = OPEN.call(path, IO_CLASS::WRONLY | IO_CLASS::APPEND | IO_CLASS::CREAT | IO_CLASS::EXCL, 0o600)
+        @path = path
+        return descriptor
+      rescue Errno::EEXIST
+        next
+      end
+    end
+
+    def high(descriptor)
+      low = IO_CLASS.for_fd(descriptor, "ab", autoclose: false)
+      HIGH.each do |least|
+        moved = low.fcntl(1030, least) # F_DUPFD_CLOEXEC of Linux.
+        low.close
+        return moved
+      rescue SystemCallError, NotImplementedError
+        next
+      end
+      descriptor
+    end
+
+    def header
+      framework, version = @framework
+      worker = ENV["TEST_ENV_NUMBER"]
+      worker = "1" if worker && worker.empty?
+      %({"assay_tests":1,"framework":#{json(framework)},"framework_version":#{json(version)},"language":"ruby","language_version":#{json(RUBY_VERSION)},) +
+        %("process":#{@pid},"parent":#{@parent},"worker":#{json(worker)},"loaded":#{LOADED}e-9}\n)
+    end
+  end
+end
+
+load("#{AssayTests::HERE}/assay_tests_causes.rb") if AssayTests::CAUSES

@@ -1,0 +1,215 @@
+# frozen_string_literal: true
+
+# RSpec 3: what it calls when, as events. Names of examples are those of its JSON report: file and full description.
+
+module AssayTests
+  # The hooks of RSpec.
+  module OfRspec
+    RUNNER = <<~'RUBY'
+      def run_specs(groups)
+        super(::AssayTests::OfRspec.run_begins(groups))
+      ensure
+        ::AssayTests.flush
+      end
+    RUBY
+
+    CONFIGURATION = <<~'RUBY'
+      private
+
+      def run_suite_hooks(description, hooks)
+        return super if hooks.empty?
+
+        begin
+          span = ::AssayTests.span_begins(description.include?("before") ? "suite_setup" : "suite_teardown", nil)
+          super
+        ensure
+          ::AssayTests.span_ended(span)
+        end
+      end
+    RUBY
+
+    GROUP = <<~'RUBY'
+      def run_before_context_hooks(...)
+        span = ::AssayTests::OfRspec.group_begins(self, "group_setup", :@before_context_hooks)
+        super
+      ensure
+        ::AssayTests.span_ended(span)
+      end
+
+      def run_after_context_hooks(...)
+        span = ::AssayTests::OfRspec.group_begins(self, "group_teardown", :@after_context_hooks)
+        super
+      ensure
+        ::AssayTests.span_ended(span)
+      end
+    RUBY
+
+    EXAMPLE = <<~'RUBY'
+      def run(...)
+        return super unless ::AssayTests::OfRspec.begin_test(self)
+
+        begin
+          super
+        ensure
+          ::AssayTests::OfRspec.end_test(self)
+        end
+      end
+
+      def fail_with_exception(reporter, exception)
+        super
+      ensure
+        ::AssayTests::OfRspec.not_run(self, "error", exception.message)
+      end
+
+      def skip_with_exception(reporter, exception)
+        super
+      ensure
+        ::AssayTests::OfRspec.not_run(self, "skipped", exception.argument)
+      end
+
+      private
+
+      def run_before_example
+        super
+        ::AssayTests::OfRspec.setup_ended(self)
+      end
+
+      def run_after_example
+        ::AssayTests::OfRspec.body_ended(self)
+        super
+      end
+    RUBY
+
+    # Of groups while only some examples run, in this order.
+    CHOSEN = <<~'RUBY'
+      def filtered_examples = ::AssayTests::OfRspec.chosen(self) || super
+      def descendant_filtered_examples = ::AssayTests::OfRspec.chosen_below(self) || super
+      def ordering_strategy = ::AssayTests::OfRspec.as_chosen || super
+    RUBY
+
+    # Examples that come one after the other and stand in one group. In the runner's eyes a group of its own.
+    Chunk = Struct.new(:examples) do
+      def run(reporter) = OfRspec.choose(self) { examples[0].example_group.parent_groups.last.run(reporter) }
+      def descendants = [self]
+      def filtered_examples = examples
+      # RSpec asks a strategy for the order of examples and of groups: of these only those that lead to the chosen ones.
+      def order(items) = items.select { |item| !item.is_a?(Class) || path.include?(item) }
+      def path = @path ||= examples[0].example_group.parent_groups
+    end
+
+    @folder = File.dirname(::RSpec::Core::Example.instance_method(:run).source_location[0])
+    @chunk = nil
+    @numbered = {}.compare_by_identity
+    @seen = Hash.new(0)
+
+    class << self
+      def install
+        AssayTests.plant(::RSpec::Core::Runner, RUNNER, @folder)
+        with_suite_hooks = ::RSpec::Core::Configuration.private_method_defined?(:run_suite_hooks)
+        AssayTests.plant(::RSpec::Core::Configuration, CONFIGURATION, @folder) if with_suite_hooks
+        AssayTests.plant(::RSpec::Core::ExampleGroup.singleton_class, GROUP, @folder)
+        AssayTests.plant(::RSpec::Core::Example, EXAMPLE, @folder)
+      end
+
+      # Gives the groups that shall run.
+      def run_begins(groups)
+        AssayTests.guarded do
+          AssayTests.run_begins("rspec", ::RSpec::Core::Version::STRING)
+          number(::RSpec.world.all_example_groups.flat_map(&:examples))
+          chunks(groups) if AssayTests.only
+        end || groups
+      end
+
+      def begin_test(example)
+        AssayTests.guarded { AssayTests.begin_test(example, name(example), group(example), place(example)) }
+      end
+
+      def setup_ended(example)
+        running = AssayTests.tests[example]
+        running.setup_end = AssayTests.now if running
+      end
+
+      def body_ended(example)
+        return unless (running = AssayTests.tests[example])
+
+        running.body_end = AssayTests.now
+        running.faults = example.exception ? 1 : 0
+      end
+
+      def end_test(example)
+        AssayTests.guarded do
+          running = AssayTests.tests[example] or next
+          status, message = outcome(example, running)
+          AssayTests.end_test(example, status, message, name(example), example.id)
+        end
+      end
+
+      def not_run(example, status, message)
+        AssayTests.guarded { AssayTests.no_test(name(example), group(example), place(example), status, message) }
+      end
+
+      # Every example has a group of its own besides, which is nobody's.
+      def group_begins(klass, kind, hooks)
+        return if klass.singleton_class?
+
+        AssayTests.guarded do
+          has_hooks = klass.hooks.instance_variable_get(hooks)
+          AssayTests.span_begins(kind, klass.metadata[:full_description], announce: has_hooks)
+        end
+      end
+
+      # While the examples of this chunk run.
+      def choose(chunk)
+        @chunk = chunk
+        yield
+      ensure
+        @chunk = nil
+      end
+
+      def chosen(group) = @chunk && (@chunk.path[0].equal?(group) ? @chunk.examples : [])
+      def chosen_below(group) = @chunk && (@chunk.path.include?(group) ? @chunk.examples : [])
+      def as_chosen = @chunk
+
+      private
+
+      def group(example) = example.example_group.metadata[:full_description]
+      def place(example) = AssayTests.place(example.metadata[:file_path], example.metadata[:line_number])
+
+      # A description that a matcher makes is known only when the example has ended.
+      def name(example) = "#{example.metadata[:file_path].delete_prefix("./")}: #{example.full_description}#{@numbered[example]}"
+
+      # Examples of one name are numbered as they stand in their files, not as they happen to run.
+      def number(examples)
+        examples.each do |example|
+          known = name(example)
+          times = @seen[known] += 1
+          @numbered[example] = " ##{times}" if times > 1
+        end
+      end
+
+      def chunks(groups)
+        below = groups.flat_map(&:descendants)
+        all = {}
+        below.each { |group| group.filtered_examples.each { |example| all[name(example)] = all[example.id] = example } }
+        AssayTests.found(all.keys)
+        AssayTests.plant(::RSpec::Core::ExampleGroup.singleton_class, CHOSEN, @folder)
+        chosen = AssayTests.only.filter_map { |name| all[name] }
+        chosen.chunk_while { |one, next_one| one.example_group.equal?(next_one.example_group) }.map { |examples| Chunk.new(examples) }
+      end
+
+      def outcome(example, running)
+        result = example.execution_result
+        case result.status
+        when :passed then ["passed", nil]
+        when :pending then ["skipped", result.pending_message]
+        else
+          message = result.exception && "#{result.exception.class}: #{result.exception.message}"
+          in_body = running.setup_end && running.faults == 1
+          [in_body || result.status.nil? ? "failed" : "error", message]
+        end
+      end
+    end
+
+    install
+  end
+end

@@ -1,0 +1,176 @@
+# frozen_string_literal: true
+
+# test-unit 3: what it calls when, as events. Names of tests are class and method, with the label of its data.
+
+module AssayTests
+  # The hooks of test-unit.
+  module OfTestUnit
+    TEST = <<~'RUBY'
+      def run(result, *others, **options, &block)
+        return super unless ::AssayTests::OfTestUnit.begin_test(self, result)
+
+        begin
+          super
+        ensure
+          ::AssayTests::OfTestUnit.end_test(self, result)
+        end
+      end
+
+      private
+
+      def run_test(...)
+        ::AssayTests::OfTestUnit.setup_ended(self)
+        returned = false
+        super
+        returned = true
+      ensure
+        ::AssayTests::OfTestUnit.body_ended(self, returned)
+      end
+    RUBY
+
+    SUITE = <<~'RUBY'
+      private
+
+      def run_startup(...)
+        span = ::AssayTests::OfTestUnit.group_begins(self, "group_setup", :startup)
+        super
+      ensure
+        ::AssayTests.span_ended(span)
+      end
+
+      def run_shutdown(...)
+        span = ::AssayTests::OfTestUnit.group_begins(self, "group_teardown", :shutdown)
+        super
+      ensure
+        ::AssayTests.span_ended(span)
+      end
+    RUBY
+
+    MEDIATOR = <<~'RUBY'
+      def run(...)
+        @suite = ::AssayTests::OfTestUnit.run_begins(@suite)
+        super
+      ensure
+        ::AssayTests.flush
+      end
+    RUBY
+
+    HOOKS = <<~'RUBY'
+      def run_at_start_hooks(...)
+        span = ::AssayTests.span_begins("suite_setup", nil, announce: false)
+        super
+      ensure
+        ::AssayTests.span_ended(span)
+      end
+
+      def run_at_exit_hooks(...)
+        span = ::AssayTests.span_begins("suite_teardown", nil, announce: false)
+        super
+      ensure
+        ::AssayTests.span_ended(span)
+      end
+    RUBY
+
+    METHOD = Kernel.instance_method(:method)
+
+    @folder = File.dirname(::Test::Unit::TestCase.instance_method(:run).source_location[0])
+
+    class << self
+      def install
+        AssayTests.plant(::Test::Unit::TestCase, TEST, @folder)
+        AssayTests.plant(::Test::Unit::TestSuite, SUITE, @folder)
+        AssayTests.plant(::Test::Unit::UI::TestRunnerMediator, MEDIATOR, @folder)
+        AssayTests.plant(::Test::Unit.singleton_class, HOOKS, @folder) if ::Test::Unit.respond_to?(:run_at_start_hooks)
+      end
+
+      # Gives the suite as it shall run.
+      def run_begins(suite)
+        AssayTests.guarded do
+          require "test/unit/version"
+          AssayTests.run_begins("test-unit", ::Test::Unit::VERSION)
+          next chosen(suite) if AssayTests.only
+
+          shuffle(suite, Random.new(AssayTests.order)) if AssayTests.order
+          nil
+        end || suite
+      end
+
+      def begin_test(test, result)
+        AssayTests.guarded do
+          group = test.class.name || test.class.to_s
+          file, line = METHOD.bind_call(test, test.method_name).source_location if test.respond_to?(test.method_name, true)
+          running = AssayTests.begin_test(test, name(test), group, AssayTests.place(file, line))
+          running.faults = result.faults.size if running
+          running
+        end
+      end
+
+      def setup_ended(test)
+        running = AssayTests.tests[test]
+        running.setup_end = AssayTests.now if running
+      end
+
+      def body_ended(test, returned)
+        return unless (running = AssayTests.tests[test])
+
+        running.body_end = AssayTests.now
+        running.returned = returned
+      end
+
+      def end_test(test, result)
+        AssayTests.guarded do
+          running = AssayTests.tests[test] or next
+          faults = result.faults.drop(running.faults).reject { |fault| fault.is_a?(::Test::Unit::Notification) }
+          failed = faults.find { |fault| fault.is_a?(::Test::Unit::Failure) || fault.is_a?(::Test::Unit::Error) }
+          status = if failed then running.returned == false ? "failed" : "error"
+                   elsif faults.empty? then "passed"
+                   else "skipped"
+                   end
+          fault = failed || faults.first
+          AssayTests.end_test(test, status, fault && fault.message)
+        end
+      end
+
+      def group_begins(suite, kind, hook)
+        AssayTests.guarded do
+          klass = suite.test_case if suite.respond_to?(:test_case)
+          own = klass.respond_to?(hook) && klass.method(hook).owner != ::Test::Unit::TestCase.singleton_class
+          AssayTests.span_begins(kind, klass && (klass.name || klass.to_s), announce: own)
+        end
+      end
+
+      private
+
+      def name(test) = "#{test.class.name || test.class}: #{test.local_name}"
+
+      # Groups stay together, as they do by the framework's own random order.
+      def shuffle(suite, random)
+        suite.tests.shuffle!(random: random)
+        suite.tests.each { |test| shuffle(test, random) if test.respond_to?(:tests) }
+      end
+
+      # The chosen tests in their order: classes begin as often as the order comes back to them.
+      def chosen(suite)
+        all = {}
+        collect(suite, [], all)
+        AssayTests.found(all.keys)
+        root = ::Test::Unit::TestSuite.new(suite.name)
+        AssayTests.only.filter_map { |name| all[name] }.chunk_while { |one, next_one| one[1] == next_one[1] }.each do |tests|
+          inner = tests[0][1].inject(root) do |outer, of|
+            ::Test::Unit::TestSuite.new(of.name, of.test_case).tap { |made| outer << made }
+          end
+          tests.each { |test, _| inner << test }
+        end
+        root
+      end
+
+      def collect(suite, around, all)
+        suite.tests.each do |test|
+          test.respond_to?(:tests) ? collect(test, [*around, test], all) : all[name(test)] = [test, around]
+        end
+      end
+    end
+
+    install
+  end
+end
