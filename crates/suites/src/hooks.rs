@@ -5,11 +5,15 @@
 
 /// Every file by its name: `assay_tests.rb` is loaded by `RUBYOPT`, `assay_tests_hook.py` is pytest's plugin, `assay_unittest.py` is run
 /// in place of `-m unittest`; the others are loaded by these.
-pub const FILES: [(&str, &str); 6] = [
+pub const FILES: [(&str, &str); 10] = [
     ("assay_tests.rb", include_str!("hooks/assay_tests.rb")),
+    ("assay_tests_causes.py", include_str!("hooks/assay_tests_causes.py")),
     ("assay_tests_causes.rb", include_str!("hooks/assay_tests_causes.rb")),
+    ("assay_tests_events.py", include_str!("hooks/assay_tests_events.py")),
+    ("assay_tests_hook.py", include_str!("hooks/assay_tests_hook.py")),
     ("assay_tests_minitest.rb", include_str!("hooks/assay_tests_minitest.rb")),
     ("assay_tests_record.rb", include_str!("hooks/assay_tests_record.rb")),
     ("assay_tests_rspec.rb", include_str!("hooks/assay_tests_rspec.rb")),
     ("assay_tests_test_unit.rb", include_str!("hooks/assay_tests_test_unit.rb")),
+    ("assay_unittest.py", include_str!("hooks/assay_unittest.py")),
 ];

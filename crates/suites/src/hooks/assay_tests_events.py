@@ -1,0 +1,412 @@
+"""Writes the events of a process that runs tests: one file a process, lines of JSON, each written whole (docs/reference/test-events.md).
+
+What a framework is does not belong here. A line of a test that ended waits for the next one, so that a test costs one write; it is written at
+once in a process that was forked, before anything of the suite's own runs outside of tests, and at the end. Nothing here may raise into a
+suite: `guarded` notes the problem. What tests stub (clocks, `os`) is taken beforehand, and kept where nobody replaces it: not in a module's names.
+"""
+
+import atexit
+import gc
+import os
+import platform
+import sys
+import threading
+import time
+from json.encoder import encode_basestring as _encode
+
+# A message is cut behind so many characters, a span left out below so many nanoseconds.
+LONGEST_MESSAGE = 1000
+SHORTEST_SPAN = 50_000
+MOST_PROBLEMS = 20
+# Descriptors above the suite's own: what a suite opens after it closed all is not taken for ours.
+HIGH = (900, 200, 64)
+
+# What the test's process did so far, by these numbers; see assay_tests_causes.py. A time stands behind its number.
+LOG_LINES, SQL, SQL_TIME, REDIS, REDIS_TIME, SLEEPS, SLEEP_TIME, HTTP, HTTP_TIME, PROCESSES = range(10)
+
+
+class Running:
+    """A test that runs. Whoever knows its framework sets where its phases end."""
+
+    __slots__ = (
+        "name", "json", "place", "group", "thread", "overlapped", "begin", "gc", "runs", "blocks", "counts",
+        "phase", "phase_begin", "inner", "setup", "body", "teardown", "inner_gc", "inner_counts", "inner_runs",
+        "status", "message",
+    )  # fmt: skip
+
+    def __init__(self, recorder, name, group, place):
+        self.name = name
+        self.json = _encode(name)
+        self.group = group
+        self.place = place
+        self.thread = threading.get_ident()
+        self.overlapped = False
+        self.phase = None
+        self.inner = 0
+        self.inner_gc = 0
+        self.setup = self.body = self.teardown = None
+        self.status = self.message = None
+        self.gc = recorder.gc_time
+        if recorder.causes:
+            self.runs = recorder.gc_runs
+            self.counts = recorder.counts[:]
+            self.inner_counts = [0] * len(self.counts)
+            self.inner_runs = 0
+            self.blocks = sys.getallocatedblocks()
+        self.begin = recorder.clock()
+
+    def begin_phase(self, phase, now):
+        """Setup, body or teardown begins."""
+        self.phase = phase
+        self.phase_begin = now
+        self.inner = 0
+
+    def end_phase(self, now):
+        """It ended; what belongs to others within it is not its own."""
+        if self.phase is not None:
+            setattr(self, self.phase, now - self.phase_begin - self.inner)
+            self.phase = None
+
+
+class Recorder:
+    """The events of this process."""
+
+    def __init__(self, folder, causes):
+        self.clock = time.perf_counter_ns  # CLOCK_MONOTONIC, and what libraries that freeze time leave alone when it is taken here.
+        self.loaded = self.clock()
+        self.causes = causes
+        self.counts = [0] * 10
+        self.gc_time = 0
+        self.gc_runs = 0
+        self.running = []
+        self.framework = (None, None)
+        self.worker = None
+        self.look = None
+        self._folder = folder
+        self._root = os.getcwd() + os.sep
+        self._os = (os.open, os.write, os.close)
+        self._flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+        self._pid = os.getpid()
+        self._parent = os.getppid()
+        self._forked = False
+        self._muted = False
+        self._within = False
+        self._descriptor = None
+        self._path = None
+        self._pending = []
+        self._places = {}
+        self._threads = {}
+        self._problems = 0
+        self._spans = []
+        self._load_ended = False
+        self._gc_begin = None
+        self._lock = threading.Lock()
+        self._only = None
+        self._main = threading.main_thread().ident
+        gc.callbacks.append(self._collected)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._after_fork)
+        atexit.register(self._finish)
+
+    # What the suite shall run. ------------------------------------------------------------------------------------------
+
+    @property
+    def order(self):
+        """The seed of ASSAY_TESTS_ORDER, or None."""
+        text = os.environ.get("ASSAY_TESTS_ORDER", "")
+        return int(text) if text.isascii() and text.isdigit() else None
+
+    @property
+    def only(self):
+        """The names that ASSAY_TESTS_ONLY gives, or None."""
+        given = os.environ.get("ASSAY_TESTS_ONLY", "")
+        if self._only is None and given.startswith("path:"):
+            with open(given[len("path:") :], encoding="utf-8") as file:
+                self._only = [line for line in file.read().split("\n") if line]
+        return self._only
+
+    def chosen(self, by_name):
+        """Of these tests those that ASSAY_TESTS_ONLY names, in its order."""
+        names = self.only
+        missing = [name for name in names if name not in by_name]
+        if missing:
+            self.emit('{"missing":[%s]}\n' % ",".join(map(_encode, missing)))
+        return [by_name[name] for name in names if name in by_name]
+
+    # Events. ------------------------------------------------------------------------------------------------------------
+
+    def guarded(self, function, *args):
+        """Calls a part of the hooks; what it raises is noted, and the suite left alone."""
+        try:
+            return function(*args)
+        except Exception as problem:
+            self.problem(problem)
+            return None
+
+    def problem(self, problem):
+        """Notes that a hook failed."""
+        self._problems += 1
+        if self._problems > MOST_PROBLEMS:
+            return
+        trace = problem.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = " (%s:%d)" % (trace.tb_frame.f_code.co_filename, trace.tb_lineno) if trace is not None else ""
+        text = "%s: %s%s" % (type(problem).__name__, problem, place)
+        self.emit('{"problem":%s,"at":%de-9}\n' % (_encode(text), self.clock()))
+
+    def run_begins(self, framework, version):
+        """The framework begins to run, or to collect, what was loaded."""
+        self.framework = (framework, version)
+        if not self._load_ended:
+            self._load_ended = True
+            self._span("load", None, self.loaded, self.clock(), "")
+        self.look_again()
+
+    def look_again(self):
+        """Counts libraries, too, that were loaded since."""
+        if self.look is not None:
+            self.guarded(self.look)
+
+    def begin_test(self, name, group, file, line):
+        """A test begins. Gives None where it is none of this process's own: within another test."""
+        if self._muted:
+            return None
+        thread = threading.get_ident()
+        if any(test.thread == thread for test in self.running):
+            return None
+        if self.look is not None:
+            self.guarded(self.look)
+        if not self._within:
+            # Programs that tests start don't report: their time is the test's.
+            self._within = True
+            os.environ["ASSAY_TESTS_WITHIN"] = str(self._pid)
+        place = self._place(file, line)
+        test = Running(self, name, group, place)
+        if self.running:
+            test.overlapped = True
+            for other in self.running:
+                other.overlapped = True
+        self.running.append(test)
+        self.emit('{"start":%s,"at":%de-9}\n' % (test.json, test.begin))
+        self.flush()
+        return test
+
+    def end_test(self, test, status, message):
+        """It ended. Whether what it forked comes here is seen to: that child is silent."""
+        now = self.clock()
+        if test not in self.running:
+            return
+        self.running.remove(test)
+        test.end_phase(now)
+        line = [
+            '{"test":%s,"group":%s,%s"begin":%de-9,"end":%de-9,"status":"%s","message":%s'
+            % (test.json, _text(test.group), test.place, test.begin, now, status, _text(message and _cut(message)))
+        ]
+        for phase in ("setup", "body", "teardown"):
+            value = getattr(test, phase)
+            if value is not None:
+                line.append(',"%s":%de-9' % (phase, value))
+        if not test.overlapped:
+            line.append(',"gc":%de-9' % (self.gc_time - test.gc - test.inner_gc))
+            if self.causes:
+                between = zip(self.counts, test.counts, test.inner_counts)
+                counted = [now - before - inner for now, before, inner in between]
+                kept = ',"kept":%d' % (sys.getallocatedblocks() - test.blocks)
+                line.append(_causes(counted, self.gc_runs - test.runs - test.inner_runs, kept))
+        if test.thread != self._main:
+            line.append(',"thread":%d' % self._threads.setdefault(test.thread, len(self._threads) + 1))
+        line.append("}\n")
+        self.emit("".join(line))
+        if self._forked:
+            self.flush()
+
+    def begin_span(self, kind, group, name=None, scope=None, announce=True):
+        """The suite does something for several tests. Gives what `end_span` is given, or None."""
+        if self._muted:
+            return None
+        more = (',"name":%s' % _encode(name) if name else "") + (',"scope":%s' % _encode(scope) if scope else "")
+        if announce:
+            at = self.clock()
+            self.emit('{"open":"%s","group":%s%s,"at":%de-9}\n' % (kind, _text(group), more, at))
+            self.flush()
+        counts = self.counts[:] if self.causes else None
+        span = (kind, group, more, self.clock(), self.gc_time, self.gc_runs, counts)
+        self._spans.append(span)
+        return span
+
+    def end_span(self, span):
+        """It ended. If it lay within a test, it is not the test's."""
+        if span is None or span not in self._spans:
+            return
+        now = self.clock()
+        del self._spans[self._spans.index(span) :]
+        kind, group, more, begin, gc_time, gc_runs, counts = span
+        collected, runs = self.gc_time - gc_time, self.gc_runs - gc_runs
+        rest = '%s,"gc":%de-9' % (more, collected)
+        counted = None
+        if counts is not None:
+            counted = [after - before for after, before in zip(self.counts, counts)]
+            rest += _causes(counted, runs, "")
+        if now - begin < SHORTEST_SPAN:
+            return
+        if not self._spans and len(self.running) == 1:
+            test = self.running[0]
+            test.inner += now - begin
+            test.inner_gc += collected
+            if counted is not None:
+                test.inner_runs += runs
+                test.inner_counts = [a + b for a, b in zip(test.inner_counts, counted)]
+        self._span(kind, group, begin, now, rest)
+
+    def span(self, kind, group, begin, end):
+        """A span of which only begin and end are known."""
+        if not self._muted:
+            self._span(kind, group, begin, end, "")
+
+    def _span(self, kind, group, begin, end, rest):
+        if end - begin >= SHORTEST_SPAN:
+            text = '{"span":"%s","group":%s,"begin":%de-9,"end":%de-9%s}\n'
+            self.emit(text % (kind, _text(group), begin, end, rest))
+
+    def _place(self, file, line):
+        if not file:
+            return ""
+        known = self._places.get(file)
+        if known is None:
+            short = file[len(self._root) :] if file.startswith(self._root) else file
+            known = self._places[file] = _encode(short)
+        return '"file":%s,"line":%s,' % (known, "null" if line is None else line)
+
+    # The file. ----------------------------------------------------------------------------------------------------------
+
+    def emit(self, line):
+        """Keeps a line until the next `flush`."""
+        self._pending.append(line)
+
+    def flush(self):
+        """Writes the lines that wait, by one write."""
+        if not self._pending or self._muted:
+            return
+        with self._lock:
+            lines, self._pending = self._pending, []
+            try:
+                self._write("".join(lines).encode("utf-8", "replace"))
+            except OSError:
+                pass
+
+    def _write(self, data):
+        open_, write, _ = self._os
+        if self._descriptor is None:
+            self._descriptor = self._opened()
+        try:
+            write(self._descriptor, data)
+        except OSError:  # The suite closed it.
+            self._descriptor = self._high(open_(self._path, self._flags))
+            write(self._descriptor, data)
+
+    def _opened(self):
+        open_, write, _ = self._os
+        number = 1
+        while True:
+            name = "%d%s.jsonl" % (self._pid, "-%d" % number if number > 1 else "")
+            path = self._folder + "/" + name
+            try:
+                descriptor = self._high(open_(path, self._flags | os.O_CREAT | os.O_EXCL, 0o600))
+                break
+            except FileExistsError:
+                # Of another process that had this number, or of this one before it became another program.
+                number += 1
+        self._path = path
+        header = (
+            '{"assay_tests":1,"framework":%s,"framework_version":%s,"language":"python","language_version":%s,'
+            '"process":%d,"parent":%d,"worker":%s,"loaded":%de-9}\n'
+        )
+        about = (*map(_text, self.framework), _encode(platform.python_version()), self._pid, self._parent)
+        write(descriptor, (header % (*about, _text(self.worker), self.loaded)).encode("utf-8", "replace"))
+        return descriptor
+
+    def _high(self, descriptor):
+        try:
+            import fcntl
+        except ImportError:
+            return descriptor
+        for least in HIGH:
+            try:
+                moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, least)
+            except OSError:
+                continue
+            self._os[2](descriptor)
+            return moved
+        return descriptor
+
+    def _after_fork(self):
+        # What a test forked is part of the test.
+        if self.running:
+            self._muted = True
+        self._pid = os.getpid()
+        self._parent = os.getppid()
+        self._forked = True
+        self._descriptor = self._path = None
+        self._pending = []
+        self._lock = threading.Lock()
+
+    def _finish(self):
+        if self._path is not None and not self._muted:
+            self.emit('{"end":%de-9}\n' % self.clock())
+            self.flush()
+
+    def _collected(self, phase, _info):
+        if phase == "start":
+            self._gc_begin = self.clock()
+        elif self._gc_begin is not None:
+            self.gc_time += self.clock() - self._gc_begin
+            self.gc_runs += 1
+            self._gc_begin = None
+
+
+def _text(text):
+    return "null" if text is None else _encode(str(text))
+
+
+def _cut(message):
+    return message if len(message) <= LONGEST_MESSAGE else message[:LONGEST_MESSAGE] + "…"
+
+
+def _causes(counts, gc_runs, more):
+    return (
+        ',"causes":{"log_lines":%d,"sql":%d,"sql_time":%de-9,"redis":%d,"redis_time":%de-9,"sleeps":%d,"sleep_time":%de-9,'
+        '"http":%d,"http_time":%de-9,"processes":%d,"gc_runs":%d%s}' % (*counts, gc_runs, more)
+    )
+
+
+def start():
+    """The recorder of this process, where `assay tests` asks for one; else None."""
+    folder = os.environ.get("ASSAY_TESTS", "")
+    within = os.environ.get("ASSAY_TESTS_WITHIN", "")
+    if not folder.startswith("path:") or within not in ("", str(os.getpid())):
+        return None
+    recorder = Recorder(folder[len("path:") :], os.environ.get("ASSAY_TESTS_CAUSES") == "1")
+    if recorder.causes:
+        import assay_tests_causes
+
+        recorder.look = recorder.guarded(assay_tests_causes.watch, recorder)
+    return recorder
+
+
+def shuffled(tests, groups, seed):
+    """These tests in the random order of this seed. `groups` gives those that hold a test, outermost first: what belongs together stays so,
+    since what is set up for a group is set up once."""
+    import random
+
+    def arrange(some, depth, draw):
+        held = {}
+        for test in some:
+            chain = groups(test)
+            key = chain[depth] if depth < len(chain) else test
+            held.setdefault(id(key), (depth < len(chain), []))[1].append(test)
+        parts = list(held.values())
+        draw.shuffle(parts)
+        return [test for deeper, part in parts for test in (arrange(part, depth + 1, draw) if deeper else part)]
+
+    return arrange(tests, 0, random.Random(seed))

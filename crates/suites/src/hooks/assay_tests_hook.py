@@ -1,0 +1,188 @@
+"""The plugin of pytest, by PYTEST_PLUGINS or `-p`: what it calls when, as events. Names of tests are their node ids.
+
+Nothing is registered unless ASSAY_TESTS asks for it. Only the first session of a process is watched: others are those of tests of pytest itself.
+"""
+
+import re
+
+import pytest
+
+import assay_tests_events
+
+_STARTED = assay_tests_events.start()
+_taken = []
+
+
+def pytest_configure(config):
+    # With xdist the process that only hands out tests runs none.
+    if _STARTED is None or _taken or config.pluginmanager.hasplugin("dsession") or getattr(config.option, "numprocesses", None):
+        return
+    _taken.append(config)
+    import os
+
+    _STARTED.worker = os.environ.get("PYTEST_XDIST_WORKER")
+    config.pluginmanager.register(Hooks(_STARTED), "assay_tests")
+    _STARTED.guarded(_watch_finishing, _STARTED)
+
+
+def pytest_unconfigure(config):
+    if _STARTED is not None and config in _taken:
+        _STARTED.flush()
+
+
+class Hooks:
+    """What is called for one session."""
+
+    def __init__(self, recorder):
+        self.recorder = recorder
+        self.clock = recorder.clock
+        self.test = None
+        self.finished = None
+
+    # Collecting, and the end. -------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection(self):
+        self.recorder.guarded(self.recorder.run_begins, "pytest", pytest.__version__)
+        begin = self.clock()
+        yield
+        self.recorder.guarded(self.recorder.span, "collect", None, begin, self.clock())
+        self.recorder.look_again()
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, config, items):
+        self.recorder.guarded(self._shuffle, items)
+        yield
+        self.recorder.guarded(self._choose, config, items)
+
+    def _shuffle(self, items):
+        if self.recorder.order is not None:
+            items[:] = assay_tests_events.shuffled(items, lambda item: item.listchain()[1:-1], self.recorder.order)
+
+    def _choose(self, config, items):
+        if self.recorder.only is None:
+            return
+        chosen = self.recorder.chosen({item.nodeid: item for item in items})
+        kept = {id(item) for item in chosen}
+        others = [item for item in items if id(item) not in kept]
+        items[:] = chosen
+        if others:
+            config.hook.pytest_deselected(items=others)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self):
+        self.finished = self.clock()
+        self.recorder.flush()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self):
+        if self.finished is not None:
+            self.recorder.guarded(self.recorder.span, "suite_teardown", None, self.finished, self.clock())
+
+    # A test. ------------------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        test = self.test = self.recorder.guarded(self._begin, item)
+        yield
+        self.test = None
+        if test is not None:
+            self.recorder.guarded(self.recorder.end_test, test, test.status or "passed", test.message)
+
+    def _begin(self, item):
+        file, line, _ = item.location
+        name = item.nodeid
+        group = name[: -len(item.name) - 2] if name.endswith("::" + item.name) else name.partition("::")[0]
+        # `location` is relative to pytest's root, which need not be where the suite was started.
+        path = str(getattr(item, "path", None) or getattr(item, "fspath", file))
+        return self.recorder.begin_test(name, group, path, None if line is None else line + 1)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self):
+        if self.test is not None:
+            self.test.begin_phase("setup", self.clock())
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self):
+        if self.test is not None:
+            self.test.begin_phase("body", self.clock())
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self):
+        if self.test is not None:
+            self.test.begin_phase("teardown", self.clock())
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self):
+        # The first that is called when a phase has ended, whatever came of it.
+        if self.test is not None:
+            self.test.end_phase(self.clock())
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report):
+        test = self.test
+        if test is not None and report.outcome != "passed":
+            self.recorder.guarded(self._not_passed, test, report)
+
+    def _not_passed(self, test, report):
+        if report.nodeid != test.name:
+            return
+        if report.outcome == "rerun":
+            test.status = test.message = None
+        elif report.outcome == "failed" and test.status not in ("failed", "error"):
+            test.status = "failed" if report.when == "call" else "error"
+            test.message = self._said(report)
+            if report.when == "setup":
+                test.setup = None
+        elif report.outcome == "skipped" and test.status is None and not hasattr(report, "wasxfail"):
+            test.status = "skipped"
+            reason = report.longrepr
+            test.message = str(reason[2]) if isinstance(reason, tuple) and len(reason) == 3 else None
+
+    def _said(self, report):
+        crash = getattr(report.longrepr, "reprcrash", None)
+        return crash.message if crash is not None else str(report.longrepr)
+
+    # Fixtures of more than one test. ------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef, request):
+        if fixturedef.scope == "function":
+            yield
+            return
+        span = self.recorder.guarded(_begin_fixture, self.recorder, fixturedef, request, "setup")
+        yield
+        self.recorder.guarded(self.recorder.end_span, span)
+
+
+# What setup_module, setUpClass and the like are made into.
+_MADE = re.compile(r"_?(?:xunit|unittest)_(\w+?)_fixture_")
+
+
+def _begin_fixture(recorder, fixturedef, request, step):
+    node = getattr(request, "node", None)
+    made = _MADE.match(fixturedef.argname)
+    group = getattr(node, "nodeid", None) or fixturedef.baseid or None
+    recorder.look_again()
+    if made is not None:
+        return recorder.begin_span("group_" + step, group, made.group(1), fixturedef.scope)
+    kind = "fixture" if step == "setup" else "fixture_teardown"
+    return recorder.begin_span(kind, group, fixturedef.argname, fixturedef.scope)
+
+
+def _watch_finishing(recorder):
+    # There is a hook for when a fixture was torn down, but none for when that begins.
+    from _pytest.fixtures import FixtureDef
+
+    finish = FixtureDef.finish
+
+    def finishing(self, request):
+        if self.scope == "function" or self.cached_result is None or not self._finalizers:
+            return finish(self, request)
+        span = recorder.guarded(_begin_fixture, recorder, self, None, "teardown")
+        try:
+            return finish(self, request)
+        finally:
+            recorder.guarded(recorder.end_span, span)
+
+    FixtureDef.finish = finishing

@@ -1,0 +1,280 @@
+"""Runs what `python -m unittest` runs, with its arguments, and writes what happens as events. Names of tests are class and method.
+
+    assay_unittest.py ARGUMENTS                     as python -m unittest ARGUMENTS
+    assay_unittest.py --script FILE ARGUMENTS       as python FILE ARGUMENTS, for a file that runs unittest itself (manage.py test)
+    assay_unittest.py --module MODULE ARGUMENTS     as python -m MODULE ARGUMENTS
+"""
+
+import os
+import runpy
+import sys
+import unittest
+import unittest.case
+import unittest.suite
+
+import assay_tests_events
+
+# Frames of this module are left out of tracebacks, as are unittest's own.
+__unittest = True
+
+
+class Hooks:
+    """What is put in place of unittest's own methods."""
+
+    def __init__(self, recorder):
+        self.recorder = recorder
+        self.clock = recorder.clock
+        self.tests = {}
+        self.arranged = False
+        self.begun = False
+
+    def install(self):
+        case = unittest.TestCase
+        self.wrap_test(case, "run")
+        for kind in (case, getattr(unittest, "IsolatedAsyncioTestCase", None)):
+            for name, phase in (("_callSetUp", "setup"), ("_callTestMethod", "body"), ("_callTearDown", "teardown")):
+                if kind is not None and name in vars(kind):
+                    self.wrap_phase(kind, name, phase)
+        suite = unittest.TestSuite
+        self.wrap_group(suite, "_handleModuleFixture", "group_setup", _module_after, "setUpModule")
+        self.wrap_group(suite, "_handleClassSetUp", "group_setup", _class_after, "setUpClass")
+        self.wrap_group(suite, "_tearDownPreviousClass", "group_teardown", _class_before, "tearDownClass")
+        self.wrap_module_teardown(suite)
+        self.wrap_runner(unittest.TextTestRunner, "run")
+        self.wrap_runner(unittest.TestProgram, "runTests")
+
+    # The run. -----------------------------------------------------------------------------------------------------------
+
+    def wrap_runner(self, owner, name):
+        original = getattr(owner, name)
+
+        def run(runner, *args, **kwargs):
+            outermost = not self.begun
+            if outermost:
+                self.begun = True
+                self.recorder.guarded(self.begin_run)
+            if not self.arranged:
+                self.arranged = True
+                if args:
+                    args = (self.recorder.guarded(self.arrange, args[0]) or args[0], *args[1:])
+                elif getattr(runner, "test", None) is not None:
+                    runner.test = self.recorder.guarded(self.arrange, runner.test) or runner.test
+            try:
+                return original(runner, *args, **kwargs)
+            finally:
+                if outermost:
+                    self.begun = False
+                    self.recorder.flush()
+
+        setattr(owner, name, run)
+
+    def begin_run(self):
+        self.recorder.run_begins("unittest", "%d.%d.%d" % sys.version_info[:3])
+        # Django does what belongs to a test around `run`.
+        django = sys.modules.get("django.test.testcases")
+        if django is not None and "__call__" in vars(django.SimpleTestCase):
+            self.wrap_test(django.SimpleTestCase, "__call__")
+
+    def arrange(self, suite):
+        """The suite in the order that is asked for; None as it is. Suites of another class run as they are, in one piece."""
+        if self.recorder.only is not None:
+            by_name = {_name(test): test for test in _flat(suite, every=True)}
+            return unittest.TestSuite(self.recorder.chosen(by_name))
+        if self.recorder.order is not None:
+            modules, classes = {}, {}
+
+            def groups(test):
+                if not isinstance(test, unittest.TestCase):
+                    return []
+                kind = type(test)
+                return [modules.setdefault(kind.__module__, object()), classes.setdefault(kind, object())]
+
+            return unittest.TestSuite(assay_tests_events.shuffled(list(_flat(suite)), groups, self.recorder.order))
+        return None
+
+    # A test. ------------------------------------------------------------------------------------------------------------
+
+    def wrap_test(self, owner, name):
+        original = getattr(owner, name)
+
+        def run(test, result=None):
+            running = None
+            if id(test) not in self.tests:
+                running = self.recorder.guarded(self.begin, test, result)
+            if running is None:
+                return original(test, result)
+            try:
+                return original(test, result)
+            finally:
+                self.recorder.guarded(self.end, test, running, result)
+
+        run.__name__, run.__doc__ = name, original.__doc__
+        setattr(owner, name, run)
+
+    def begin(self, test, result):
+        method = getattr(test, getattr(test, "_testMethodName", ""), None)
+        code = getattr(getattr(method, "__func__", method), "__code__", None)
+        place = (code.co_filename, code.co_firstlineno) if code is not None else (None, None)
+        running = self.recorder.begin_test(_name(test), _class(type(test)), *place)
+        if running is not None:
+            self.tests[id(test)] = (running, [], _counted(result))
+        return running
+
+    def wrap_phase(self, owner, name, phase):
+        original = getattr(owner, name)
+
+        def call(test, *args):
+            known = self.tests.get(id(test))
+            if known is None:
+                return original(test, *args)
+            known[0].begin_phase(phase, self.clock())
+            try:
+                return original(test, *args)
+            except BaseException as problem:
+                known[1].append((phase, problem))
+                raise
+            finally:
+                # What unittest does last (cleanups) belongs to the teardown.
+                if phase != "teardown":
+                    known[0].end_phase(self.clock())
+
+        setattr(owner, name, call)
+
+    def end(self, test, running, result):
+        _, raised, before = self.tests.pop(id(test))
+        status, message = _outcome(raised, before, result)
+        if any(phase == "setup" for phase, _ in raised):
+            running.setup = None
+        self.recorder.end_test(running, status, message)
+
+    # Classes and modules. -----------------------------------------------------------------------------------------------
+
+    def wrap_group(self, owner, name, kind, group, method):
+        original = getattr(owner, name)
+
+        def handle(suite, test, result):
+            found = group(test, result)
+            if found is None:
+                return original(suite, test, result)
+            announce = _own(found, method)
+            span = self.recorder.guarded(self.recorder.begin_span, kind, _class(found), method, None, announce)
+            try:
+                return original(suite, test, result)
+            finally:
+                self.recorder.guarded(self.recorder.end_span, span)
+
+        setattr(owner, name, handle)
+
+    def wrap_module_teardown(self, owner):
+        original = owner._handleModuleTearDown
+
+        def handle(suite, result):
+            module = _module_of(getattr(result, "_previousTestClass", None))
+            if module is None or not hasattr(module, "tearDownModule"):
+                return original(suite, result)
+            begin = self.recorder.begin_span
+            span = self.recorder.guarded(begin, "group_teardown", module.__name__, "tearDownModule")
+            try:
+                return original(suite, result)
+            finally:
+                self.recorder.guarded(self.recorder.end_span, span)
+
+        owner._handleModuleTearDown = handle
+
+
+def _own(group, method):
+    """Whether a class or module has such a method of its own, and not TestCase's, which does nothing."""
+    inherited = getattr(getattr(unittest.TestCase, method, None), "__func__", None)
+    found = getattr(group, method, None)
+    return found is not None and getattr(found, "__func__", found) is not inherited
+
+
+def _module_of(kind):
+    return sys.modules.get(kind.__module__) if kind is not None else None
+
+
+def _module_after(test, result):
+    """The module that is entered, if one is."""
+    before = getattr(result, "_previousTestClass", None)
+    module = _module_of(type(test))
+    return None if module is None or _module_of(before) is module or not hasattr(module, "setUpModule") else module
+
+
+def _class_after(test, result):
+    before = getattr(result, "_previousTestClass", None)
+    return None if before is type(test) else type(test)
+
+
+def _class_before(test, result):
+    """The class that is left, if one is."""
+    before = getattr(result, "_previousTestClass", None)
+    return None if before is None or before is type(test) else before
+
+
+def _class(kind):
+    if not isinstance(kind, type):
+        return kind.__name__
+    return "%s.%s" % (kind.__module__, kind.__qualname__)
+
+
+def _name(test):
+    method = getattr(test, "_testMethodName", None)
+    if method is None or isinstance(test, unittest.FunctionTestCase):
+        group, _, last = str(test.id() if hasattr(test, "id") else test).rpartition(".")
+        return "%s: %s" % (group, last) if group else last
+    return "%s: %s" % (_class(type(test)), method)
+
+
+def _flat(suite, every=False):
+    """The tests of a suite, and, unless `every` test is asked for, suites of other classes."""
+    if isinstance(suite, unittest.BaseTestSuite) and (every or type(suite) is unittest.TestSuite):
+        for part in suite:
+            yield from _flat(part, every)
+    else:
+        yield suite
+
+
+_KINDS = ("failures", "errors", "skipped", "unexpectedSuccesses")
+
+
+def _counted(result):
+    return [len(getattr(result, kind, ())) for kind in _KINDS]
+
+
+def _outcome(raised, before, result):
+    new = [list(getattr(result, kind, ()))[count:] for kind, count in zip(_KINDS, before)]
+    failures, errors, skipped, unexpected = new
+    if failures or errors:
+        wrong = [(phase, problem) for phase, problem in raised if not isinstance(problem, unittest.SkipTest)]
+        sub = any(isinstance(test, unittest.case._SubTest) for test, _ in failures + errors)
+        status = "failed" if sub or any(phase == "body" for phase, _ in wrong) else "error"
+        if wrong:
+            return status, "%s: %s" % (type(wrong[0][1]).__name__, wrong[0][1])
+        lines = str((failures + errors)[0][1]).strip().splitlines()
+        return status, lines[-1] if lines else None
+    if unexpected:
+        return "failed", "unexpected success"
+    if skipped:
+        return "skipped", str(skipped[0][1])
+    return "passed", None
+
+
+def main(arguments):
+    """Installs the hooks, and becomes what is asked for."""
+    recorder = assay_tests_events.start()
+    if recorder is not None:
+        recorder.guarded(Hooks(recorder).install)
+    kind = arguments.pop(0) if arguments[:1] in (["--script"], ["--module"]) else None
+    if kind == "--script":
+        sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
+        sys.argv = arguments
+        runpy.run_path(arguments[0], run_name="__main__")
+        return
+    sys.path[0] = os.getcwd()
+    module = arguments.pop(0) if kind else "unittest"
+    sys.argv = [module, *arguments]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
