@@ -101,6 +101,18 @@ module AssayTests
     @put_in = {}
     @features = -1
 
+    # What ActiveRecord says of its statements. They may stand within each other.
+    class ActiveRecordStatements
+      def initialize = @open = []
+
+      def start(_name, _id, _payload) = @open.push([COUNTS[SQL], CLOCK.call(MONOTONIC, :nanosecond)])
+
+      def finish(_name, _id, payload)
+        statements, begun = @open.pop
+        Causes.above(statements, begun) if begun && !payload[:cached] && payload[:name] != "SCHEMA"
+      end
+    end
+
     class << self
       # Looks again when something was loaded since.
       def look
@@ -133,6 +145,14 @@ module AssayTests
         before(target, source.join)
       end
 
+      # A statement, unless a driver counted it since.
+      def above(statements, begun)
+        return unless COUNTS[SQL] == statements
+
+        COUNTS[SQL] += 1
+        COUNTS[SQL_TIME] += CLOCK.call(MONOTONIC, :nanosecond) - begun
+      end
+
       # Methods of Kernel and Process. Both as an object's own method and as the module's.
       def put_into_ruby
         into(::Kernel, %i[sleep], "::AssayTests::Causes.time(::AssayTests::SLEEPS) { CALL }")
@@ -162,22 +182,24 @@ module AssayTests
         end
       end
 
-      # Where no driver is known, by what ActiveRecord or Sequel say of their statements.
+      # What stands above drivers counts only what no driver below it has counted.
       def statements_of_others
-        return if @others || %i[pg mysql2 trilogy sqlite3].any? { |name| @put_in[name] }
-
-        if defined?(::ActiveRecord::Base) && defined?(::ActiveSupport::Notifications)
-          @others = true
-          ::ActiveSupport::Notifications.subscribe("sql.active_record") do |_, from, to, _, payload|
-            next if payload[:cached] || %w[SCHEMA CACHE].include?(payload[:name])
-
-            COUNTS[SQL] += 1
-            COUNTS[SQL_TIME] += ((to - from) * 1_000_000_000).to_i
-          end
-        elsif defined?(::Sequel::Database) && ::Sequel::Database.method_defined?(:log_connection_yield)
-          @others = true
-          timed(::Sequel::Database, %i[log_connection_yield], :SQL)
+        if !@active_record && defined?(::ActiveRecord::Base) && defined?(::ActiveSupport::Notifications)
+          @active_record = true
+          ::ActiveSupport::Notifications.subscribe("sql.active_record", ActiveRecordStatements.new)
         end
+        return if @sequel || !defined?(::Sequel::Database) || !::Sequel::Database.method_defined?(:log_connection_yield)
+
+        @sequel = true
+        before(::Sequel::Database, <<~'RUBY')
+          def log_connection_yield(...)
+            statements = ::AssayTests::COUNTS[::AssayTests::SQL]
+            begun = ::AssayTests.now
+            super
+          ensure
+            ::AssayTests::Causes.above(statements, begun)
+          end
+        RUBY
       end
     end
   end

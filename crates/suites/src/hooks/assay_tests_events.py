@@ -29,31 +29,20 @@ class Running:
     """A test that runs. Whoever knows its framework sets where its phases end."""
 
     __slots__ = (
-        "name", "json", "place", "group", "thread", "overlapped", "begin", "gc", "runs", "blocks", "counts",
-        "phase", "phase_begin", "inner", "setup", "body", "teardown", "inner_gc", "inner_counts", "inner_runs",
-        "status", "message",
+        "name", "json", "group", "place", "thread", "overlapped", "begin", "gc", "before", "inner", "inner_gc", "inner_counts",
+        "phase", "phase_begin", "setup", "body", "teardown", "status", "message",
     )  # fmt: skip
 
-    def __init__(self, recorder, name, group, place):
+    def __init__(self, name, group, place, thread):
         self.name = name
         self.json = _encode(name)
         self.group = group
         self.place = place
-        self.thread = threading.get_ident()
+        self.thread = thread
         self.overlapped = False
-        self.phase = None
-        self.inner = 0
-        self.inner_gc = 0
-        self.setup = self.body = self.teardown = None
-        self.status = self.message = None
-        self.gc = recorder.gc_time
-        if recorder.causes:
-            self.runs = recorder.gc_runs
-            self.counts = recorder.counts[:]
-            self.inner_counts = [0] * len(self.counts)
-            self.inner_runs = 0
-            self.blocks = sys.getallocatedblocks()
-        self.begin = recorder.clock()
+        self.phase = self.before = self.inner_counts = None
+        self.inner = self.inner_gc = 0
+        self.setup = self.body = self.teardown = self.status = self.message = None
 
     def begin_phase(self, phase, now):
         """Setup, body or teardown begins."""
@@ -63,9 +52,16 @@ class Running:
 
     def end_phase(self, now):
         """It ended; what belongs to others within it is not its own."""
-        if self.phase is not None:
-            setattr(self, self.phase, now - self.phase_begin - self.inner)
+        phase = self.phase
+        if phase is not None:
             self.phase = None
+            took = now - self.phase_begin - self.inner
+            if phase == "body":
+                self.body = took
+            elif phase == "setup":
+                self.setup = took
+            else:
+                self.teardown = took
 
 
 class Recorder:
@@ -102,6 +98,7 @@ class Recorder:
         self._gc_begin = None
         self._lock = threading.Lock()
         self._only = None
+        self._thread = threading.get_ident
         self._main = threading.main_thread().ident
         gc.callbacks.append(self._collected)
         if hasattr(os, "register_at_fork"):
@@ -172,52 +169,58 @@ class Recorder:
         """A test begins. Gives None where it is none of this process's own: within another test."""
         if self._muted:
             return None
-        thread = threading.get_ident()
-        if any(test.thread == thread for test in self.running):
-            return None
+        thread = self._thread()
+        running = self.running
+        for other in running:
+            if other.thread == thread:
+                return None
         if self.look is not None:
             self.guarded(self.look)
         if not self._within:
             # Programs that tests start don't report: their time is the test's.
             self._within = True
             os.environ["ASSAY_TESTS_WITHIN"] = str(self._pid)
-        place = self._place(file, line)
-        test = Running(self, name, group, place)
-        if self.running:
-            test.overlapped = True
-            for other in self.running:
+        test = Running(name, group, self._place(file, line), thread)
+        if running:
+            for other in (*running, test):
                 other.overlapped = True
-        self.running.append(test)
-        self.emit('{"start":%s,"at":%de-9}\n' % (test.json, test.begin))
+        running.append(test)
+        if self.causes:
+            test.before = [*self.counts, self.gc_runs, sys.getallocatedblocks()]
+        test.gc = self.gc_time
+        test.begin = begin = self.clock()
+        self._pending.append(f'{{"start":{test.json},"at":{begin}e-9}}\n')
         self.flush()
         return test
 
     def end_test(self, test, status, message):
-        """It ended. Whether what it forked comes here is seen to: that child is silent."""
+        """It ended. A child that it forked, and that came here, is silent."""
         now = self.clock()
         if test not in self.running:
             return
         self.running.remove(test)
-        test.end_phase(now)
-        line = [
-            '{"test":%s,"group":%s,%s"begin":%de-9,"end":%de-9,"status":"%s","message":%s'
-            % (test.json, _text(test.group), test.place, test.begin, now, status, _text(message and _cut(message)))
-        ]
-        for phase in ("setup", "body", "teardown"):
-            value = getattr(test, phase)
-            if value is not None:
-                line.append(',"%s":%de-9' % (phase, value))
+        if test.phase is not None:
+            test.end_phase(now)
+        line = f'{{"test":{test.json},"group":{_encode(test.group)},{test.place}"begin":{test.begin}e-9,"end":{now}e-9,"status":"{status}"'
+        if message is not None:
+            line += f',"message":{_encode(_cut(str(message)))}'
+        if test.setup is not None:
+            line += f',"setup":{test.setup}e-9'
+        if test.body is not None:
+            line += f',"body":{test.body}e-9'
+        if test.teardown is not None:
+            line += f',"teardown":{test.teardown}e-9'
         if not test.overlapped:
-            line.append(',"gc":%de-9' % (self.gc_time - test.gc - test.inner_gc))
-            if self.causes:
-                between = zip(self.counts, test.counts, test.inner_counts)
-                counted = [now - before - inner for now, before, inner in between]
-                kept = ',"kept":%d' % (sys.getallocatedblocks() - test.blocks)
-                line.append(_causes(counted, self.gc_runs - test.runs - test.inner_runs, kept))
-        if test.thread != self._main:
-            line.append(',"thread":%d' % self._threads.setdefault(test.thread, len(self._threads) + 1))
-        line.append("}\n")
-        self.emit("".join(line))
+            line += f',"gc":{self.gc_time - test.gc - test.inner_gc}e-9'
+            if test.before is not None:
+                after = [*self.counts, self.gc_runs, sys.getallocatedblocks()]
+                counted = [now - before for now, before in zip(after, test.before)]
+                if test.inner_counts is not None:
+                    counted[:-1] = [all_ - inner for all_, inner in zip(counted, test.inner_counts)]
+                line += _causes(counted) + f',"kept":{counted[-1]}}}'
+        elif test.thread != self._main:
+            line += f',"thread":{self._threads.setdefault(test.thread, len(self._threads) + 1)}'
+        self._pending.append(line + "}\n")
         if self._forked:
             self.flush()
 
@@ -230,8 +233,8 @@ class Recorder:
             at = self.clock()
             self.emit('{"open":"%s","group":%s%s,"at":%de-9}\n' % (kind, _text(group), more, at))
             self.flush()
-        counts = self.counts[:] if self.causes else None
-        span = (kind, group, more, self.clock(), self.gc_time, self.gc_runs, counts)
+        counts = [*self.counts, self.gc_runs] if self.causes else None
+        span = (kind, group, more, self.clock(), self.gc_time, counts)
         self._spans.append(span)
         return span
 
@@ -241,22 +244,21 @@ class Recorder:
             return
         now = self.clock()
         del self._spans[self._spans.index(span) :]
-        kind, group, more, begin, gc_time, gc_runs, counts = span
-        collected, runs = self.gc_time - gc_time, self.gc_runs - gc_runs
+        kind, group, more, begin, gc_time, counts = span
+        if now - begin < SHORTEST_SPAN:
+            return
+        collected = self.gc_time - gc_time
         rest = '%s,"gc":%de-9' % (more, collected)
         counted = None
         if counts is not None:
-            counted = [after - before for after, before in zip(self.counts, counts)]
-            rest += _causes(counted, runs, "")
-        if now - begin < SHORTEST_SPAN:
-            return
+            counted = [after - before for after, before in zip([*self.counts, self.gc_runs], counts)]
+            rest += _causes(counted) + "}"
         if not self._spans and len(self.running) == 1:
             test = self.running[0]
             test.inner += now - begin
             test.inner_gc += collected
             if counted is not None:
-                test.inner_runs += runs
-                test.inner_counts = [a + b for a, b in zip(test.inner_counts, counted)]
+                test.inner_counts = [a + b for a, b in zip(test.inner_counts or [0] * len(counted), counted)]
         self._span(kind, group, begin, now, rest)
 
     def span(self, kind, group, begin, end):
@@ -373,10 +375,12 @@ def _cut(message):
     return message if len(message) <= LONGEST_MESSAGE else message[:LONGEST_MESSAGE] + "…"
 
 
-def _causes(counts, gc_runs, more):
+def _causes(counts):
+    """Without the bracket at its end."""
+    log, sql, sql_time, redis, redis_time, sleeps, sleep_time, http, http_time, processes, gc_runs = counts[:11]
     return (
-        ',"causes":{"log_lines":%d,"sql":%d,"sql_time":%de-9,"redis":%d,"redis_time":%de-9,"sleeps":%d,"sleep_time":%de-9,'
-        '"http":%d,"http_time":%de-9,"processes":%d,"gc_runs":%d%s}' % (*counts, gc_runs, more)
+        f',"causes":{{"log_lines":{log},"sql":{sql},"sql_time":{sql_time}e-9,"redis":{redis},"redis_time":{redis_time}e-9,'
+        f'"sleeps":{sleeps},"sleep_time":{sleep_time}e-9,"http":{http},"http_time":{http_time}e-9,"processes":{processes},"gc_runs":{gc_runs}'
     )
 
 

@@ -5,9 +5,15 @@ Nothing is registered unless ASSAY_TESTS asks for it. Only the first session of 
 
 import re
 
+import pluggy
 import pytest
 
 import assay_tests_events
+
+# Of pluggy before 1.2 there is only the older kind. What is written here does for both.
+_WRAPPER = {"hookwrapper": True}
+if tuple(map(int, re.findall(r"\d+", pluggy.__version__)[:2])) >= (1, 2):
+    _WRAPPER = {"wrapper": True}
 
 _STARTED = assay_tests_events.start()
 _taken = []
@@ -21,8 +27,9 @@ def pytest_configure(config):
     import os
 
     _STARTED.worker = os.environ.get("PYTEST_XDIST_WORKER")
-    config.pluginmanager.register(Hooks(_STARTED), "assay_tests")
-    _STARTED.guarded(_watch_finishing, _STARTED)
+    hooks = Hooks(_STARTED)
+    config.pluginmanager.register(hooks, "assay_tests")
+    _STARTED.guarded(_watch_finishing, _STARTED, hooks.fixtures)
 
 
 def pytest_unconfigure(config):
@@ -38,22 +45,27 @@ class Hooks:
         self.clock = recorder.clock
         self.test = None
         self.finished = None
+        # Those of more than one test that were set up in this session.
+        self.fixtures = set()
 
     # Collecting, and the end. -------------------------------------------------------------------------------------------
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    @pytest.hookimpl(tryfirst=True, **_WRAPPER)
     def pytest_collection(self):
         self.recorder.guarded(self.recorder.run_begins, "pytest", pytest.__version__)
         begin = self.clock()
-        yield
-        self.recorder.guarded(self.recorder.span, "collect", None, begin, self.clock())
-        self.recorder.look_again()
+        try:
+            return (yield)
+        finally:
+            self.recorder.guarded(self.recorder.span, "collect", None, begin, self.clock())
+            self.recorder.look_again()
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    @pytest.hookimpl(tryfirst=True, **_WRAPPER)
     def pytest_collection_modifyitems(self, config, items):
         self.recorder.guarded(self._shuffle, items)
-        yield
+        result = yield
         self.recorder.guarded(self._choose, config, items)
+        return result
 
     def _shuffle(self, items):
         if self.recorder.order is not None:
@@ -81,13 +93,15 @@ class Hooks:
 
     # A test. ------------------------------------------------------------------------------------------------------------
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    @pytest.hookimpl(tryfirst=True, **_WRAPPER)
     def pytest_runtest_protocol(self, item):
         test = self.test = self.recorder.guarded(self._begin, item)
-        yield
-        self.test = None
-        if test is not None:
-            self.recorder.guarded(self.recorder.end_test, test, test.status or "passed", test.message)
+        try:
+            return (yield)
+        finally:
+            self.test = None
+            if test is not None:
+                self.recorder.guarded(self.recorder.end_test, test, test.status or "passed", test.message)
 
     def _begin(self, item):
         file, line, _ = item.location
@@ -145,14 +159,16 @@ class Hooks:
 
     # Fixtures of more than one test. ------------------------------------------------------------------------------------
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    @pytest.hookimpl(tryfirst=True, **_WRAPPER)
     def pytest_fixture_setup(self, fixturedef, request):
         if fixturedef.scope == "function":
-            yield
-            return
+            return (yield)
+        self.fixtures.add(fixturedef)
         span = self.recorder.guarded(_begin_fixture, self.recorder, fixturedef, request, "setup")
-        yield
-        self.recorder.guarded(self.recorder.end_span, span)
+        try:
+            return (yield)
+        finally:
+            self.recorder.guarded(self.recorder.end_span, span)
 
 
 # What setup_module, setUpClass and the like are made into.
@@ -170,15 +186,16 @@ def _begin_fixture(recorder, fixturedef, request, step):
     return recorder.begin_span(kind, group, fixturedef.argname, fixturedef.scope)
 
 
-def _watch_finishing(recorder):
+def _watch_finishing(recorder, fixtures):
     # There is a hook for when a fixture was torn down, but none for when that begins.
     from _pytest.fixtures import FixtureDef
 
     finish = FixtureDef.finish
 
     def finishing(self, request):
-        if self.scope == "function" or self.cached_result is None or not self._finalizers:
+        if self not in fixtures:
             return finish(self, request)
+        fixtures.discard(self)
         span = recorder.guarded(_begin_fixture, recorder, self, None, "teardown")
         try:
             return finish(self, request)

@@ -104,14 +104,15 @@ module AssayTests
 
       def run_ended
         AssayTests.guarded do
-          AssayTests.span("suite_teardown", nil, @suites_end, AssayTests.now) if @suites_end
+          # Tests in threads end after their classes.
+          AssayTests.span("suite_teardown", nil, [@suites_end, AssayTests.last_end].compact.max, AssayTests.now) if @suites_end
           AssayTests.flush
         end
       end
 
       def begin_test(test)
         AssayTests.guarded do
-          group = test.class.name || test.class.to_s
+          group = group(test.class)
           name = "#{group}: #{test.name}"
           group_set_up(test.class)
           file, line = METHOD.bind_call(test, test.name).source_location
@@ -148,7 +149,7 @@ module AssayTests
           @group = klass
           @tested = @set_up = false
           @group_begin = AssayTests.now
-          AssayTests.span_begins("group_setup", klass.name || klass.to_s) if @own_run.include?(klass)
+          AssayTests.span_begins("group_setup", group(klass)) if @own_run.include?(klass)
         end
         true
       end
@@ -162,6 +163,8 @@ module AssayTests
       end
 
       def chosen(klass) = @chosen[klass]
+
+      def group(klass) = klass.name || klass.to_s
 
       # The chosen tests in their order: classes run as often as the order comes back to them.
       def run_only(reporter, options)

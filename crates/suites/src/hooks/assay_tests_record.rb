@@ -6,26 +6,25 @@
 # before anything of the suite's own runs, and at the end. Nothing here may raise into a suite: `guarded` notes the problem and goes on.
 
 module AssayTests
-  # A test that runs.
+  # A test that runs. `faults` and `returned` are what a framework's part wants to remember.
   class Running
-    attr_reader :name, :json, :group, :place, :thread, :pid, :begin, :gc, :runs, :objects, :counts
-    # `faults` and `returned` are what a framework's part wants to remember.
+    attr_reader :name, :json, :group_json, :place, :thread, :begin, :gc, :runs, :objects, :counts
     attr_accessor :setup_end, :body_end, :faults, :returned, :overlapped
 
-    def initialize(name, group, place, pid)
+    def initialize(name, group_json, place)
       @name = name
       @json = AssayTests.json(name)
-      @group = group
+      @group_json = group_json
       @place = place
-      @pid = pid
       @thread = Thread.current
+      @setup_end = @body_end = @returned = nil
       @overlapped = false
-      @gc = AssayTests.gc_time
       if CAUSES
         @runs = GC_COUNT.call
         @objects = GC_STAT.call(:total_allocated_objects)
         @counts = COUNTS.dup
       end
+      @gc = GC_TIME ? GC_TIME.call : 0
       @begin = CLOCK.call(MONOTONIC, :nanosecond)
     end
   end
@@ -34,6 +33,8 @@ module AssayTests
   GC_TIME = (GC.method(:total_time) if GC.respond_to?(:total_time) && GC.measure_total_time)
   GC_COUNT = GC.method(:count)
   GC_STAT = GC.method(:stat)
+  # From Ruby 3.1 on every fork passes one method; before, processes are told apart by their number.
+  FORKS_ARE_SEEN = Process.respond_to?(:_fork)
   CAUSES = ENV["ASSAY_TESTS_CAUSES"] == "1"
   # What the test's process did so far; see assay_tests_causes.rb.
   COUNTS = Array.new(10, 0) # rubocop:disable Style/MutableConstant
@@ -49,17 +50,18 @@ module AssayTests
   SPECIAL = /["\\\u0000-\u001f\u007f]/.freeze
   ESCAPES = {"\"" => "\\\"", "\\" => "\\\\", "\n" => "\\n", "\r" => "\\r", "\t" => "\\t"}.freeze
 
-  @lock = Mutex.new
   @pid = PID.call
   @parent = Process.ppid
   @muted = false
   @forked = false
   @io = nil
   @path = nil
-  @pending = +""
+  # Never another object, since threads append to it while it is written.
+  @pending = []
   @tests = {}.compare_by_identity
   @threads = {}.compare_by_identity
   @places = {}
+  @groups = {}
   @load_end = nil
   @failures = 0
 
@@ -68,7 +70,6 @@ module AssayTests
     attr_reader :tests
 
     def now = CLOCK.call(MONOTONIC, :nanosecond)
-    def gc_time = GC_TIME ? GC_TIME.call : 0
 
     # The names that ASSAY_TESTS_ONLY gives, or nil.
     def only
@@ -116,34 +117,40 @@ module AssayTests
 
     # A test begins. Gives nil where it is none of this process's own: within another test.
     def begin_test(key, name, group, place)
-      return if inactive? || nested?
+      return if inactive? || (!@tests.empty? && nested?)
 
       AssayTests.look_for_libraries if CAUSES
       within unless @within
-      test = Running.new(name, group, place, @pid)
+      test = Running.new(name, @groups[group] ||= json(group), place)
       unless @tests.empty?
         test.overlapped = true
         @tests.each_value { |other| other.overlapped = true }
       end
       @tests[key] = test
-      emit(%({"start":#{test.json},"at":#{test.begin}e-9}\n))
+      @pending << %({"start":#{test.json},"at":#{test.begin}e-9}\n)
       flush
       test
     end
 
     # A test ended. `name` differs from that at the beginning where the framework found it meanwhile.
     def end_test(key, status, message, name = nil, id = nil)
-      ended = now
-      test = @tests.delete(key)
-      return if test.nil? || test.pid != @pid || inactive?
+      ended = CLOCK.call(MONOTONIC, :nanosecond)
+      # A child that the test forked, and that came here, knows of no test.
+      return if inactive? || (test = @tests.delete(key)).nil?
 
-      line = +%({"test":#{name && name != test.name ? "#{json(name)},\"started\":#{test.json}" : test.json},"group":#{json(test.group)},#{test.place})
-      line << %("id":#{json(id)},) if id
-      line << %("begin":#{test.begin}e-9,"end":#{ended}e-9,"status":"#{status}","message":#{json(message && cut(message))})
-      line << phases(test, ended)
-      line << %(,"thread":#{@threads[test.thread] ||= @threads.size + 1}) unless test.thread.equal?(MAIN_THREAD)
-      line << causes(test) if CAUSES && !test.overlapped
-      emit(line << "}\n")
+      setup = test.setup_end
+      body = test.body_end
+      name = name && name != test.name ? "#{json(name)},\"started\":#{test.json}" : test.json
+      # As one text, since a suite of quick tests spends its time here.
+      phases =
+        if setup && body then ",\"setup\":#{setup - test.begin}e-9,\"body\":#{body - setup}e-9,\"teardown\":#{ended - body}e-9"
+        elsif setup then ",\"setup\":#{setup - test.begin}e-9"
+        elsif body then ",\"teardown\":#{ended - body}e-9"
+        end
+      gc = ",\"gc\":#{GC_TIME.call - test.gc}e-9" if GC_TIME && !test.overlapped
+      more = "#{",\"id\":#{json(id)}" if id}#{",\"message\":#{json(cut(message))}" if message}#{more(test)}" if id || message || CAUSES || test.overlapped
+      @pending << "{\"test\":#{name},\"group\":#{test.group_json},#{test.place}\"begin\":#{test.begin}e-9,\"end\":#{ended}e-9," \
+                  "\"status\":\"#{status}\"#{phases}#{gc}#{more}}\n"
       @last_end = ended
       flush if @forked
     end
@@ -207,23 +214,26 @@ module AssayTests
       emit(%({"missing":[#{missing.map { |name| json(name) }.join(",")}]}\n)) unless missing.empty?
     end
 
-    def emit(line)
-      @lock.locked? && @lock.owned? ? @pending << line : @lock.synchronize { @pending << line }
-    rescue ThreadError # In a signal's handler.
-      @pending << line
-    end
+    def emit(line) = @pending << line
 
+    # Writes what waits, by one write.
     def flush
       return if @pending.empty? || inactive?
 
-      lines = nil
-      @lock.synchronize do
-        lines = @pending
-        @pending = +""
-      end
-      write(lines)
-    rescue SystemCallError, IOError, ThreadError
+      write(@pending.shift(@pending.size).join)
+    rescue SystemCallError, IOError
       nil
+    end
+
+    # This process is a child now. What waited is its parent's to write.
+    def forked(pid = PID.call)
+      @muted = true unless @tests.empty?
+      @pid = pid
+      @parent = Process.ppid
+      @forked = true
+      @io = @path = nil
+      @pending.clear
+      @tests.clear
     end
 
     # The process ends.
@@ -238,17 +248,7 @@ module AssayTests
 
     # Nothing is written where a test forked, and that child came here: what it does is the test's.
     def inactive?
-      pid = PID.call
-      return @muted if pid == @pid
-
-      @muted = true unless @tests.empty?
-      @pid = pid
-      @parent = Process.ppid
-      @forked = true
-      @io = @path = nil
-      @pending = +""
-      @lock = Mutex.new
-      @tests.clear
+      forked(PID.call) unless FORKS_ARE_SEEN || PID.call == @pid
       @muted
     end
 
@@ -265,15 +265,12 @@ module AssayTests
       ENV["ASSAY_TESTS_WITHIN"] = @pid.to_s
     end
 
-    def phases(test, ended)
-      line = +""
-      line << %(,"setup":#{test.setup_end - test.begin}e-9) if test.setup_end
-      if test.body_end
-        line << %(,"body":#{test.body_end - test.setup_end}e-9) if test.setup_end
-        line << %(,"teardown":#{ended - test.body_end}e-9)
-      end
-      line << %(,"gc":#{gc_time - test.gc}e-9) if GC_TIME && !test.overlapped
-      line
+    # What would be that of others, too, is left out.
+    def more(test)
+      return (causes(test) if CAUSES) unless test.overlapped
+
+      thread = test.thread
+      ",\"thread\":#{@threads[thread] ||= @threads.size + 1}" unless thread.equal?(MAIN_THREAD)
     end
 
     def causes(test)
@@ -343,4 +340,11 @@ module AssayTests
   end
 end
 
+if AssayTests::FORKS_ARE_SEEN
+  Process.singleton_class.prepend(
+    Module.new do
+      module_eval("def _fork = super.tap { |pid| ::AssayTests.forked if pid.zero? }", "<internal:assay_tests>", 1)
+    end
+  )
+end
 load("#{AssayTests::HERE}/assay_tests_causes.rb") if AssayTests::CAUSES

@@ -212,9 +212,7 @@ def _class_before(test, result):
 
 
 def _class(kind):
-    if not isinstance(kind, type):
-        return kind.__name__
-    return "%s.%s" % (kind.__module__, kind.__qualname__)
+    return f"{kind.__module__}.{kind.__qualname__}" if isinstance(kind, type) else kind.__name__
 
 
 def _name(test):
@@ -222,7 +220,7 @@ def _name(test):
     if method is None or isinstance(test, unittest.FunctionTestCase):
         group, _, last = str(test.id() if hasattr(test, "id") else test).rpartition(".")
         return "%s: %s" % (group, last) if group else last
-    return "%s: %s" % (_class(type(test)), method)
+    return f"{_class(type(test))}: {method}"
 
 
 def _flat(suite, every=False):
