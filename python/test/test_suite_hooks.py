@@ -1,0 +1,375 @@
+"""What the hooks write of suites of pytest and unittest: names as in the framework's own report, phases, groups, how tests ended; and that
+the suite says and does the same with them and without."""
+
+import re
+import xml.etree.ElementTree as xml
+
+import pytest
+import suites
+
+pytestmark = pytest.mark.once
+
+PYTEST = """
+import time
+import pytest
+
+@pytest.fixture(scope="session")
+def base():
+    time.sleep(0.02)
+    yield
+    time.sleep(0.02)
+
+@pytest.fixture(scope="module")
+def within(base):
+    time.sleep(0.02)
+
+@pytest.fixture
+def own():
+    time.sleep(0.003)
+    yield
+    time.sleep(0.003)
+
+@pytest.fixture
+def broken():
+    raise RuntimeError("in setup")
+
+@pytest.fixture
+def late():
+    yield
+    raise RuntimeError("in teardown")
+
+def setup_module():
+    time.sleep(0.02)
+
+def test_ok(within, own):
+    time.sleep(0.003)
+
+def test_fails(): assert 1 == 2
+def test_skips(): pytest.skip("why not")
+
+@pytest.mark.skip(reason="marked")
+def test_marked(): pass
+
+@pytest.mark.xfail
+def test_xfails(): assert False
+
+@pytest.mark.xfail(strict=True)
+def test_xpasses(): pass
+
+def test_setup(broken): pass
+def test_teardown(late): pass
+
+class TestGroup:
+    @pytest.mark.parametrize("text", ["one", "a b", '"ü"'])
+    def test_each(self, text): pass
+"""
+
+UNITTEST = """
+import time
+import unittest
+
+def setUpModule(): time.sleep(0.002)
+def tearDownModule(): time.sleep(0.002)
+
+class Alpha(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): time.sleep(0.002)
+    @classmethod
+    def tearDownClass(cls): time.sleep(0.002)
+    def setUp(self): time.sleep(0.002)
+    def tearDown(self):
+        if self._testMethodName == "test_teardown":
+            raise ValueError("in teardown")
+    def test_ok(self): pass
+    def test_fails(self): self.assertEqual(1, 2)
+    def test_raises(self): raise ValueError("raised")
+    def test_skips(self): self.skipTest("why not")
+    def test_teardown(self): pass
+    def test_parts(self):
+        for part in range(2):
+            with self.subTest(part=part):
+                self.assertEqual(part, 0)
+    @unittest.expectedFailure
+    def test_expected(self): self.fail()
+    @unittest.expectedFailure
+    def test_unexpected(self): pass
+
+class Beta(unittest.IsolatedAsyncioTestCase):
+    async def test_awaits(self): pass
+
+class Gamma(unittest.TestCase):
+    def setUp(self): raise ValueError("in setup")
+    def test_setup(self): pass
+
+class Delta(unittest.TestCase):
+    def test_plain(self): pass
+
+if __name__ == "__main__":
+    unittest.main()
+"""
+
+PYTEST_RUN = ["-m", "pytest", "-v"]
+UNITTEST_RUN = [str(suites.HOOKS / "assay_unittest.py"), "-v", "test_suite"]
+
+
+def said(out):
+    return re.sub(r"\d+\.\d+s", "N s", re.sub(r"\(?0x[0-9a-f]+", "ADDRESS", out))
+
+
+def assert_whole(seen, framework):
+    assert seen.of("problem") == []
+    for file in seen.files:
+        events = [event for event in seen.events if event.get("process", -1) == int(file.stem)]
+        assert events[0]["framework"] == framework and events[0]["language"] == "python"
+    assert seen.started == seen.names
+    for test in seen.tests:
+        inner = [s for s in seen.of("span") if test["begin"] <= s["begin"] and s["end"] <= test["end"]]
+        took = test["end"] - test["begin"]
+        assert sum(test.get(phase, 0) for phase in ("setup", "body", "teardown")) <= took + 1e-9
+        if inner:
+            own = sum(test.get(phase, 0) for phase in ("setup", "body", "teardown"))
+            assert own + max(s["end"] - s["begin"] for s in inner) <= took + 1e-9
+        assert test.get("gc", 0) >= 0
+
+
+def test_pytest(tmp_path):
+    sources = {"test_suite.py": PYTEST}
+    seen = suites.watched(tmp_path, sources, [*PYTEST_RUN, "--junitxml=report.xml"])
+    alone = suites.watched(tmp_path, sources, PYTEST_RUN, hooks=False)
+    assert re.findall(r"^\S+::.* [A-Z]+ ", seen.out, re.M) == re.findall(r"^\S+::.* [A-Z]+ ", alone.out, re.M)
+    assert seen.out.splitlines()[-1].split(" in ")[0] == alone.out.splitlines()[-1].split(" in ")[0]
+    assert seen.status == alone.status == 1
+    assert_whole(seen, "pytest")
+    cases = xml.parse(tmp_path / "project/report.xml").getroot().iter("testcase")
+    reported = [f"{case.get('classname')}.{case.get('name')}" for case in cases]
+    # One that fails in its teardown is listed twice.
+    assert list(dict.fromkeys(reported)) == [name.replace(".py::", ".").replace("::", ".") for name in seen.names]
+    assert seen.names[-1] == 'test_suite.py::TestGroup::test_each["\\xfc"]'
+    assert seen.statuses == {
+        "test_ok": "passed", "test_fails": "failed", "test_skips": "skipped", "test_marked": "skipped", "test_xfails": "passed",
+        "test_xpasses": "failed", "test_setup": "error", "test_teardown": "error",
+        "test_each[one]": "passed", "test_each[a b]": "passed", 'test_each["\\xfc"]': "passed",
+    }  # fmt: skip
+    assert seen.test("test_fails")["message"] == "assert 1 == 2"
+    assert "setup" not in seen.test("test_setup")
+
+
+def test_what_the_first_test_pays_for_all_is_not_its_own(tmp_path):
+    seen = suites.watched(tmp_path, {"test_suite.py": PYTEST}, PYTEST_RUN, causes=True)
+    first = seen.test("test_ok")
+    assert first["setup"] >= 0.003 and first["body"] >= 0.003 and first["teardown"] >= 0.003
+    assert first["end"] - first["begin"] >= 0.069
+    assert first["causes"]["sleeps"] == 3
+    base, within = [span for span in seen.spans("fixture") if span["name"] in ("base", "within")]
+    assert [(s["name"], s["scope"], s["causes"]["sleeps"]) for s in (base, within)] == [
+        ("base", "session", 1),
+        ("within", "module", 1),
+    ]
+    assert [(s["name"], s["group"]) for s in seen.spans("group_setup")] == [("setup_module", "test_suite.py")]
+    assert [s["name"] for s in seen.spans("fixture_teardown") if s["name"] in ("base", "within")] == ["base"]
+    assert [s["span"] for s in seen.of("span")[:2]] == ["load", "collect"]
+    # Setup and teardown of the last test are its own, too.
+    assert seen.tests[-1]["causes"]["sleeps"] == 0
+
+
+def test_unittest(tmp_path):
+    sources = {"test_suite.py": UNITTEST}
+    seen = suites.watched(tmp_path, sources, UNITTEST_RUN)
+    alone = suites.watched(tmp_path, sources, ["-m", "unittest", "-v", "test_suite"], hooks=False)
+    assert said(seen.out) == said(alone.out)
+    assert seen.status == alone.status
+    assert_whole(seen, "unittest")
+    reported = re.findall(r"^(test_\w+) \(([\w.]+)\)", alone.out, re.M)
+    named = {f"{path[: -len(name) - 1] if path.endswith('.' + name) else path}: {name}" for name, path in reported}
+    assert named == set(seen.names)
+    assert seen.statuses == {
+        "test_ok": "passed", "test_fails": "failed", "test_raises": "failed", "test_skips": "skipped", "test_teardown": "error",
+        "test_parts": "failed", "test_expected": "passed", "test_unexpected": "failed", "test_awaits": "passed",
+        "test_setup": "error", "test_plain": "passed",
+    }  # fmt: skip
+    assert seen.test("test_raises")["message"] == "ValueError: raised"
+    groups = [(s["span"], s["name"], s["group"]) for s in seen.of("span") if s["span"].startswith("group")]
+    assert [group for group in groups if "Module" in group[1] or "Alpha" in group[2]] == [
+        ("group_setup", "setUpModule", "test_suite"),
+        ("group_setup", "setUpClass", "test_suite.Alpha"),
+        ("group_teardown", "tearDownClass", "test_suite.Alpha"),
+        ("group_teardown", "tearDownModule", "test_suite"),
+    ]
+
+
+@pytest.mark.parametrize("how", [["--script", "test_suite.py"], ["--module", "test_suite"]])
+def test_a_script_that_runs_unittest_itself(tmp_path, how):
+    seen = suites.watched(tmp_path, {"test_suite.py": UNITTEST}, [UNITTEST_RUN[0], *how])
+    assert len(seen.tests) == 11
+    assert_whole(seen, "unittest")
+
+
+def test_tests_that_are_chosen_run_in_exactly_that_order(tmp_path):
+    names = [f"test_suite.py::{name}" for name in ("TestGroup::test_each[a b]", "test_ok", "TestGroup::test_each[one]")]
+    seen = suites.watched(tmp_path, {"test_suite.py": PYTEST}, PYTEST_RUN, only=[names[0], "no such", *names[1:]])
+    assert seen.started == names
+    assert seen.of("missing") == [{"missing": ["no such"]}]
+    assert "3 passed, 8 deselected" in seen.out
+    names = ["test_suite.Gamma: test_setup", "test_suite.Alpha: test_ok", "test_suite.Delta: test_plain"]
+    seen = suites.watched(tmp_path, {"test_suite.py": UNITTEST}, UNITTEST_RUN, only=names)
+    assert seen.started == names
+
+
+@pytest.mark.parametrize("source, command", [(PYTEST, PYTEST_RUN), (UNITTEST, UNITTEST_RUN)])
+def test_a_seed_gives_an_order_that_keeps_groups_together(tmp_path, source, command):
+    orders = [suites.watched(tmp_path, {"test_suite.py": source}, command, order=seed).started for seed in (1, 1, 2, 3)]
+    assert orders[0] == orders[1]
+    assert len(set(map(tuple, orders))) > 1 and len({tuple(sorted(order)) for order in orders}) == 1
+    for order in orders:
+        grouped = [name.split(":")[0] if "::" not in name else "TestGroup" in name for name in order]
+        inner = [group for group in grouped if group not in (False,)]
+        places = [index for index, group in enumerate(grouped) if group == inner[0]]
+        assert places == list(range(places[0], places[0] + len(places)))
+
+
+def test_workers_of_xdist_write_files_of_their_own(tmp_path):
+    pytest.importorskip("xdist")
+    command = ["-m", "pytest", "-p", "xdist", "-n", "2"]
+    seen = suites.watched(tmp_path, {"test_suite.py": PYTEST}, command, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+    assert sorted(event["worker"] for event in seen.of("assay_tests")) == ["gw0", "gw1"]
+    assert len(seen.names) == len(set(seen.names)) == 11
+
+
+HOSTILE = """
+import gc, os, subprocess, sys, time
+import pytest
+
+def test_changes_directory(): os.chdir("/")
+def test_closes_descriptors(): os.closerange(50, 1024)
+def test_forks():
+    for child in range(2):
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
+def test_stubs(monkeypatch):
+    for owner, name in ((time, "perf_counter_ns"), (time, "monotonic"), (time, "sleep"), (os, "write"), (os, "getpid"), (os, "open")):
+        monkeypatch.setattr(owner, name, lambda *_: 1 / 0 if name != "sleep" else None)
+def test_replaces_attributes_of_modules(monkeypatch):
+    real = time.perf_counter_ns
+    for module in list(sys.modules.values()):
+        for name, value in list(vars(module).items()):
+            if value is real:
+                monkeypatch.setattr(module, name, lambda: 0)
+def test_collects(): gc.collect()
+def test_clears_the_environment(monkeypatch):
+    for name in list(os.environ):
+        monkeypatch.delenv(name)
+def test_runs_pytest(tmp_path):
+    (tmp_path / "test_inner.py").write_text(
+        "import pytest\\n@pytest.fixture(scope='session')\\ndef base(): yield\\ndef test_inner(base): pass")
+    assert pytest.main([str(tmp_path), "-q"]) == 0
+    assert subprocess.call([sys.executable, "-m", "pytest", "-q", str(tmp_path)]) == 0
+def test_last(): pass
+"""
+
+
+def test_what_a_test_does_to_its_process_is_survived(tmp_path):
+    seen = suites.watched(tmp_path, {"test_suite.py": HOSTILE}, PYTEST_RUN, causes=True)
+    assert "9 passed" in seen.out
+    assert len(seen.files) == 1
+    assert_whole(seen, "pytest")
+    assert len(seen.tests) == 9 and set(seen.events[-1]) == {"end"}
+    assert seen.causes("test_forks")["processes"] == 2
+    assert seen.causes("test_runs_pytest")["processes"] == 1
+    assert seen.causes("test_collects")["gc_runs"] == 1 and seen.test("test_collects")["gc"] > 0
+    assert seen.test("test_stubs")["end"] > seen.test("test_stubs")["begin"]
+
+
+def test_a_crash_shows_which_test_ran(tmp_path):
+    source = "import os\ndef test_1(): pass\ndef test_2(): os._exit(7)\n"
+    seen = suites.watched(tmp_path, {"test_suite.py": source}, PYTEST_RUN)
+    assert seen.status == 7
+    assert seen.names == ["test_suite.py::test_1"]
+    assert seen.events[-1]["start"] == "test_suite.py::test_2"
+
+
+def test_a_hook_that_fails_says_so_and_the_suite_goes_on(tmp_path):
+    source = "import assay_tests_hook\nassay_tests_hook.Hooks._begin = lambda *_: 1 / 0\ndef test_1(): pass\ndef test_2(): pass\n"
+    seen = suites.watched(tmp_path, {"test_suite.py": source}, PYTEST_RUN)
+    assert "2 passed" in seen.out
+    assert seen.tests == []
+    assert "ZeroDivisionError" in seen.of("problem")[0]["problem"]
+
+
+def test_without_the_variable_nothing_is_registered_or_written(tmp_path):
+    source = "def test_1(pytestconfig): assert not pytestconfig.pluginmanager.hasplugin('assay_tests')\n"
+    seen = suites.watched(tmp_path, {"test_suite.py": source}, PYTEST_RUN, ASSAY_TESTS="")
+    assert "1 failed" in seen.out  # `watched` sets it.
+    seen = suites.watched(tmp_path, {"test_suite.py": source}, PYTEST_RUN, hooks=False, PYTHONPATH=str(suites.HOOKS), PYTEST_PLUGINS="assay_tests_hook")
+    assert "1 passed" in seen.out and seen.files == []
+
+
+CAUSES = """
+import http.client, http.server, logging, os, sqlite3, subprocess, threading, time, unittest.mock
+from time import sleep
+
+def test_sleeps():
+    time.sleep(0.002)
+    sleep(0.002)
+
+def test_stubbed():
+    with unittest.mock.patch("time.sleep"), unittest.mock.patch("subprocess.Popen"), unittest.mock.patch("os.system"):
+        time.sleep(9), subprocess.Popen(["false"]), os.system("false")
+
+def test_programs():
+    subprocess.run(["true"])
+    subprocess.Popen("true", shell=True).wait()
+    os.system("true")
+    os.popen("true").read()
+    subprocess.run(["true"], close_fds=False)
+    pid = os.fork()
+    os._exit(0) if pid == 0 else os.waitpid(pid, 0)
+
+def test_logs():
+    log = logging.getLogger("some.log")
+    log.warning("one")
+    log.error("two\\nlines")
+    log.debug("none")
+
+def test_sql():
+    base = sqlite3.connect(":memory:", isolation_level=None)
+    base.execute("create table a (x)")
+    base.cursor().execute("insert into a values (1)")
+    base.executemany("insert into a values (?)", [(1,), (2,), (3,)])
+    base.executescript("select 1; select 2")
+    assert len(base.execute("select * from a").fetchall()) == 4
+
+def test_http():
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(204)
+            self.end_headers()
+        def log_message(self, *_): pass
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.handle_request).start()
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_port)
+        connection.request("GET", "/")
+        assert connection.getresponse().status == 204
+
+def test_nothing(): pass
+"""
+
+
+def test_causes(tmp_path):
+    seen = suites.watched(tmp_path, {"test_suite.py": CAUSES}, PYTEST_RUN, causes=True)
+    assert "7 passed" in seen.out, seen.out
+    nothing = {"log_lines": 0, "sql": 0, "redis": 0, "sleeps": 0, "http": 0, "processes": 0}
+    counted = {name: {key: seen.causes(name)[key] for key in nothing} for name in seen.statuses}
+    assert counted == {
+        "test_sleeps": {**nothing, "sleeps": 2},
+        "test_stubbed": nothing,
+        "test_programs": {**nothing, "processes": 6},
+        "test_logs": {**nothing, "log_lines": 2},
+        "test_sql": {**nothing, "sql": 7},
+        "test_http": {**nothing, "http": 1},
+        "test_nothing": nothing,
+    }
+    assert seen.causes("test_sleeps")["sleep_time"] >= 0.004
+    assert seen.causes("test_sql")["sql_time"] > 0 and seen.causes("test_http")["http_time"] > 0
+    assert isinstance(seen.causes("test_nothing")["kept"], int)
