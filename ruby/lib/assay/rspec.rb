@@ -18,6 +18,7 @@ module Assay
   #   expect { new_parser.parse(text) }.to be_no_slower_than { old_parser.parse(text) }.by("5%")
   #   expect { render }.to allocate(..12)
   #   expect { page.render }.to make_calls(Database, :query, 1)
+  #   expect { page.render }.to stay_within_budget(max_sql: 10, max_http: 0)
   #   expect { |n| table[n].sort }.to grow(:linearithmic).over([1_000, 2_000, 4_000])
   #
   # An inconclusive outcome skips the example with the reason, or does what `.inconclusive(:fail)` or `:pass` says.
@@ -97,6 +98,13 @@ module Assay
         end
       end
 
+      # The block does no more than this: `max_sql:`, `max_log_lines:`, `max_sleep:`, … (see Testing#assert_budget). For whole examples it is
+      # metadata: `it "renders", budget: { max_sql: 10 }`, also of groups.
+      def stay_within_budget(**limits)
+        budget = Testing::Budget.new(**limits)
+        asked_by("stay within its budget") { |subject, _| budget.outcome(&subject) }
+      end
+
       # The time of the block, which is given a size, grows no faster than the model; the sizes follow with `.over(sizes, setup: …)`.
       def grow(model)
         asked_by("grow no faster than #{model}") do |subject, options|
@@ -126,6 +134,8 @@ end
 RSpec.configure do |config|
   config.include(Assay::RSpecTesting)
   config.include(Assay::RSpec::Matchers)
+  config.prepend_before(:each) { |example| assay_begin_budget(example.metadata[:budget]) }
+  config.prepend_after(:each) { |example| assay_check_budget unless example.exception }
   config.append_after(:each) { assay_teardown }
   # What failed stands in the spec, not in here.
   config.backtrace_exclusion_patterns << /\A#{Regexp.escape(__dir__)}\//

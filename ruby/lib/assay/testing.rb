@@ -9,6 +9,7 @@ require_relative "binary"
 require_relative "compare"
 require_relative "testing/outcome"
 require_relative "testing/allocations"
+require_relative "testing/budget"
 require_relative "testing/call"
 require_relative "testing/call_count"
 require_relative "testing/clock"
@@ -45,7 +46,30 @@ module Assay
       super
       # Minitest calls `after_teardown`; Test::Unit wants to be told.
       test_unit = defined?(::Test::Unit::TestCase) && base.is_a?(Class) && base <= ::Test::Unit::TestCase
-      base.teardown(:assay_teardown) if test_unit
+      if test_unit
+        base.setup(:assay_begin_budget, before: :prepend)
+        base.cleanup(:assay_check_budget)
+        base.teardown(:assay_teardown)
+      end
+      base.extend(Budgets) if base.is_a?(Class)
+    end
+
+    # What classes of tests have.
+    module Budgets
+      # What each test of this class, and of those below it, may do at most in its setup and its body; with names first, what these may.
+      #
+      #   budget max_sql: 20, max_sleep: 0
+      #   budget :test_the_whole_year, max_sql: 200
+      def budget(*names, **limits)
+        Budget.new(**limits)
+        (@assay_budgets ||= {}).update((names.empty? ? [nil] : names.map(&:to_sym)).to_h { |name| [name, limits] })
+      end
+
+      # The limits of a test, or nil.
+      def assay_budget(name)
+        own = @assay_budgets || {}
+        own[name.to_sym] || own[nil] || (superclass.assay_budget(name) if superclass.respond_to?(:assay_budget))
+      end
     end
 
     # Asserts that `subject` takes less time than `reference`, by `by` at least ("10%", 0.1, "50ns"). Both are Procs or Methods.
@@ -82,6 +106,17 @@ module Assay
       assay_conclude(:fail) { CallCount.new(owner, method, expected, &block).outcome }
     end
 
+    # Asserts what the block does at most, in all threads of the process: `max_sql:` statements, `max_redis:` commands, `max_log_lines:`,
+    # `max_http:` requests, `max_processes:` started programs, `max_sleep:` seconds, `max_allocations:` objects. What is faked does not count.
+    # A failure lists the most frequent statements, lines or programs, with their values replaced.
+    #
+    #   assert_budget(max_sql: 10, max_http: 0) { page.render }
+    #
+    # For whole tests: `budget max_sql: 10` in their class.
+    def assert_budget(**limits, &block)
+      assay_conclude(:fail) { Budget.new(**limits).outcome(&block) }
+    end
+
     # Asserts that the time of the block grows no faster with its input than :constant, :logarithmic, :linear, :linearithmic, :quadratic
     # or :cubic, or a model of your own (`->(n) { n * Math.sqrt(n) }`).
     #
@@ -113,6 +148,36 @@ module Assay
       end
     end
 
+    # Minitest calls these around setup, and when the test has ended.
+    def before_setup
+      assay_begin_budget
+      super if defined?(super)
+    end
+
+    def before_teardown
+      super if defined?(super)
+    ensure
+      assay_check_budget
+    end
+
+    # Frameworks call these; with RSpec the limits are metadata of the example.
+    def assay_begin_budget(limits = assay_limits)
+      return unless limits
+
+      budget = @assay_budget = Budget.new(**limits).start
+      assay_test.undo_later { budget.stop }
+    end
+
+    def assay_check_budget
+      budget = @assay_budget or return
+      @assay_budget = nil
+      budget.stop
+      # What failed already needs no second reason.
+      return if respond_to?(:failures) && !failures.empty?
+
+      assay_conclude(:fail) { budget.result }
+    end
+
     # Minitest calls this when a test and its own `teardown` have ended, whatever came of them.
     def after_teardown
       super if defined?(super)
@@ -130,6 +195,11 @@ module Assay
     private
 
     def assay_test = (@assay_test ||= State.new)
+
+    def assay_limits
+      name = respond_to?(:method_name) ? method_name : (self.name if respond_to?(:name))
+      self.class.assay_budget(name) if name && self.class.respond_to?(:assay_budget)
+    end
 
     # Lets the framework know how an assertion ended.
     def assay_conclude(inconclusive)

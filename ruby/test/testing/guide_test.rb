@@ -17,7 +17,7 @@ class GuideTest < Minitest::Test
 
   def test_the_guides_have_their_examples
     skip("the guides are not beside the gem") unless Dir.exist?(GUIDES)
-    assert_equal [5, 1], %w[testing-with-ruby.md from-benchmark-ips.md].map { |guide| GuideTest.examples(guide).size }
+    assert_equal [6, 1], %w[testing-with-ruby.md from-benchmark-ips.md].map { |guide| GuideTest.examples(guide).size }
   end
 
   examples("testing-with-ruby.md").each_with_index do |example, index|

@@ -16,12 +16,12 @@ module Assay
 
       class << self
         # Lets the fake take the calls of `owner`'s method; `owner` is a singleton class or a module. Raises NameError where there is no
-        # such method, FrozenError where the owner is frozen.
-        def put(fake, owner, name)
+        # such method, FrozenError where the owner is frozen. One that is put `beneath` the others sees only what they let through.
+        def put(fake, owner, name, beneath: false)
           LOCK.synchronize do
             seams = (@standing[owner] ||= {})
             seam = seams[name] || new(owner, name).tap(&:install).then { |fresh| seams[name] = fresh }
-            seam.top = Layer.new(fake, seam.top)
+            seam.top = beneath && seam.top ? seam.top.upon(fake) : Layer.new(fake, seam.top)
           ensure
             @standing.delete(owner) if seams&.empty?
           end
@@ -45,6 +45,7 @@ module Assay
       # own collections: one of these may be the method that is intercepted.
       Layer = Struct.new(:fake, :below) do
         def without(other) = fake.equal?(other) ? below : Layer.new(fake, below&.without(other))
+        def upon(other) = Layer.new(fake, below ? below.upon(other) : Layer.new(other, nil))
       end
 
       # The latest fake, or nil.
@@ -56,11 +57,16 @@ module Assay
         @top = nil
       end
 
-      # The latest fake for the thread; nil where it has none.
-      def fake_for(thread)
-        layer = @top
+      # The latest fake for the thread, from this layer on, and those below it; nil where it has none.
+      def layer_for(thread, layer = @top)
         layer = layer.below until layer.nil? || layer.fake.covers?(thread)
-        layer&.fake
+        layer
+      end
+
+      # Lets the layer take the call. What it does not answer itself goes to the next one, and from the last to the original.
+      def hand(layer, call, original)
+        below = layer_for(Thread.current, layer.below)
+        layer.fake.call(call, below ? -> { hand(below, call, original) } : original)
       end
 
       # Puts the method in.
@@ -73,8 +79,8 @@ module Assay
             original = lambda do
               own ? own.bind_call(self, *arguments, **keywords, &block) : super(*arguments, **keywords, &block)
             end
-            fake = seam.fake_for(Thread.current)
-            fake ? fake.call(Call.new(self, seam.name, arguments, keywords, block), original) : original.call
+            layer = seam.layer_for(Thread.current)
+            layer ? seam.hand(layer, Call.new(self, seam.name, arguments, keywords, block), original) : original.call
           end
           @owner.send(@visibility, @name)
         end

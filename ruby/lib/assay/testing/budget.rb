@@ -1,0 +1,111 @@
+# frozen_string_literal: true
+
+# What a test may do at most: so many SQL statements, lines of log, requests, programs, seconds of sleep, objects. Exact counts, which need no
+# program. What is faked or stubbed does not happen, and is not counted. Where it is counted is in budget/points.rb.
+
+require_relative "outcome"
+require_relative "budget/points"
+require_relative "budget/shape"
+
+module Assay
+  module Testing
+    # Counts what a block, or a test, does. Everything counts that happens in this process meanwhile, in whatever thread.
+    class Budget
+      # A limit: what `over` calls the excess, in the plural and for one.
+      Limit = Struct.new(:kind, :many, :one)
+
+      LIMITS = {
+        max_sql: Limit.new(:sql, "SQL statements", "SQL statement"),
+        max_redis: Limit.new(:redis, "Redis commands", "Redis command"),
+        max_log_lines: Limit.new(:log_lines, "lines of log", "line of log"),
+        max_http: Limit.new(:http, "HTTP requests", "HTTP request"),
+        max_processes: Limit.new(:processes, "started programs", "started program"),
+        max_sleep: Limit.new(:sleep, "seconds of sleep", "second of sleep"),
+        max_allocations: Limit.new(:allocations, "objects", "object")
+      }.freeze
+      # So many kinds of statements, lines or programs are listed, and so many different ones are told apart.
+      LISTED = 8
+      TOLD_APART = 10_000
+      OBJECTS = GC.method(:stat)
+      private_constant :Limit, :LIMITS, :LISTED, :TOLD_APART, :OBJECTS
+
+      # limits:: `max_sql: 10`, `max_redis:`, `max_log_lines:`, `max_http:`, `max_processes:`, `max_sleep:` (seconds), `max_allocations:`
+      def initialize(**limits)
+        raise ArgumentError, "a budget has at least one limit: #{LIMITS.keys.join(", ")}" if limits.empty?
+
+        limits.each do |name, most|
+          raise ArgumentError, "#{name} is no limit of a budget: #{LIMITS.keys.join(", ")}" unless LIMITS.key?(name)
+          next if name == :max_sleep ? most.is_a?(Numeric) && !most.negative? : most.is_a?(Integer) && !most.negative?
+
+          raise ArgumentError, "#{name} is #{name == :max_sleep ? "a number of seconds" : "a whole number"}, not #{most.inspect}"
+        end
+        @limits = limits
+        @counts = Hash.new(0)
+        @shapes = Hash.new { |shapes, kind| shapes[kind] = Hash.new(0) }
+        @lock = Mutex.new
+        @watches = []
+      end
+
+      # The outcome of "the block stays within it". What the block raises is raised.
+      def outcome
+        raise ArgumentError, "assert_budget takes a block" unless block_given?
+
+        start
+        begin
+          yield
+        ensure
+          stop
+        end
+        result
+      end
+
+      # Begins to count.
+      def start
+        @watches = Points.of(@limits.keys.map { |name| LIMITS[name].kind }, self)
+        @watches.each(&:put)
+        @objects = OBJECTS.call(:total_allocated_objects)
+        self
+      end
+
+      # Ends it. A second time does nothing.
+      def stop
+        return unless @objects
+
+        @counts[:allocations] = OBJECTS.call(:total_allocated_objects) - @objects
+        @objects = nil
+        @watches.each(&:remove)
+      end
+
+      # The outcome, once it has stopped.
+      def result
+        over = @limits.reject { |name, most| @counts[LIMITS[name].kind] <= most }
+        return Outcome.new(:pass, "within the budget") if over.empty?
+
+        Outcome.new(:fail, over.map { |name, most| said(LIMITS[name], most) }.join("\n"))
+      end
+
+      # The points call this: `amount` of a kind, and what it was.
+      def add(kind, amount, text)
+        @lock.synchronize do
+          @counts[kind] += amount
+          shapes = @shapes[kind]
+          shape = Shape.of(kind, text)
+          shapes[shape] += amount if shapes.key?(shape) || shapes.size < TOLD_APART
+        end
+      rescue ThreadError # In a signal's handler.
+        @counts[kind] += amount
+      end
+
+      private
+
+      def said(limit, most)
+        count = @counts[limit.kind]
+        lines = @shapes[limit.kind].sort_by { |shape, times| [-times, shape] }.first(LISTED)
+        lines.map! { |shape, times| "\n  #{number(times)} × #{shape}" }
+        "#{number(count)} #{count == 1 ? limit.one : limit.many}, at most #{number(most)} #{most == 1 ? "was" : "were"} allowed#{lines.join}"
+      end
+
+      def number(value) = value.is_a?(Integer) ? value.to_s : format("%.3g", value)
+    end
+  end
+end

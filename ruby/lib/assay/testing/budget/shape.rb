@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+# A statement, a line or a command without its values, so that those that differ in nothing else are one.
+
+module Assay
+  module Testing
+    class Budget
+      # Texts as they are listed.
+      module Shape
+        LONGEST = 160
+        # Texts in quotes, numbers by themselves (not those of names, such as `t1`), and lists of what was replaced.
+        QUOTED = /'(?:[^']|'')*'/
+        NUMBER = /(?<![\w$.])-?\d+(?:\.\d+)?(?![\w])/
+        LIST = /\(\s*(?:\?|\$\d+)(?:\s*,\s*(?:\?|\$\d+))+\s*\)/
+        HEXADECIMAL = /\b(?=[0-9a-f-]*\d)[0-9a-f]{8,}(?:-[0-9a-f]+)*\b/
+        # Times and addresses are one value.
+        DIGITS = /\d+(?:[-:.T]\d+)*/
+        private_constant :LONGEST, :QUOTED, :NUMBER, :LIST, :HEXADECIMAL, :DIGITS
+
+        class << self
+          # Gives the text without its values, and at most so long.
+          def of(kind, text)
+            text = text.to_s.scrub.tr("\n\t", "  ").squeeze(" ").strip
+            text = text.gsub(QUOTED, "?").gsub(NUMBER, "?").gsub(LIST, "(?, …)") if kind == :sql
+            text = text.gsub(/"[^"]*"/, "?").gsub(HEXADECIMAL, "?").gsub(DIGITS, "?") if kind == :log_lines
+            text = "(nothing)" if text.empty?
+            text.size > LONGEST ? "#{text[0, LONGEST]}…" : text
+          end
+        end
+      end
+      private_constant :Shape
+    end
+  end
+end
