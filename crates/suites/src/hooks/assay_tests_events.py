@@ -21,9 +21,6 @@ MOST_PROBLEMS = 20
 # Descriptors above the suite's own: what a suite opens after it closed all is not taken for ours.
 HIGH = (900, 200, 64)
 
-# What the test's process did so far, by these numbers; see assay_tests_causes.py. A time stands behind its number.
-LOG_LINES, SQL, SQL_TIME, REDIS, REDIS_TIME, SLEEPS, SLEEP_TIME, HTTP, HTTP_TIME, PROCESSES = range(10)
-
 
 class Running:
     """A test that runs. Whoever knows its framework sets where its phases end."""
@@ -71,7 +68,7 @@ class Recorder:
         self.clock = time.perf_counter_ns  # CLOCK_MONOTONIC, and what libraries that freeze time leave alone when it is taken here.
         self.loaded = self.clock()
         self.causes = causes
-        self.counts = [0] * 10
+        self.counts = [0] * 10  # Of assay_tests_causes.py.
         self.gc_time = 0
         self.gc_runs = 0
         self.running = []

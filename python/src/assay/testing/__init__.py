@@ -17,12 +17,14 @@ from .assertions import (
     assert_no_slower,
 )
 from .async_processes import FakeAsyncProcess
+from .budget import Budget, assert_budget
 from .case import TestCase, Testing
 from .clock import Clock
 from .fakes import Call, Fake, UnexpectedCall, fake_clock, fake_sleep, fake_system
 from .ended import Ended
 from .fixtures import (
     AssertAllocations,
+    AssertBudget,
     AssertCalls,
     AssertComplexity,
     AssertFaster,
@@ -38,10 +40,12 @@ from .sandbox import sandbox
 __all__ = [
     "Allocations",
     "AssertAllocations",
+    "AssertBudget",
     "AssertCalls",
     "AssertComplexity",
     "AssertFaster",
     "AssertNoSlower",
+    "Budget",
     "Call",
     "CallCount",
     "Clock",
@@ -60,6 +64,7 @@ __all__ = [
     "UnexpectedCall",
     "allocations",
     "assert_allocations",
+    "assert_budget",
     "assert_calls",
     "assert_complexity",
     "assert_faster",

@@ -6,10 +6,10 @@ import unittest
 from pathlib import Path
 from typing import Any, Callable, ClassVar, cast
 
-from . import assertions, fakes, processes
+from . import assertions, budget, fakes, processes
 from .clock import Clock
 from .fakes import Fake, Results
-from .fixtures import AssertAllocations, AssertCalls, AssertComplexity, AssertFaster, AssertNoSlower
+from .fixtures import AssertAllocations, AssertBudget, AssertCalls, AssertComplexity, AssertFaster, AssertNoSlower
 from .sandbox import sandbox
 
 
@@ -63,6 +63,7 @@ class Testing:
         "AssertAllocations", staticmethod(assertions.assert_allocations)
     )
     assert_calls: ClassVar[AssertCalls] = cast("AssertCalls", staticmethod(assertions.assert_calls))
+    assert_budget: ClassVar[AssertBudget] = cast("AssertBudget", staticmethod(budget.assert_budget))
 
 
 class TestCase(Testing, unittest.TestCase):

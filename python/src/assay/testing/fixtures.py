@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Callable, ContextManager, Protocol, Sequence
 
 from .assertions import Allocations, Argument, CallCount, Report
+from .budget import Budget
 from .clock import Clock
 from .fakes import _MANY, Fake, Results
 
@@ -77,6 +78,23 @@ class AssertAllocations(Protocol):
         peak_bytes: int | None = None,
     ) -> Allocations:
         """See `assay.testing.assert_allocations`."""
+        ...
+
+
+class AssertBudget(Protocol):
+    """The fixture `assert_budget`."""
+
+    def __call__(
+        self,
+        *,
+        max_sql: int | None = None,
+        max_redis: int | None = None,
+        max_log_lines: int | None = None,
+        max_http: int | None = None,
+        max_processes: int | None = None,
+        max_sleep: float | None = None,
+    ) -> Budget:
+        """See `assay.testing.assert_budget`."""
         ...
 
 

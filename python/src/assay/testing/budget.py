@@ -1,0 +1,253 @@
+"""What a test may do at most: so many SQL statements, log records, requests, programs, seconds of sleep. Exact counts, which need no
+statistics and no program. What is faked or stubbed does not happen, and is not counted. Where it is counted is in `causes.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import time
+from collections import Counter
+from contextlib import AbstractContextManager
+from typing import Any, Callable, Iterable
+
+from . import causes
+from .causes import Causes
+
+_Text = Callable[..., object]
+
+
+class _Limit:
+    """What a limit counts: its place in the counts, its name in the plural and for one."""
+
+    def __init__(self, row: int, many: str, one: str) -> None:
+        self.row = row
+        self.many = many
+        self.one = one
+
+
+_LIMITS = {
+    "max_sql": _Limit(causes.SQL, "SQL statements", "SQL statement"),
+    "max_redis": _Limit(causes.REDIS, "Redis commands", "Redis command"),
+    "max_log_lines": _Limit(causes.LOG_LINES, "log records", "log record"),
+    "max_http": _Limit(causes.HTTP, "HTTP requests", "HTTP request"),
+    "max_processes": _Limit(causes.PROCESSES, "started programs", "started program"),
+    "max_sleep": _Limit(causes.SLEEP_TIME, "seconds of sleep", "second of sleep"),
+}
+#: So many kinds of statements, records or programs are listed, and so many different ones are told apart.
+_LISTED = 8
+_TOLD_APART = 10_000
+_LONGEST = 160
+
+
+class _Points(Causes):  # type: ignore[misc,unused-ignore]
+    """Tells the open budgets what happens. Nothing is measured while none is open."""
+
+    def __init__(self, budgets: list[Budget]) -> None:
+        # The clock as it is now, before anybody fakes it.
+        super().__init__([0] * 10, time.perf_counter_ns, lambda function, *args: function(*args))
+        self.budgets = budgets
+
+    def add(self, row: int, number: int, text: Callable[[], object]) -> None:
+        """Tells it to every budget."""
+        if self.budgets:
+            self._told(row, number, 0, text)
+
+    def around(
+        self,
+        original: Callable[..., Any],
+        row: int,
+        number: Callable[..., int] | None = None,
+        text: _Text | None = None,
+    ) -> Callable[..., Any]:
+        """A function that tells it to every budget when it is called."""
+
+        def ended(begin: int, args: Any, kwargs: Any) -> None:
+            times = 1 if number is None else number(*args, **kwargs)
+            what = functools.partial(text or str, *(args if text else ["?"]), **(kwargs if text else {}))
+            self._told(row, times, self.clock() - begin, what)
+
+        if inspect.iscoroutinefunction(original):
+
+            @functools.wraps(original)
+            async def wait(*args: Any, **kwargs: Any) -> Any:
+                if not self.budgets:
+                    return await original(*args, **kwargs)
+                begin = self.clock()
+                try:
+                    return await original(*args, **kwargs)
+                finally:
+                    ended(begin, args, kwargs)
+
+            return wait
+
+        @functools.wraps(original)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not self.budgets:
+                return original(*args, **kwargs)
+            begin = self.clock()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                ended(begin, args, kwargs)
+
+        return call
+
+    def _told(self, row: int, number: int, took: int, text: Callable[[], object]) -> None:
+        self.counts[row] += number  # Whether a driver counted is asked of these.
+        for budget in list(self.budgets):
+            budget._add(row, number, took, text)
+
+
+_open: list[Budget] = []
+_points: list[_Points] = []
+
+
+def watch() -> None:
+    """Begins to look at what is counted, once for the process; then at libraries that were imported since. Connections of sqlite3 and
+    psycopg2 that were opened before are not counted. pytest does it before any fixture is set up, where a test has a budget.
+    """
+    if not _points:
+        points = _Points(_open)
+        points.put_into_python()
+        _points.append(points)
+    _points[0].look()
+
+
+class Budget(AbstractContextManager["Budget"]):
+    """The `with` block of `assert_budget`, and what it did so far."""
+
+    def __init__(self, limits: dict[str, float]) -> None:
+        self._limits = limits
+        self._counts: Counter[int] = Counter()
+        self._texts: dict[int, Counter[str]] = {limit.row: Counter() for limit in _LIMITS.values()}
+
+    def __enter__(self) -> Budget:
+        watch()
+        _open.append(self)
+        return self
+
+    def __exit__(self, kind: Any, problem: Any, trace: Any) -> None:
+        __tracebackhide__ = True
+        self.stop()
+        if problem is None:
+            self.check()
+
+    def stop(self) -> None:
+        """Counts no more."""
+        self.pause()
+
+    def pause(self) -> bool:
+        """Counts no more until `resume`; whether it counted."""
+        # Budgets are told apart by what they are, not by what they have counted.
+        counted = any(budget is self for budget in _open)
+        _open[:] = [budget for budget in _open if budget is not self]
+        return counted
+
+    def resume(self) -> None:
+        """Counts again."""
+        _open.append(self)
+
+    def count(self, limit: str) -> float:
+        """What was counted for a limit, such as `max_sql`."""
+        return self._value(_LIMITS[limit])
+
+    def check(self) -> None:
+        """Raises AssertionError where a limit was exceeded."""
+        __tracebackhide__ = True
+        over = [
+            self._said(_LIMITS[name], most)
+            for name, most in self._limits.items()
+            if self._value(_LIMITS[name]) > most
+        ]
+        if over:
+            raise AssertionError("\n".join(over))
+
+    def _add(self, row: int, number: int, took: int, text: Callable[[], object]) -> None:
+        self._counts[row] += number
+        self._counts[row + 1] += took
+        row, amount = (causes.SLEEP_TIME, took) if row == causes.SLEEPS else (row, number)
+        texts = self._texts.get(row)
+        if texts is None or amount == 0:
+            return
+        shape = _shape(row, text())
+        if shape in texts or len(texts) < _TOLD_APART:
+            texts[shape] += amount
+
+    def _value(self, limit: _Limit) -> float:
+        value = self._counts[limit.row]
+        return value / 1e9 if limit.row == causes.SLEEP_TIME else value
+
+    def _said(self, limit: _Limit, most: float) -> str:
+        value = self._value(limit)
+        first = (
+            f"{_number(value)} {limit.one if value == 1 else limit.many}, at most {_number(most)} "
+            f"{'was' if most == 1 else 'were'} allowed"
+        )
+        scale = 1e9 if limit.row == causes.SLEEP_TIME else 1
+        lines = [
+            f"  {_number(times / scale if scale > 1 else times)} × {text}"
+            for text, times in self._texts[limit.row].most_common(_LISTED)
+        ]
+        return "\n".join([first, *lines])
+
+
+def assert_budget(
+    *,
+    max_sql: int | None = None,
+    max_redis: int | None = None,
+    max_log_lines: int | None = None,
+    max_http: int | None = None,
+    max_processes: int | None = None,
+    max_sleep: float | None = None,
+) -> Budget:
+    """Asserts what the `with` block does at most, in all threads and tasks of the process: SQL statements, Redis commands, records that
+    loggers handle, HTTP requests, started programs, seconds slept by `time.sleep`. A failure lists the most frequent of them, with their values
+    replaced. After an exception in the block nothing is asserted.
+    """
+    given = {
+        "max_sql": max_sql,
+        "max_redis": max_redis,
+        "max_log_lines": max_log_lines,
+        "max_http": max_http,
+        "max_processes": max_processes,
+        "max_sleep": max_sleep,
+    }
+    limits = {name: most for name, most in given.items() if most is not None}
+    if not limits:
+        raise ValueError(f"a budget has at least one limit: {', '.join(_LIMITS)}")
+    for name, most in limits.items():
+        whole = name != "max_sleep"
+        if isinstance(most, bool) or not isinstance(most, int if whole else (int, float)) or not most >= 0:
+            raise ValueError(f"{name} is a {'whole number' if whole else 'number of seconds'}, not {most!r}")
+    return Budget(limits)
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.3g}"
+
+
+# Texts without their values. -------------------------------------------------------------------------------------------
+
+_QUOTED = re.compile(r"'(?:[^']|'')*'")
+_NUMBER = re.compile(r"(?<![\w$.%])-?\d+(?:\.\d+)?(?!\w)")
+_LIST = re.compile(r"\(\s*(?:\?|%s|\$\d+)(?:\s*,\s*(?:\?|%s|\$\d+))+\s*\)")
+_HEXADECIMAL = re.compile(r"\b(?=[0-9a-f-]*\d)[0-9a-f]{8,}(?:-[0-9a-f]+)*\b")
+_DIGITS = re.compile(r"\d+(?:[-:.T]\d+)*")
+
+
+def _shape(row: int, text: object) -> str:
+    if isinstance(text, (list, tuple)):
+        words: Iterable[object] = text
+        text = " ".join(_plain(word) for word in words)
+    line = " ".join(_plain(text).split()) or "(nothing)"
+    if row == causes.SQL:
+        line = _LIST.sub("(?, …)", _NUMBER.sub("?", _QUOTED.sub("?", line)))
+    elif row == causes.LOG_LINES:
+        line = _DIGITS.sub("?", _HEXADECIMAL.sub("?", re.sub(r'"[^"]*"', "?", line)))
+    return line if len(line) <= _LONGEST else line[:_LONGEST] + "…"
+
+
+def _plain(text: object) -> str:
+    return text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)

@@ -1,0 +1,435 @@
+# mypy: ignore-errors
+"""Where Python and well-known libraries do what makes a test slow: records of logs, statements of SQL, Redis commands, sleeps, requests,
+started programs. One file for two: the hooks of `assay tests`, and the budgets of the package (`assay.testing.causes` is a copy of it).
+
+Methods are chosen such that what a library does once passes one of them once; what is stubbed never comes here. What is above drivers
+(SQLAlchemy, Django) counts only what no driver below it has counted.
+"""
+
+import functools
+import inspect
+import logging
+import os
+import subprocess
+import sys
+import time
+
+# Places in the counts. A time, in nanoseconds, stands behind its number.
+LOG_LINES, SQL, SQL_TIME, REDIS, REDIS_TIME, SLEEPS, SLEEP_TIME, HTTP, HTTP_TIME, PROCESSES = range(10)
+
+_BEGUN = 2  # STATUS_BEGIN of psycopg2; _READY is its STATUS_READY.
+_READY = 1
+
+
+def _none(*_args, **_kwargs):
+    return 0
+
+
+class Causes:
+    """Counts into a list. Subclasses may want to know what it was, too: the text that is given where something is counted is a function of
+    the call's arguments, called only by them."""
+
+    def __init__(self, counts, clock, guarded) -> None:
+        self.counts = counts
+        self.clock = clock
+        self.guarded = guarded
+        self.modules = -1
+        self.starting = False
+        self.subclasses = {}
+        self.libraries = {
+            "sqlite3": self.sqlite3,
+            "psycopg": self.psycopg,
+            "psycopg2": self.psycopg2,
+            "MySQLdb.cursors": self.mysqlclient,
+            "pymysql.cursors": self.pymysql,
+            "sqlalchemy.engine.base": self.sqlalchemy,
+            "django.db.backends.utils": self.django,
+            "redis.client": self.redis,
+            "redis.asyncio.client": self.redis,
+            "http.client": self.http,
+            "httpx": self.httpx,
+            "aiohttp.client": self.aiohttp,
+        }
+
+    def look(self) -> None:
+        """Puts the counting into libraries that were imported since the last time."""
+        if len(sys.modules) == self.modules:
+            return
+        self.modules = len(sys.modules)
+        for name in list(self.libraries):
+            module = sys.modules.get(name)
+            # One that is being imported is not yet there as a whole.
+            if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
+                self.guarded(self.libraries.pop(name), module)
+
+    # Counting. ----------------------------------------------------------------------------------------------------------
+
+    def add(self, row, number, _text):
+        """Counts without a time."""
+        self.counts[row] += number
+
+    def around(self, original, row, number=None, text=None):
+        """A function that counts and times its calls. `number` says how many one call is, of its arguments, when it has ended."""
+        counts, clock = self.counts, self.clock
+        if inspect.iscoroutinefunction(original):
+
+            @functools.wraps(original)
+            async def wait(*args, **kwargs):
+                begin = clock()
+                try:
+                    return await original(*args, **kwargs)
+                finally:
+                    counts[row] += 1 if number is None else number(*args, **kwargs)
+                    counts[row + 1] += clock() - begin
+
+            return wait
+
+        @functools.wraps(original)
+        def call(*args, **kwargs):
+            begin = clock()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                counts[row] += 1 if number is None else number(*args, **kwargs)
+                counts[row + 1] += clock() - begin
+
+        return call
+
+    def timed(self, owner, name, row, number=None, text=None):
+        """Counts and times calls of a method, if it is there."""
+        original = getattr(owner, name, None)
+        if original is not None:
+            setattr(owner, name, self.around(original, row, number, text))
+
+    def before(self, owner, name, row, text):
+        """Counts calls of a method, without their time."""
+        original = getattr(owner, name)
+
+        @functools.wraps(original)
+        def call(*args, **kwargs):
+            self.add(row, 1, lambda: text(*args, **kwargs))
+            return original(*args, **kwargs)
+
+        setattr(owner, name, call)
+
+    def above(self, owner, name):
+        """Counts a statement of what stands above drivers, unless a driver did."""
+        original = getattr(owner, name)
+        counts = self.counts
+        counted = self.around(_none, SQL, text=_second)
+
+        @functools.wraps(original)
+        def call(*args, **kwargs):
+            before, begin = counts[SQL], self.clock()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                if counts[SQL] == before:
+                    counted(*args, **kwargs)
+                    counts[SQL_TIME] += self.clock() - begin
+
+        setattr(owner, name, call)
+
+    def subclassed(self, base, make):
+        """A class that looks like this one, with methods before its own: for classes that let nobody set attributes."""
+        if base in self.subclasses.values():
+            return base
+        if base not in self.subclasses:
+            about = {name: getattr(base, name) for name in ("__module__", "__qualname__", "__doc__")}
+            self.subclasses[base] = type(base.__name__, (base,), {"__slots__": (), **about, **make(base)})
+        return self.subclasses[base]
+
+    def counting(self, items, text):
+        """Hands items on; each counts as a statement, but for the first, which the call is counted for."""
+        more = 0
+        for item in items:
+            if more:
+                self.add(SQL, 1, text)
+            more = 1
+            yield item
+
+    # Python's own. ------------------------------------------------------------------------------------------------------
+
+    def put_into_python(self) -> None:
+        """Sleeps, programs and logs."""
+        self.timed(time, "sleep", SLEEPS, text=_caller)
+        for name in ("system", "fork", "forkpty", "posix_spawn", "posix_spawnp"):
+            if hasattr(os, name):
+                self.started(name)
+        execute = subprocess.Popen._execute_child
+
+        @functools.wraps(execute)
+        def _execute_child(popen, args, *others, **options):
+            self.add(PROCESSES, 1, lambda: args)
+            self.starting = True  # It may go on by `os.posix_spawn`.
+            try:
+                return execute(popen, args, *others, **options)
+            finally:
+                self.starting = False
+
+        subprocess.Popen._execute_child = _execute_child
+        self.before(logging.Logger, "handle", LOG_LINES, lambda _logger, record: f"{record.levelname} {record.name}: {record.msg}")
+
+    def started(self, name):
+        """Programs that are started past `subprocess`."""
+        original = getattr(os, name)
+
+        @functools.wraps(original)
+        def start(*args, **kwargs):
+            if not self.starting:
+                self.add(PROCESSES, 1, lambda: args[0] if args else name)
+            return original(*args, **kwargs)
+
+        setattr(os, name, start)
+
+    # Databases. ---------------------------------------------------------------------------------------------------------
+
+    def sqlite3(self, module):
+        """Connections are made of subclasses: those that are opened from now on."""
+        for owner in (module, sys.modules["sqlite3.dbapi2"]):
+            original = owner.connect
+
+            def connect(*args, original=original, **options):
+                given = args[5] if len(args) > 5 else options.get("factory", module.Connection)
+                if isinstance(given, type):
+                    factory = self.subclassed(given, self.sqlite3_connection)
+                    if len(args) > 5:
+                        args = (*args[:5], factory, *args[6:])
+                    else:
+                        options["factory"] = factory
+                return original(*args, **options)
+
+            owner.connect = functools.wraps(original)(connect)
+
+    def sqlite3_connection(self, base):
+        from sqlite3 import Cursor
+
+        def cursor(connection, factory=Cursor):
+            made = self.subclassed(factory, self.sqlite3_cursor) if isinstance(factory, type) else factory
+            return base.cursor(connection, made)
+
+        def ending(original, text):
+            counted = self.around(original, SQL, text=lambda *_: text)
+
+            @functools.wraps(original)
+            def end(connection):
+                return counted(connection) if connection.in_transaction else original(connection)
+
+            return end
+
+        commit, rollback = ending(base.commit, "COMMIT"), ending(base.rollback, "ROLLBACK")
+
+        def leave(connection, kind, problem, trace):
+            # The one of C calls its own commit, and not this class's, on some versions of Python.
+            if kind is not None:
+                rollback(connection)
+                return False
+            try:
+                commit(connection)
+            except BaseException:
+                rollback(connection)
+                raise
+            return False
+
+        def shortcut(name):
+            # Likewise its cursor.
+            @functools.wraps(getattr(base, name))
+            def run(connection, *args):
+                made = connection.cursor()
+                getattr(made, name)(*args)
+                return made
+
+            return run
+
+        shortcuts = {name: shortcut(name) for name in ("execute", "executemany", "executescript")}
+        return {**shortcuts, "cursor": cursor, "commit": commit, "rollback": rollback, "__exit__": leave}
+
+    def sqlite3_cursor(self, base):
+        execute, executemany = self.around(base.execute, SQL, text=_second), self.around(base.executemany, SQL, text=_second)
+
+        # A BEGIN that the module sends by itself is a statement, too.
+        def run(cursor, sql, *args):
+            connection = cursor.connection
+            before = connection.in_transaction
+            result = execute(cursor, sql, *args)
+            begins = sql.lstrip()[:9].upper().startswith(("BEGIN", "SAVEPOINT"))
+            if not before and connection.in_transaction and not begins:
+                self.add(SQL, 1, _begin)
+            return result
+
+        def run_many(cursor, sql, items):
+            before = cursor.connection.in_transaction
+            result = executemany(cursor, sql, self.counting(items, lambda: sql))
+            if not before and cursor.connection.in_transaction:
+                self.add(SQL, 1, _begin)
+            return result
+
+        return {
+            "execute": functools.wraps(base.execute)(run),
+            "executemany": functools.wraps(base.executemany)(run_many),
+            "executescript": self.around(base.executescript, SQL, text=_second),
+        }
+
+    def psycopg(self, module):
+        """Statements of cursors; what the library sends by itself (BEGIN, COMMIT, savepoints) passes `_exec_command`."""
+        for cursor in (module.Cursor, module.AsyncCursor):
+            for name in ("execute", "stream", "copy"):
+                self.timed(cursor, name, SQL, text=_second)
+            self.many(cursor)
+        for cursor in (module.ServerCursor, module.AsyncServerCursor):
+            if "execute" in vars(cursor):
+                self.timed(cursor, "execute", SQL, text=_second)
+        base = next((kind for kind in module.Connection.__mro__ if "_exec_command" in vars(kind)), None)
+        if base is not None:
+            self.before(base, "_exec_command", SQL, _second)
+        # Counted above; here is its time.
+        for connection in (module.Connection, module.AsyncConnection):
+            for name in ("commit", "rollback"):
+                self.timed(connection, name, SQL, _none)
+
+    def many(self, cursor):
+        """`executemany`, of which each item is a statement."""
+        original = self.around(cursor.executemany, SQL, text=_second)
+
+        @functools.wraps(cursor.executemany)
+        def executemany(this, query, params_seq, **options):
+            return original(this, query, self.counting(params_seq, lambda: query), **options)
+
+        cursor.executemany = executemany
+
+    def psycopg2(self, module):
+        """Connections are made of subclasses: those that are opened from now on. Within no transaction a statement is preceded by BEGIN."""
+        original = module.connect
+
+        @functools.wraps(original)
+        def connect(dsn=None, connection_factory=None, cursor_factory=None, **options):
+            factory = connection_factory or module.extensions.connection
+            if isinstance(factory, type) and issubclass(factory, module.extensions.connection):
+                factory = self.subclassed(factory, self.psycopg2_connection)
+            return original(dsn, connection_factory=factory, cursor_factory=cursor_factory, **options)
+
+        module.connect = connect
+
+    def psycopg2_connection(self, base):
+        def cursor(connection, name=None, cursor_factory=None, *args, **options):
+            factory = cursor_factory or connection.cursor_factory
+            if factory is None and base.__module__ == "psycopg2.extensions":
+                from psycopg2.extensions import cursor as factory
+            if isinstance(factory, type):
+                return base.cursor(connection, name, self.subclassed(factory, self.psycopg2_cursor), *args, **options)
+            return base.cursor(connection, *([name] if name is not None else []), *args, **options)
+
+        def ending(original, text):
+            counted = self.around(original, SQL, text=lambda *_: text)
+
+            @functools.wraps(original)
+            def end(connection):
+                return counted(connection) if connection.status == _BEGUN else original(connection)
+
+            return end
+
+        commit, rollback = ending(base.commit, "COMMIT"), ending(base.rollback, "ROLLBACK")
+        return {"cursor": cursor, "commit": commit, "rollback": rollback}
+
+    def psycopg2_cursor(self, base):
+        def statement(original):
+            counted = self.around(original, SQL, text=_second)
+
+            @functools.wraps(original)
+            def run(cursor, *args, **kwargs):
+                if cursor.connection.status == _READY and not cursor.connection.autocommit:
+                    self.add(SQL, 1, _begin)
+                return counted(cursor, *args, **kwargs)
+
+            return run
+
+        names = ("execute", "callproc", "copy_from", "copy_to", "copy_expert")
+        many = statement(base.executemany)
+
+        @functools.wraps(base.executemany)
+        def executemany(cursor, query, vars_list):
+            return many(cursor, query, self.counting(vars_list, lambda: query))
+
+        return {"executemany": executemany, **{name: statement(getattr(base, name)) for name in names}}
+
+    def mysqlclient(self, module):
+        """All statements of cursors pass `_query`."""
+        self.timed(module.BaseCursor, "_query", SQL, text=_second)
+        self.transactions(sys.modules["MySQLdb.connections"].Connection)
+
+    def pymysql(self, module):
+        """The same."""
+        self.timed(module.Cursor, "_query", SQL, text=_second)
+        self.transactions(sys.modules["pymysql.connections"].Connection)
+
+    def transactions(self, connection):
+        """What begins and ends them."""
+        for name in ("commit", "rollback", "begin"):
+            self.timed(connection, name, SQL, text=lambda *_, name=name: name.upper())
+
+    def sqlalchemy(self, module):
+        """For drivers that are not known."""
+        self.above(module.Connection, "_execute_context")
+
+    def django(self, module):
+        """The same."""
+        for name in ("_execute", "_executemany", "callproc"):
+            self.above(module.CursorWrapper, name)
+
+    def redis(self, module):
+        """A pipeline is as many commands as it holds, with MULTI and EXEC where it is a transaction."""
+        for owner in (module.Redis, module.PubSub):
+            self.timed(owner, "execute_command", REDIS, text=_second)
+        pipeline = module.Pipeline
+        self.timed(pipeline, "immediate_execute_command", REDIS, text=_second)
+        commands = (("_execute_transaction", 2), ("_execute_pipeline", 0))
+        for name, more in commands:
+            self.timed(pipeline, name, REDIS, lambda _self, _to, stack, *_, more=more, **__: len(stack) + more, lambda *_, **__: "(pipeline)")
+
+    # HTTP. --------------------------------------------------------------------------------------------------------------
+
+    def http(self, module):
+        """Python's own client, upon which urllib3, requests and boto stand. Connecting and sending is in `endheaders`."""
+        connection = module.HTTPConnection
+        self.before(connection, "putrequest", HTTP, lambda this, method, url, *_, **__: f"{method} {this.host}{url.partition('?')[0]}")
+        for name in ("endheaders", "getresponse"):
+            self.timed(connection, name, HTTP, _none)
+
+    def httpx(self, module):
+        """Transports that go out; others are stand-ins."""
+        self.timed(module.HTTPTransport, "handle_request", HTTP, text=_httpx)
+        self.timed(module.AsyncHTTPTransport, "handle_async_request", HTTP, text=_httpx)
+
+    def aiohttp(self, module):
+        """One call is one request, its redirects included."""
+        text = lambda _self, method, url, *_, **__: f"{method} {str(url).partition('?')[0]}"  # noqa: E731
+        self.timed(module.ClientSession, "_request", HTTP, text=text)
+
+
+def _second(*args, **_kwargs):
+    """What a method is given, behind the object that has it."""
+    return args[1] if len(args) > 1 else "(statement)"
+
+
+def _begin():
+    return "BEGIN"
+
+
+def _httpx(_self, request, *_args, **_kwargs):
+    return f"{request.method} {request.url.host}{request.url.path}"
+
+
+def _caller(*_args, **_kwargs):
+    """Where the sleeper is."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("Causes") is not None:
+        frame = frame.f_back
+    return f"from {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "from somewhere"
+
+
+def watch(recorder):
+    """Begins to count for the hooks. Gives what looks for libraries that were imported since."""
+    causes = Causes(recorder.counts, recorder.clock, recorder.guarded)
+    causes.put_into_python()
+    causes.look()
+    return causes.look
