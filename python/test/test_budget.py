@@ -85,7 +85,10 @@ def test_statements_without_their_values():
     said = failure(block, max_sql=6).split("\n")
     assert said[0] == "7 SQL statements, at most 6 were allowed"
     assert said[1] == "  5 × insert into t1 values (?, …)"
-    assert sorted(said[2:]) == ["  1 × select * from t1 where x in (?, …)", "  1 × select y from t1 where x = ? and y <> ?"]
+    assert sorted(said[2:]) == [
+        "  1 × select * from t1 where x in (?, …)",
+        "  1 × select y from t1 where x = ? and y <> ?",
+    ]
 
 
 def test_transactions_are_statements():

@@ -5,6 +5,7 @@ import re
 import xml.etree.ElementTree as xml
 
 import pytest
+import servers
 import suites
 
 pytestmark = pytest.mark.once
@@ -217,7 +218,7 @@ def test_tests_that_are_chosen_run_in_exactly_that_order(tmp_path):
 
 @pytest.mark.parametrize("source, command", [(PYTEST, PYTEST_RUN), (UNITTEST, UNITTEST_RUN)])
 def test_a_seed_gives_an_order_that_keeps_groups_together(tmp_path, source, command):
-    orders = [suites.watched(tmp_path, {"test_suite.py": source}, command, order=seed).started for seed in (1, 1, 2, 3)]
+    orders = [suites.watched(tmp_path, {"test_suite.py": source}, command, order=seed).started for seed in (1, 1, 2)]
     assert orders[0] == orders[1]
     assert len(set(map(tuple, orders))) > 1 and len({tuple(sorted(order)) for order in orders}) == 1
     for order in orders:
@@ -301,7 +302,14 @@ def test_without_the_variable_nothing_is_registered_or_written(tmp_path):
     source = "def test_1(pytestconfig): assert not pytestconfig.pluginmanager.hasplugin('assay_tests')\n"
     seen = suites.watched(tmp_path, {"test_suite.py": source}, PYTEST_RUN, ASSAY_TESTS="")
     assert "1 failed" in seen.out  # `watched` sets it.
-    seen = suites.watched(tmp_path, {"test_suite.py": source}, PYTEST_RUN, hooks=False, PYTHONPATH=str(suites.HOOKS), PYTEST_PLUGINS="assay_tests_hook")
+    seen = suites.watched(
+        tmp_path,
+        {"test_suite.py": source},
+        PYTEST_RUN,
+        hooks=False,
+        PYTHONPATH=str(suites.HOOKS),
+        PYTEST_PLUGINS="assay_tests_hook",
+    )
     assert "1 passed" in seen.out and seen.files == []
 
 
@@ -373,3 +381,75 @@ def test_causes(tmp_path):
     assert seen.causes("test_sleeps")["sleep_time"] >= 0.004
     assert seen.causes("test_sql")["sql_time"] > 0 and seen.causes("test_http")["http_time"] > 0
     assert isinstance(seen.causes("test_nothing")["kept"], int)
+
+
+DATABASES = """
+import os
+import psycopg, psycopg2, redis, sqlalchemy
+
+DIRECTORY = os.environ["POSTGRES"]
+ABOUT = f"host={DIRECTORY} user=postgres dbname=postgres"
+REDIS = redis.Redis(unix_socket_path=os.environ["REDIS"])
+REDIS.ping()
+ENGINE = sqlalchemy.create_engine(f"postgresql+psycopg://postgres@/postgres?host={DIRECTORY}", poolclass=sqlalchemy.pool.StaticPool)
+ENGINE.connect().close()
+
+def test_psycopg():
+    with psycopg.connect(ABOUT) as base:  # BEGIN, the statements, COMMIT.
+        base.execute("SELECT 1")
+        base.cursor().executemany("SELECT %s::int", [(1,), (2,)])
+
+def test_psycopg2():
+    with psycopg2.connect(ABOUT) as base:
+        base.cursor().execute("SELECT pg_sleep(0.01)")
+
+def test_autocommit():
+    base = psycopg.connect(ABOUT, autocommit=True)
+    base.execute("SELECT 1")
+    base.close()
+
+def test_sqlalchemy():
+    with ENGINE.connect() as connection:  # BEGIN, the statement, ROLLBACK.
+        connection.execute(sqlalchemy.text("SELECT 1"))
+
+def test_redis():
+    REDIS.set("a", 1)
+    with REDIS.pipeline(transaction=False) as pipeline:
+        [pipeline.incr("b") for _ in range(10)]
+        pipeline.execute()
+
+def test_redis_transaction():
+    with REDIS.pipeline() as pipeline:
+        pipeline.incr("b")
+        pipeline.execute()
+"""
+
+
+def test_databases(tmp_path):
+    for module in ("psycopg", "psycopg2", "redis", "sqlalchemy"):
+        pytest.importorskip(module)
+    try:
+        postgres = servers.Postgres()
+        try:
+            redis = servers.Redis()
+            try:
+                seen = suites.watched(
+                    tmp_path,
+                    {"test_suite.py": DATABASES},
+                    PYTEST_RUN,
+                    causes=True,
+                    POSTGRES=postgres.directory,
+                    REDIS=redis.socket,
+                )
+            finally:
+                redis.stop()
+        finally:
+            postgres.stop()
+    except servers.Missing as missing:
+        pytest.skip(str(missing))
+    assert "6 passed" in seen.out, seen.out
+    assert {name: seen.causes(name)["sql"] for name in seen.statuses if "redis" not in name} == {
+        "test_psycopg": 5, "test_psycopg2": 3, "test_autocommit": 1, "test_sqlalchemy": 3,
+    }  # fmt: skip
+    assert [seen.causes(name)["redis"] for name in ("test_redis", "test_redis_transaction")] == [11, 3]
+    assert seen.causes("test_psycopg2")["sql_time"] >= 0.01

@@ -1,11 +1,11 @@
-"""The fixtures of pytest: `assert_faster`, `assert_no_slower`, `assert_complexity`, `assert_allocations`, `assert_calls`,
-`assert_budget`, `fake_sleep`, `fake_system`, `fake_run`, `fake_clock`. They are there wherever the package is installed, and load nothing until a test asks for one.
+"""The fixtures of pytest: `assert_faster`, `assert_no_slower`, `assert_complexity`, `assert_allocations`, `assert_calls`, `assert_budget`,
+`fake_sleep`, `fake_system`, `fake_run`, `fake_clock`. They are there wherever the package is installed, and load nothing until a test asks
+for one.
 
 What is inconclusive is a skipped test with the reason, unless `assay_inconclusive` (ini file), the variable `ASSAY_INCONCLUSIVE` or the
 argument `inconclusive` says `fail` or `pass`.
 
-The marker `budget(max_sql=10, …)` says what a test may do at most in its body and the setup that is its own: fixtures of several tests do not
-count.
+The marker `budget(max_sql=10, …)` says what a test may do at most in its body and in the setup that is its own.
 
 With the variable PROFILE_LOG every test is named in the log before it begins, so that `assay tests log` can say which test wrote what: a
 message `RUNNING` with the test's id, of the logger `assay.tests`.
@@ -51,7 +51,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     # Before connections are opened, of which those of some libraries can't be watched later.
-    if any(item.get_closest_marker("budget") or "assert_budget" in getattr(item, "fixturenames", ()) for item in session.items):
+    if any(
+        item.get_closest_marker("budget") or "assert_budget" in getattr(item, "fixturenames", ())
+        for item in session.items
+    ):
         from .testing import budget, marker
 
         budget.watch()

@@ -3,10 +3,12 @@
 # What the hooks count in a test: what a library does once is one, whichever way it is asked, and what is stubbed is nothing.
 
 require_relative "../support/suites"
+require_relative "../support/servers"
 
 class SuiteCausesTest < Minitest::Test
   include FrontEnd
   include Suites
+  include RealServers
 
   def test_sleeps_programs_and_logs
     seen = watched(<<~'RUBY', causes: true)
@@ -114,5 +116,40 @@ class SuiteCausesTest < Minitest::Test
       end
     RUBY
     assert_equal [1, 1], %w[above counted_below].map { |name| seen.causes("test_#{name}")["sql"] }, seen.out
+  end
+
+  def test_statements_of_postgresql
+    server = postgres
+    seen = watched(<<~'RUBY', causes: true, env: {"PORT" => server.port.to_s})
+      require "minitest/autorun"
+      require "pg"
+      class PostgresTest < Minitest::Test
+        def setup = @connection = PG.connect(host: "127.0.0.1", port: ENV["PORT"], user: "postgres", dbname: "postgres")
+        def teardown = @connection.close
+        def test_plain = [@connection.exec("SELECT 1"), @connection.query("SELECT 1"), @connection.exec_params("SELECT $1::int", [1])]
+        def test_prepared = [@connection.prepare("one", "SELECT $1::int"), @connection.exec_prepared("one", [1])]
+        def test_transaction = @connection.transaction { @connection.exec("SELECT pg_sleep(0.01)") }
+      end
+    RUBY
+    assert_match(/^3 runs, .* 0 failures, 0 errors/, seen.out)
+    assert_equal [3, 1, 3], %w[plain prepared transaction].map { |name| seen.causes("test_#{name}")["sql"] }
+    assert_operator seen.causes("test_transaction")["sql_time"], :>=, 0.01
+  end
+
+  def test_commands_of_redis
+    server = redis_server
+    need("redis", "ruby-redis")
+    seen = watched(<<~'RUBY', causes: true, env: {"PORT" => server.port.to_s})
+      require "minitest/autorun"
+      require "redis"
+      class RedisTest < Minitest::Test
+        REDIS = Redis.new(host: "127.0.0.1", port: ENV["PORT"].to_i).tap(&:ping)
+        def test_commands = [REDIS.set("a", 1), REDIS.get("a")]
+        def test_pipeline = REDIS.pipelined { |pipeline| 10.times { pipeline.incr("b") } }
+      end
+    RUBY
+    assert_match(/^2 runs, .* 0 failures, 0 errors/, seen.out)
+    assert_equal [2, 10], %w[commands pipeline].map { |name| seen.causes("test_#{name}")["redis"] }
+    assert_operator seen.causes("test_pipeline")["redis_time"], :>, 0
   end
 end

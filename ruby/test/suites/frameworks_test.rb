@@ -69,8 +69,8 @@ class SuiteFrameworksTest < Minitest::Test
     assert_same_output alone, seen
     reported = alone.out.scan(/^(\S+(?: \S+)*?)#(test_\S+) = /).map { |group, name| "#{group}: #{name}" }
     assert_equal reported.sort, seen.names.sort
-    assert_equal({"ok" => "passed", "fails" => "failed", "raises" => "failed", "skips" => "skipped", "setup" => "error", "teardown" => "error", "works" => "passed"},
-                 %w[ok fails raises skips setup teardown works].to_h { |name| [name, seen.test(name)["status"]] })
+    statuses = %w[ok fails raises skips setup teardown works].map { |name| seen.test(name)["status"] }
+    assert_equal %w[passed failed failed skipped error error passed], statuses
     assert_equal "RuntimeError: a \"quoted\"\nword, ünd \u0001", seen.test("raises")["message"]
     assert_equal ["suite_test.rb", 4], seen.test("test_ok").values_at("file", "line")
     assert_equal ["BetaTest"], seen.spans("group_setup").select { |span| seconds(span) > 0.002 }.map { |span| span["group"] }
@@ -85,7 +85,9 @@ class SuiteFrameworksTest < Minitest::Test
     alone = watched(RSPEC, "--format", "json", command: rspec, file: "user_spec.rb", hooks: false)
     report, plain = [seen, alone].map { |run| JSON.parse(run.out[/^\{.*\}$/]) }
     # Of the frames only the framework's own report as JSON has all, ours among them.
-    without_times = ->(run) { run["examples"].map { |example| [*example.except("run_time", "exception"), example["exception"]&.except("backtrace")] } }
+    without_times = lambda do |run|
+      run["examples"].map { |example| [*example.except("run_time", "exception"), example["exception"]&.except("backtrace")] }
+    end
     assert_equal without_times[plain], without_times[report]
     assert_equal alone.status.exitstatus, seen.status.exitstatus
     names = report["examples"].map { |example| "#{example["file_path"].delete_prefix("./")}: #{example["full_description"]}" }
@@ -133,7 +135,7 @@ class SuiteFrameworksTest < Minitest::Test
 
   def test_a_seed_gives_test_unit_an_order
     skip("needs test-unit (Debian: ruby-test-unit)") unless there?("test/unit/version")
-    orders = [1, 1, 2, 3].map { |seed| watched(TEST_UNIT, order: seed).started }
+    orders = [1, 1, 2].map { |seed| watched(TEST_UNIT, order: seed).started }
     assert_equal orders[0], orders[1]
     assert_operator orders.uniq.size, :>, 1
     assert_equal 1, orders.map(&:sort).uniq.size
@@ -151,7 +153,8 @@ class SuiteFrameworksTest < Minitest::Test
   def assert_whole(seen, framework, version)
     assert_equal ["#{seen.pid}.jsonl"], seen.files
     header = seen.events.first
-    assert_equal [1, framework, "ruby", RUBY_VERSION, seen.pid], header.values_at("assay_tests", "framework", "language", "language_version", "process")
+    about = header.values_at("assay_tests", "framework", "language", "language_version", "process")
+    assert_equal [1, framework, "ruby", RUBY_VERSION, seen.pid], about
     assert_equal version, header["framework_version"] if version
     assert_empty seen.of("problem")
     assert seen.events.last.key?("end")

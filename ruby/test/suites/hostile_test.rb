@@ -30,7 +30,10 @@ class HostileSuitesTest < Minitest::Test
         end
         def test_f_forks = [fork { exit!(0) }, fork { exit(0) }, fork { self.class.new("test_g").run }].each { |pid| Process.wait(pid) }
         def test_g = nil
-        def test_h_runs_a_suite = assert(system("ruby", "-rminitest/autorun", "-e", "class InnerTest < Minitest::Test; def test_inner = nil; end", out: File::NULL))
+        def test_h_runs_a_suite
+          inner = "class InnerTest < Minitest::Test; def test_inner = nil; end"
+          assert system("ruby", "-rminitest/autorun", "-e", inner, out: File::NULL)
+        end
         def test_i_runs_a_test = assert(self.class.new("test_g").run.passed?)
         def test_j_clears_the_environment = ENV.clear
         def test_k_disables_collection = (GC.disable; Array.new(1_000) { "x" }; GC.enable)

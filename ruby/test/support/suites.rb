@@ -27,7 +27,8 @@ module Suites
       File.write(File.join(project, file), source)
       File.write(File.join(directory, "only"), only.join("\n")) if only
       env = {"ASSAY_TESTS_WITHIN" => nil, "ASSAY_TESTS" => ("path:#{events}" if hooks), "ASSAY_TESTS_CAUSES" => ("1" if causes),
-             "ASSAY_TESTS_ONLY" => ("path:#{directory}/only" if only), "ASSAY_TESTS_ORDER" => order&.to_s, "RUBYOPT" => ("-r#{HOOKS}/assay_tests.rb" if hooks)}.merge(env)
+             "ASSAY_TESTS_ONLY" => ("path:#{directory}/only" if only), "ASSAY_TESTS_ORDER" => order&.to_s,
+             "RUBYOPT" => ("-r#{HOOKS}/assay_tests.rb" if hooks)}.merge(env)
       out, status = Open3.capture2e(env, *command, file, *arguments, chdir: project)
       files = Dir.children(events).sort
       Seen.new(out: out, status: status, files: files, events: files.flat_map { |name| read(File.join(events, name)) }, pid: status.pid)

@@ -3,11 +3,13 @@
 # Budgets: what counts and what does not, what a failure lists, and whole tests of each framework with one.
 
 require_relative "../support/front_end"
+require_relative "../support/servers"
 require "logger"
 
 class BudgetTest < Minitest::Test
   include FrontEnd
   include Assay::Testing
+  include RealServers
 
   def test_what_stays_within_passes_and_leaves_nothing_behind
     assert_budget(max_sleep: 0.5, max_processes: 1, max_log_lines: 2, max_allocations: 10_000) do
@@ -63,10 +65,11 @@ class BudgetTest < Minitest::Test
   end
 
   def test_objects
-    assert_budget(max_allocations: 0) { 1 + 1 }
     # Code that runs for the first time allocates for the virtual machine, too.
+    nothing = -> { 1 + 1 }
     objects = -> { [Object.new, Object.new].size }
-    objects.call
+    [nothing, objects].each { |block| assert_budget(max_allocations: 100, &block) }
+    assert_budget(max_allocations: 0, &nothing)
     assert_equal "3 objects, at most 2 were allowed", failure(max_allocations: 2, &objects)
   end
 
@@ -88,7 +91,7 @@ class BudgetTest < Minitest::Test
   end
 
   def test_statements_of_sqlite3_without_their_values
-    need("sqlite3")
+    need("sqlite3", "ruby-sqlite3")
     database = SQLite3::Database.new(":memory:")
     database.execute("create table t1 (x, y)")
     said = failure(max_sql: 3) do
@@ -102,6 +105,41 @@ class BudgetTest < Minitest::Test
         1 × select * from t1 where x in (?, …)
         1 × select y from t1 where x = ? and y <> ?
     TEXT
+  end
+
+  def test_statements_of_pg_by_whatever_way
+    port = postgres.port
+    connection = PG.connect(host: "127.0.0.1", port: port, user: "postgres", dbname: "postgres")
+    connection.prepare("before", "SELECT 9")
+    said = failure(max_sql: 0) do
+      connection.exec("SELECT 1")
+      connection.query("SELECT 2")
+      connection.exec_params("SELECT $1::int, $2::int WHERE 3 IN ($1, $2)", [1, 2])
+      connection.prepare("within", "SELECT $1::int")
+      2.times { |number| connection.exec_prepared("within", [number]) }
+      connection.exec_prepared("before")
+    end
+    assert_equal <<~TEXT.chomp, said
+      6 SQL statements, at most 0 were allowed
+        2 × SELECT $1::int
+        2 × SELECT ?
+        1 × (prepared before) before
+        1 × SELECT $1::int, $2::int WHERE ? IN (?, …)
+    TEXT
+  ensure
+    connection&.close
+  end
+
+  def test_commands_of_redis
+    need("redis", "ruby-redis")
+    redis = Redis.new(host: "127.0.0.1", port: redis_server.port).tap(&:ping)
+    said = failure(max_redis: 3) do
+      redis.set("a", "secret")
+      redis.pipelined { |pipeline| 3.times { pipeline.incr("b") } }
+    end
+    assert_equal "4 Redis commands, at most 3 were allowed\n  3 × incr\n  1 × set", said
+  ensure
+    redis&.close
   end
 
   def test_requests
@@ -165,10 +203,4 @@ class BudgetTest < Minitest::Test
   def suite(source) = ruby(source).first
 
   def there?(library) = system(RbConfig.ruby, "-e", "require #{library.inspect}", err: File::NULL)
-
-  def need(library)
-    require library
-  rescue LoadError
-    skip("needs #{library}")
-  end
 end

@@ -21,7 +21,9 @@ if ENV["ASSAY_TESTS"].to_s.start_with?("path:") && !defined?(::AssayTests) && ["
 
     class << self
       # Whether a framework is hooked.
-      def hooked?(name) = @frameworks.key?(name)
+      def hooked?(name)
+        @frameworks.key?(name)
+      end
 
       # Hooks the frameworks that came since. Called after every `require`.
       def look
@@ -41,7 +43,9 @@ if ENV["ASSAY_TESTS"].to_s.start_with?("path:") && !defined?(::AssayTests) && ["
       end
 
       # By `load`, since `require` is what calls this.
-      def load_part(name) = (@parts ||= {})[name] ||= load("#{HERE}/assay_tests_#{name}.rb")
+      def load_part(name)
+        (@parts ||= {})[name] ||= load("#{HERE}/assay_tests_#{name}.rb")
+      end
     end
   end
 
@@ -54,6 +58,7 @@ if ENV["ASSAY_TESTS"].to_s.start_with?("path:") && !defined?(::AssayTests) && ["
         ::AssayTests.look
         loaded
       end
+
       private :require, :assay_tests_require
     RUBY
   end

@@ -84,7 +84,10 @@ module AssayTests
           RUBY
         end
       ],
-      http: [-> { ::Net::HTTP if defined?(::Net::HTTP) && ::Net::HTTP.private_method_defined?(:transport_request) }, ->(http) { Causes.timed(http, %i[transport_request], :HTTP) }]
+      http: [
+        -> { ::Net::HTTP if defined?(::Net::HTTP) && ::Net::HTTP.private_method_defined?(:transport_request) },
+        ->(http) { Causes.timed(http, %i[transport_request], :HTTP) }
+      ]
     }
 
     # Counts and times a block. The time stands behind the number.
@@ -103,9 +106,13 @@ module AssayTests
 
     # What ActiveRecord says of its statements. They may stand within each other.
     class ActiveRecordStatements
-      def initialize = @open = []
+      def initialize
+        @open = []
+      end
 
-      def start(_name, _id, _payload) = @open.push([COUNTS[SQL], CLOCK.call(MONOTONIC, :nanosecond)])
+      def start(_name, _id, _payload)
+        @open.push([COUNTS[SQL], CLOCK.call(MONOTONIC, :nanosecond)])
+      end
 
       def finish(_name, _id, payload)
         statements, begun = @open.pop
@@ -206,9 +213,14 @@ module AssayTests
 
   class << self
     # The run begins.
-    def watch_causes = guarded { Causes.put_into_ruby || Causes.look }
+    def watch_causes
+      guarded { Causes.put_into_ruby }
+      guarded { Causes.look }
+    end
 
     # A test begins; it may have loaded a library since the last.
-    def look_for_libraries = Causes.look
+    def look_for_libraries
+      Causes.look
+    end
   end
 end

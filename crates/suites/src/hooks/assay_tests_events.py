@@ -65,7 +65,9 @@ class Recorder:
     """The events of this process."""
 
     def __init__(self, folder, causes):
-        self.clock = time.perf_counter_ns  # CLOCK_MONOTONIC, and what libraries that freeze time leave alone when it is taken here.
+        self.clock = (
+            time.perf_counter_ns
+        )  # CLOCK_MONOTONIC, and what libraries that freeze time leave alone when it is taken here.
         self.loaded = self.clock()
         self.causes = causes
         self.counts = [0] * 10  # Of assay_tests_causes.py.

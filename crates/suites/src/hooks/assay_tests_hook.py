@@ -21,7 +21,12 @@ _taken = []
 
 def pytest_configure(config):
     # With xdist the process that only hands out tests runs none.
-    if _STARTED is None or _taken or config.pluginmanager.hasplugin("dsession") or getattr(config.option, "numprocesses", None):
+    if (
+        _STARTED is None
+        or _taken
+        or config.pluginmanager.hasplugin("dsession")
+        or getattr(config.option, "numprocesses", None)
+    ):
         return
     _taken.append(config)
     import os

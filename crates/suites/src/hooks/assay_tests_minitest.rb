@@ -60,7 +60,9 @@ module AssayTests
 
     # Of a class of which only some tests run, in this order, and not by threads.
     CHOSEN = <<~'RUBY'
-      def runnable_methods = ::AssayTests::OfMinitest.chosen(self) || super
+      def runnable_methods
+        ::AssayTests::OfMinitest.chosen(self) || super
+      end
 
       def run_one_method(klass, method_name, reporter)
         return super unless ::AssayTests::OfMinitest.chosen(self)
@@ -100,7 +102,9 @@ module AssayTests
         end
       end
 
-      def suites_ended = @suites_end = AssayTests.now
+      def suites_ended
+        @suites_end = AssayTests.now
+      end
 
       def run_ended
         AssayTests.guarded do
@@ -162,9 +166,13 @@ module AssayTests
         @group = nil
       end
 
-      def chosen(klass) = @chosen[klass]
+      def chosen(klass)
+        @chosen[klass]
+      end
 
-      def group(klass) = klass.name || klass.to_s
+      def group(klass)
+        klass.name || klass.to_s
+      end
 
       # The chosen tests in their order: classes run as often as the order comes back to them.
       def run_only(reporter, options)

@@ -69,7 +69,9 @@ module AssayTests
     # The tests that run, by whatever stands for them in their framework.
     attr_reader :tests
 
-    def now = CLOCK.call(MONOTONIC, :nanosecond)
+    def now
+      CLOCK.call(MONOTONIC, :nanosecond)
+    end
 
     # The names that ASSAY_TESTS_ONLY gives, or nil.
     def only
@@ -80,7 +82,9 @@ module AssayTests
     end
 
     # The seed of ASSAY_TESTS_ORDER, or nil.
-    def order = ENV["ASSAY_TESTS_ORDER"].to_s[/\A\d+\z/]&.to_i
+    def order
+      ENV["ASSAY_TESTS_ORDER"].to_s[/\A\d+\z/]&.to_i
+    end
 
     # Runs a part of the hooks; what it raises is noted, and the suite left alone.
     def guarded
@@ -148,7 +152,8 @@ module AssayTests
         elsif body then ",\"teardown\":#{ended - body}e-9"
         end
       gc = ",\"gc\":#{GC_TIME.call - test.gc}e-9" if GC_TIME && !test.overlapped
-      more = "#{",\"id\":#{json(id)}" if id}#{",\"message\":#{json(cut(message))}" if message}#{more(test)}" if id || message || CAUSES || test.overlapped
+      more = more(test) if CAUSES || test.overlapped
+      more = "#{",\"id\":#{json(id)}" if id}#{",\"message\":#{json(cut(message))}" if message}#{more}" if id || message
       @pending << "{\"test\":#{name},\"group\":#{test.group_json},#{test.place}\"begin\":#{test.begin}e-9,\"end\":#{ended}e-9," \
                   "\"status\":\"#{status}\"#{phases}#{gc}#{more}}\n"
       @last_end = ended
@@ -161,7 +166,8 @@ module AssayTests
     # A test that the framework reports without having run it, since its group could not be set up.
     def no_test(name, group, place, status, message)
       at = now
-      emit(%({"test":#{json(name)},"group":#{json(group)},#{place}"begin":#{at}e-9,"end":#{at}e-9,"status":"#{status}","message":#{json(cut(message))}}\n))
+      times = %("begin":#{at}e-9,"end":#{at}e-9)
+      emit(%({"test":#{json(name)},"group":#{json(group)},#{place}#{times},"status":"#{status}","message":#{json(cut(message))}}\n))
     end
 
     # The suite does something outside of tests. A line before it says what hung, if it does. Gives what `span_ended` is given.
@@ -214,7 +220,9 @@ module AssayTests
       emit(%({"missing":[#{missing.map { |name| json(name) }.join(",")}]}\n)) unless missing.empty?
     end
 
-    def emit(line) = @pending << line
+    def emit(line)
+      @pending << line
+    end
 
     # Writes what waits, by one write.
     def flush
@@ -334,7 +342,8 @@ module AssayTests
       framework, version = @framework
       worker = ENV["TEST_ENV_NUMBER"]
       worker = "1" if worker && worker.empty?
-      %({"assay_tests":1,"framework":#{json(framework)},"framework_version":#{json(version)},"language":"ruby","language_version":#{json(RUBY_VERSION)},) +
+      %({"assay_tests":1,"framework":#{json(framework)},"framework_version":#{json(version)},) +
+        %("language":"ruby","language_version":#{json(RUBY_VERSION)},) +
         %("process":#{@pid},"parent":#{@parent},"worker":#{json(worker)},"loaded":#{LOADED}e-9}\n)
     end
   end

@@ -82,19 +82,41 @@ module AssayTests
 
     # Of groups while only some examples run, in this order.
     CHOSEN = <<~'RUBY'
-      def filtered_examples = ::AssayTests::OfRspec.chosen(self) || super
-      def descendant_filtered_examples = ::AssayTests::OfRspec.chosen_below(self) || super
-      def ordering_strategy = ::AssayTests::OfRspec.as_chosen || super
+      def filtered_examples
+        ::AssayTests::OfRspec.chosen(self) || super
+      end
+
+      def descendant_filtered_examples
+        ::AssayTests::OfRspec.chosen_below(self) || super
+      end
+
+      def ordering_strategy
+        ::AssayTests::OfRspec.as_chosen || super
+      end
     RUBY
 
     # Examples that come one after the other and stand in one group. In the runner's eyes a group of its own.
     Chunk = Struct.new(:examples) do
-      def run(reporter) = OfRspec.choose(self) { examples[0].example_group.parent_groups.last.run(reporter) }
-      def descendants = [self]
-      def filtered_examples = examples
+      def run(reporter)
+        OfRspec.choose(self) { examples[0].example_group.parent_groups.last.run(reporter) }
+      end
+
+      def descendants
+        [self]
+      end
+
+      def filtered_examples
+        examples
+      end
+
       # RSpec asks a strategy for the order of examples and of groups: of these only those that lead to the chosen ones.
-      def order(items) = items.select { |item| !item.is_a?(Class) || path.include?(item) }
-      def path = @path ||= examples[0].example_group.parent_groups
+      def order(items)
+        items.select { |item| !item.is_a?(Class) || path.include?(item) }
+      end
+
+      def path
+        @path ||= examples[0].example_group.parent_groups
+      end
     end
 
     @folder = File.dirname(::RSpec::Core::Example.instance_method(:run).source_location[0])
@@ -166,17 +188,32 @@ module AssayTests
         @chunk = nil
       end
 
-      def chosen(group) = @chunk && (@chunk.path[0].equal?(group) ? @chunk.examples : [])
-      def chosen_below(group) = @chunk && (@chunk.path.include?(group) ? @chunk.examples : [])
-      def as_chosen = @chunk
+      def chosen(group)
+        @chunk && (@chunk.path[0].equal?(group) ? @chunk.examples : [])
+      end
+
+      def chosen_below(group)
+        @chunk && (@chunk.path.include?(group) ? @chunk.examples : [])
+      end
+
+      def as_chosen
+        @chunk
+      end
 
       private
 
-      def group(example) = example.example_group.metadata[:full_description]
-      def place(example) = AssayTests.place(example.metadata[:file_path], example.metadata[:line_number])
+      def group(example)
+        example.example_group.metadata[:full_description]
+      end
+
+      def place(example)
+        AssayTests.place(example.metadata[:file_path], example.metadata[:line_number])
+      end
 
       # A description that a matcher makes is known only when the example has ended.
-      def name(example) = "#{example.metadata[:file_path].delete_prefix("./")}: #{example.full_description}#{@numbered[example]}"
+      def name(example)
+        "#{example.metadata[:file_path].delete_prefix("./")}: #{example.full_description}#{@numbered[example]}"
+      end
 
       # Examples of one name are numbered as they stand in their files, not as they happen to run.
       def number(examples)

@@ -141,7 +141,9 @@ module AssayTests
 
       private
 
-      def name(test) = "#{test.class.name || test.class}: #{test.local_name}"
+      def name(test)
+        "#{test.class.name || test.class}: #{test.local_name}"
+      end
 
       # Groups stay together, as they do by the framework's own random order.
       def shuffle(suite, random)

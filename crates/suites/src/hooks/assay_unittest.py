@@ -1,8 +1,8 @@
 """Runs what `python -m unittest` runs, with its arguments, and writes what happens as events. Names of tests are class and method.
 
-    assay_unittest.py ARGUMENTS                     as python -m unittest ARGUMENTS
-    assay_unittest.py --script FILE ARGUMENTS       as python FILE ARGUMENTS, for a file that runs unittest itself (manage.py test)
-    assay_unittest.py --module MODULE ARGUMENTS     as python -m MODULE ARGUMENTS
+assay_unittest.py ARGUMENTS                     as python -m unittest ARGUMENTS
+assay_unittest.py --script FILE ARGUMENTS       as python FILE ARGUMENTS, for a file that runs unittest itself (manage.py test)
+assay_unittest.py --module MODULE ARGUMENTS     as python -m MODULE ARGUMENTS
 """
 
 import os

@@ -157,9 +157,7 @@ class Budget(AbstractContextManager["Budget"]):
         """Raises AssertionError where a limit was exceeded."""
         __tracebackhide__ = True
         over = [
-            self._said(_LIMITS[name], most)
-            for name, most in self._limits.items()
-            if self._value(_LIMITS[name]) > most
+            self._said(_LIMITS[name], most) for name, most in self._limits.items() if self._value(_LIMITS[name]) > most
         ]
         if over:
             raise AssertionError("\n".join(over))

@@ -168,7 +168,12 @@ class Causes:
                 self.starting = False
 
         subprocess.Popen._execute_child = _execute_child
-        self.before(logging.Logger, "handle", LOG_LINES, lambda _logger, record: f"{record.levelname} {record.name}: {record.msg}")
+        self.before(
+            logging.Logger,
+            "handle",
+            LOG_LINES,
+            lambda _logger, record: f"{record.levelname} {record.name}: {record.msg}",
+        )
 
     def started(self, name):
         """Programs that are started past `subprocess`."""
@@ -245,7 +250,10 @@ class Causes:
         return {**shortcuts, "cursor": cursor, "commit": commit, "rollback": rollback, "__exit__": leave}
 
     def sqlite3_cursor(self, base):
-        execute, executemany = self.around(base.execute, SQL, text=_second), self.around(base.executemany, SQL, text=_second)
+        execute, executemany = (
+            self.around(base.execute, SQL, text=_second),
+            self.around(base.executemany, SQL, text=_second),
+        )
 
         # A BEGIN that the module sends by itself is a statement, too.
         def run(cursor, sql, *args):
@@ -384,14 +392,25 @@ class Causes:
         self.timed(pipeline, "immediate_execute_command", REDIS, text=_second)
         commands = (("_execute_transaction", 2), ("_execute_pipeline", 0))
         for name, more in commands:
-            self.timed(pipeline, name, REDIS, lambda _self, _to, stack, *_, more=more, **__: len(stack) + more, lambda *_, **__: "(pipeline)")
+            self.timed(
+                pipeline,
+                name,
+                REDIS,
+                lambda _self, _to, stack, *_, more=more, **__: len(stack) + more,
+                lambda *_, **__: "(pipeline)",
+            )
 
     # HTTP. --------------------------------------------------------------------------------------------------------------
 
     def http(self, module):
         """Python's own client, upon which urllib3, requests and boto stand. Connecting and sending is in `endheaders`."""
         connection = module.HTTPConnection
-        self.before(connection, "putrequest", HTTP, lambda this, method, url, *_, **__: f"{method} {this.host}{url.partition('?')[0]}")
+        self.before(
+            connection,
+            "putrequest",
+            HTTP,
+            lambda this, method, url, *_, **__: f"{method} {this.host}{url.partition('?')[0]}",
+        )
         for name in ("endheaders", "getresponse"):
             self.timed(connection, name, HTTP, _none)
 
