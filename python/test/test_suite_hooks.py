@@ -173,6 +173,22 @@ def test_what_the_first_test_pays_for_all_is_not_its_own(tmp_path):
     assert seen.tests[-1]["causes"]["sleeps"] == 0
 
 
+def test_the_body_ends_behind_its_last_subtest(tmp_path):
+    source = """
+import time, unittest
+class SubTest(unittest.TestCase):
+    def test_parts(self):
+        for part in range(3):
+            with self.subTest(part=part):
+                time.sleep(0.01)
+        time.sleep(0.01)
+"""
+    for command in (PYTEST_RUN, UNITTEST_RUN):
+        seen = suites.watched(tmp_path, {"test_suite.py": source}, command)
+        assert [test["status"] for test in seen.tests] == ["passed"]
+        assert seen.tests[0]["body"] >= 0.04
+
+
 def test_unittest(tmp_path):
     sources = {"test_suite.py": UNITTEST}
     seen = suites.watched(tmp_path, sources, UNITTEST_RUN)

@@ -17,3 +17,23 @@ pub const FILES: [(&str, &str); 10] = [
     ("assay_tests_test_unit.rb", include_str!("hooks/assay_tests_test_unit.rb")),
     ("assay_unittest.py", include_str!("hooks/assay_unittest.py")),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::FILES;
+
+    #[test]
+    fn every_file_of_the_directory_is_there() {
+        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/src/hooks");
+        let mut found: Vec<String> = std::fs::read_dir(directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| !name.starts_with('_'))
+            .collect();
+        found.sort();
+        let mut listed: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
+        listed.sort_unstable();
+        assert_eq!(found, listed);
+        assert!(FILES.iter().all(|(_, text)| text.ends_with('\n')));
+    }
+}

@@ -48,10 +48,9 @@ class Running:
         self.inner = 0
 
     def end_phase(self, now):
-        """It ended; what belongs to others within it is not its own."""
+        """It ended, or may have ended: the last that says so counts. What belongs to others within it is not its own."""
         phase = self.phase
         if phase is not None:
-            self.phase = None
             took = now - self.phase_begin - self.inner
             if phase == "body":
                 self.body = took
@@ -198,8 +197,6 @@ class Recorder:
         if test not in self.running:
             return
         self.running.remove(test)
-        if test.phase is not None:
-            test.end_phase(now)
         line = f'{{"test":{test.json},"group":{_encode(test.group)},{test.place}"begin":{test.begin}e-9,"end":{now}e-9,"status":"{status}"'
         if message is not None:
             line += f',"message":{_encode(_cut(str(message)))}'

@@ -133,7 +133,7 @@ class Hooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self):
-        # The first that is called when a phase has ended, whatever came of it.
+        # The first that is called when a phase has ended, whatever came of it; before that, when a subtest has.
         if self.test is not None:
             self.test.end_phase(self.clock())
 

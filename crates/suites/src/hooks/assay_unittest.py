@@ -134,15 +134,15 @@ class Hooks:
                 known[1].append((phase, problem))
                 raise
             finally:
-                # What unittest does last (cleanups) belongs to the teardown.
-                if phase != "teardown":
-                    known[0].end_phase(self.clock())
+                known[0].end_phase(self.clock())
 
         setattr(owner, name, call)
 
     def end(self, test, running, result):
         _, raised, before = self.tests.pop(id(test))
         status, message = _outcome(raised, before, result)
+        if running.phase == "teardown":
+            running.end_phase(self.clock())  # What unittest does last (cleanups) belongs to it.
         if any(phase == "setup" for phase, _ in raised):
             running.setup = None
         self.recorder.end_test(running, status, message)
