@@ -235,25 +235,33 @@ def _flat(suite, every=False):
 _KINDS = ("failures", "errors", "skipped", "unexpectedSuccesses")
 
 
+def _listed(result):
+    """What came of the tests so far. Results of Django's parallel workers keep nothing."""
+    lists = [getattr(result, kind, ()) for kind in _KINDS]
+    return [found if isinstance(found, (list, tuple)) else () for found in lists]
+
+
 def _counted(result):
-    return [len(getattr(result, kind, ())) for kind in _KINDS]
+    return [len(found) for found in _listed(result)]
 
 
 def _outcome(raised, before, result):
-    new = [list(getattr(result, kind, ()))[count:] for kind, count in zip(_KINDS, before)]
-    failures, errors, skipped, unexpected = new
-    if failures or errors:
-        wrong = [(phase, problem) for phase, problem in raised if not isinstance(problem, unittest.SkipTest)]
-        sub = any(isinstance(test, unittest.case._SubTest) for test, _ in failures + errors)
+    failures, errors, skipped, unexpected = [found[count:] for found, count in zip(_listed(result), before)]
+    wrong = [(phase, problem) for phase, problem in raised if not isinstance(problem, unittest.SkipTest)]
+    kept_nothing = not isinstance(getattr(result, "failures", ()), (list, tuple))
+    if failures or errors or (kept_nothing and wrong):
+        sub = any(isinstance(test, unittest.case._SubTest) for test, _ in [*failures, *errors])
         status = "failed" if sub or any(phase == "body" for phase, _ in wrong) else "error"
         if wrong:
             return status, "%s: %s" % (type(wrong[0][1]).__name__, wrong[0][1])
-        lines = str((failures + errors)[0][1]).strip().splitlines()
+        lines = str([*failures, *errors][0][1]).strip().splitlines()
         return status, lines[-1] if lines else None
     if unexpected:
         return "failed", "unexpected success"
     if skipped:
         return "skipped", str(skipped[0][1])
+    if kept_nothing and raised:
+        return "skipped", str(raised[0][1])
     return "passed", None
 
 
