@@ -108,6 +108,21 @@ class HostileSuitesTest < Minitest::Test
     assert_match(/this hook is broken/, seen.of("problem").first["problem"])
   end
 
+  # Bundler puts the original `require` in the place of RubyGems'.
+  def test_under_bundler
+    skip("needs Bundler (Debian: ruby-bundler)") unless there?("bundler")
+    seen = watched(<<~'RUBY')
+      File.write("Gemfile", "source 'https://rubygems.org'\ngem 'minitest'\n")
+      require "bundler"
+      Bundler.setup
+      require "minitest/autorun"
+      class BundledTest < Minitest::Test
+        def test_bundled = nil
+      end
+    RUBY
+    assert_equal ["BundledTest: test_bundled"], seen.names, seen.out
+  end
+
   def test_a_process_without_a_framework_writes_nothing
     seen = watched("require 'json'; require 'set'; puts Kernel.private_method_defined?(:require)")
     assert_equal ["true\n", []], [seen.out, seen.files]

@@ -49,17 +49,20 @@ if ENV["ASSAY_TESTS"].to_s.start_with?("path:") && !defined?(::AssayTests) && ["
     end
   end
 
-  # As an alias, as RubyGems has it; under a name that backtraces and `warn` leave out.
+  # As an alias, as RubyGems has it; under a name that backtraces and `warn` leave out. It stands beneath RubyGems' own, since Bundler
+  # takes that one out again and puts the original in its place.
   module Kernel
-    module_eval(<<~'RUBY', "<internal:assay_tests>", 1)
-      alias_method :assay_tests_require, :require
-      def require(path)
+    name = private_method_defined?(:gem_original_require) ? "gem_original_require" : "require"
+    module_eval(<<~RUBY, "<internal:assay_tests>", 1)
+      alias_method :assay_tests_require, :#{name}
+
+      def #{name}(path)
         loaded = assay_tests_require(path)
         ::AssayTests.look
         loaded
       end
 
-      private :require, :assay_tests_require
+      private :#{name}, :assay_tests_require
     RUBY
   end
 
