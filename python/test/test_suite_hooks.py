@@ -1,7 +1,10 @@
 """What the hooks write of suites of pytest and unittest: names as in the framework's own report, phases, groups, how tests ended; and that
 the suite says and does the same with them and without."""
 
+import os
 import re
+import shutil
+import subprocess
 import xml.etree.ElementTree as xml
 
 import pytest
@@ -469,3 +472,58 @@ def test_databases(tmp_path):
     }  # fmt: skip
     assert [seen.causes(name)["redis"] for name in ("test_redis", "test_redis_transaction")] == [11, 3]
     assert seen.causes("test_psycopg2")["sql_time"] >= 0.01
+
+
+NODE = """
+import { test, describe, it } from "node:test";
+import assert from "node:assert";
+test("passes", () => {});
+test("fails", () => assert.equal(1, 2));
+test("skipped", { skip: "why not" }, () => {});
+test("todo", { todo: true }, () => { throw new Error("later"); });
+describe("group", () => {
+  it("waits", () => new Promise((done) => setTimeout(done, 20)));
+  describe("inner", () => { it("is deep", () => {}); });
+});
+test("parent", async (context) => { await context.test("child", () => {}); });
+"""
+
+
+def test_node(tmp_path):
+    node = shutil.which("node")
+    if node is None or int(subprocess.check_output([node, "-p", "process.versions.node.split('.')[0]"])) < 20:
+        pytest.skip("needs Node 20: apt-get install nodejs")
+    (tmp_path / "suite.test.mjs").write_text(NODE)
+    (tmp_path / "events").mkdir()
+    reporters = ["tap", str(suites.HOOKS / "assay_node_reporter.mjs")]
+    options = [part for name in reporters for part in (f"--test-reporter={name}", "--test-reporter-destination=stdout")]
+    done = subprocess.run(
+        [node, "--test", *options],
+        cwd=tmp_path,
+        env={**os.environ, "ASSAY_TESTS": f"path:{tmp_path / 'events'}"},
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
+    seen = suites.Seen(done, tmp_path / "events")
+    names = ["passes", "fails", "skipped", "todo", "group: waits", "group: inner: is deep", "parent: child"]
+    assert seen.names == names
+    assert [test["status"] for test in seen.tests] == [
+        "passed",
+        "failed",
+        "skipped",
+        "passed",
+        "passed",
+        "passed",
+        "passed",
+    ]
+    leaves = [
+        line.strip().split(" - ")[1].split(" #")[0]
+        for line in done.stdout.splitlines()
+        if re.match(r" *(not )?ok ", line)
+    ]
+    assert [name for name in leaves if name not in ("group", "inner", "parent")] == [n.split(": ")[-1] for n in names]
+    assert set(names) <= set(seen.started)
+    assert seen.test("waits")["body"] >= 0.019 and seen.test("waits")["file"] == "suite.test.mjs"
+    assert "1 == 2" in seen.test("fails")["message"]
+    assert len(seen.files) == 1 and set(seen.events[-1]) == {"end"} and seen.of("problem") == []

@@ -1,11 +1,12 @@
-//! What `assay tests` loads into the processes of a suite, as text: the hooks of Ruby's and Python's test frameworks.
+//! What `assay tests` loads into the processes of a suite, as text: the hooks of test frameworks of Ruby, Python and JavaScript.
 //!
 //! All files go into one directory, from where the interpreters load what they need. They are written for themselves, in their languages:
 //! nothing of the gem or the package is imported. What they write is in docs/reference/test-events.md.
 
 /// Every file by its name: `assay_tests.rb` is loaded by `RUBYOPT`, `assay_tests_hook.py` is pytest's plugin, `assay_unittest.py` is run
-/// in place of `-m unittest`; the others are loaded by these.
-pub const FILES: [(&str, &str); 10] = [
+/// in place of `-m unittest`, `assay_node_reporter.mjs` is a reporter of `node --test`; the others are loaded by these.
+pub const FILES: [(&str, &str); 11] = [
+    ("assay_node_reporter.mjs", include_str!("hooks/assay_node_reporter.mjs")),
     ("assay_tests.rb", include_str!("hooks/assay_tests.rb")),
     ("assay_tests_causes.py", include_str!("hooks/assay_tests_causes.py")),
     ("assay_tests_causes.rb", include_str!("hooks/assay_tests_causes.rb")),
