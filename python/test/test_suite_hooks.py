@@ -527,3 +527,63 @@ def test_node(tmp_path):
     assert seen.test("waits")["body"] >= 0.019 and seen.test("waits")["file"] == "suite.test.mjs"
     assert "1 == 2" in seen.test("fails")["message"]
     assert len(seen.files) == 1 and set(seen.events[-1]) == {"end"} and seen.of("problem") == []
+
+
+JEST_AND_VITEST = """
+import Reporter from "REPORTER";
+const now = Date.now();
+const jest = new Reporter();
+jest.onRunStart();
+const file = { path: `${process.cwd()}/src/a.test.js` };
+jest.onTestCaseStart(file, { ancestorTitles: ["group"], title: "works" });
+const works = { ancestorTitles: ["group"], title: "works", status: "passed", startedAt: now, duration: 12 };
+jest.onTestCaseResult(file, works);
+const fails = { ancestorTitles: [], title: "fails", status: "failed", startedAt: now + 12, duration: 1, failureMessages: ["no\\n    at there"] };
+jest.onTestCaseResult(file, fails);
+const skipped = { ancestorTitles: [], title: "skipped", status: "pending" };
+jest.onTestFileResult(file, { perfStats: { start: now - 100, end: now + 20 }, testResults: [works, fails, skipped] });
+jest.onTestCaseStart(file, null);
+jest.onRunComplete();
+
+const vitest = new Reporter();
+vitest.onInit({ version: "4.1" });
+const module = { type: "module", moduleId: `${process.cwd()}/b.test.ts` };
+const suite = { type: "suite", name: "outer", parent: module };
+const test = (name, state, errors) => ({
+  type: "test", name, parent: suite, module, location: { line: 7 }, result: () => ({ state, errors }),
+  diagnostic: () => (state === "skipped" ? undefined : { startTime: now, duration: 3.5 }),
+});
+vitest.onTestCaseReady(test("works", "pending"));
+vitest.onTestCaseResult(test("works", "passed"));
+vitest.onTestCaseResult(test("fails", "failed", [{ message: "\\u001b[31mred\\u001b[0m" }]));
+vitest.onTestCaseResult(test("skipped", "skipped"));
+vitest.onTestRunEnd();
+"""
+
+
+def test_jest_and_vitest(tmp_path):
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs Node: apt-get install nodejs")
+    (tmp_path / "events").mkdir()
+    reporter = str(suites.HOOKS / "assay_jest_vitest_reporter.mjs")
+    (tmp_path / "run.mjs").write_text(JEST_AND_VITEST.replace("REPORTER", reporter))
+    env = {**os.environ, "ASSAY_TESTS": f"path:{tmp_path / 'events'}"}
+    done = subprocess.run([node, "run.mjs"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    assert done.stdout + done.stderr == "" and done.returncode == 0
+    seen = suites.Seen(done, tmp_path / "events")
+    assert {header["framework"] for header in seen.of("assay_tests")} == {"jest", "vitest"}
+    told = {(test["test"], test["status"], test.get("message"), test.get("body"), test["file"]) for test in seen.tests}
+    assert told == {
+        ("a.test.js: group works", "passed", None, 0.012, "src/a.test.js"),
+        ("a.test.js: fails", "failed", "no", 0.001, "src/a.test.js"),
+        ("a.test.js: skipped", "skipped", None, None, "src/a.test.js"),
+        ("b.test.ts: outer works", "passed", None, 0.0035, "b.test.ts"),
+        ("b.test.ts: outer fails", "failed", "red", 0.0035, "b.test.ts"),
+        ("b.test.ts: outer skipped", "skipped", None, None, "b.test.ts"),
+    }
+    assert sorted(seen.started) == ["a.test.js: group works", "b.test.ts: outer works"]
+    (load,) = seen.spans("load")
+    assert load["group"] == "src/a.test.js" and 0.099 < load["end"] - load["begin"] < 0.101
+    assert ["TypeError" in event["problem"] for event in seen.of("problem")] == [True]
+    assert len([event for event in seen.events if set(event) == {"end"}]) == 2

@@ -4,8 +4,11 @@
 //! nothing of the gem or the package is imported. What they write is in docs/reference/test-events.md.
 
 /// Every file by its name: `assay_tests.rb` is loaded by `RUBYOPT`, `assay_tests_hook.py` is pytest's plugin, `assay_unittest.py` is run
-/// in place of `-m unittest`, `assay_node_reporter.mjs` is a reporter of `node --test`; the others are loaded by these.
-pub const FILES: [(&str, &str); 11] = [
+/// in place of `-m unittest`, `assay_node_reporter.mjs` is a reporter of `node --test`,
+/// `assay_jest_vitest_reporter.mjs` one of jest and vitest; the others are loaded by these.
+pub const FILES: [(&str, &str); 13] = [
+    ("assay_events.mjs", include_str!("hooks/assay_events.mjs")),
+    ("assay_jest_vitest_reporter.mjs", include_str!("hooks/assay_jest_vitest_reporter.mjs")),
     ("assay_node_reporter.mjs", include_str!("hooks/assay_node_reporter.mjs")),
     ("assay_tests.rb", include_str!("hooks/assay_tests.rb")),
     ("assay_tests_causes.py", include_str!("hooks/assay_tests_causes.py")),

@@ -6,39 +6,14 @@
 // It runs in the process that starts the files of tests, which report to it in batches: how long a test took is theirs, when it ended is when
 // the news came. A test with subtests is what holds them, and no row, as in the reports of TAP.
 
-import { closeSync, openSync, writeSync } from "node:fs";
 import { relative } from "node:path";
+import { Events, clock, seconds, shortened, start } from "./assay_events.mjs";
 
-const LONGEST_MESSAGE = 1000;
-const clock = process.hrtime.bigint;
-const loaded = clock();
 const root = process.cwd();
 
-// Seconds as the other hooks write them.
-const time = (nanoseconds) => `${nanoseconds}e-9`;
-
-class Events {
-  constructor(folder) {
-    this.descriptor = null;
-    for (let number = 1; this.descriptor === null; number += 1) {
-      try {
-        this.descriptor = openSync(`${folder}/${process.pid}${number > 1 ? `-${number}` : ""}.jsonl`, "ax", 0o600);
-      } catch (problem) {
-        if (problem.code !== "EEXIST") throw problem;
-      }
-    }
-    const version = JSON.stringify(process.version.slice(1));
-    this.write(
-      `{"assay_tests":1,"framework":"node:test","framework_version":${version},"language":"javascript","language_version":${version},` +
-        `"process":${process.pid},"parent":${process.ppid},"worker":null,"loaded":${time(loaded)}}`,
-    );
-    // Of each file: names of what was begun, and of what was reported, by depth; when which test ended; where something stood below.
-    this.files = new Map();
-  }
-
-  write(line) {
-    writeSync(this.descriptor, `${line}\n`);
-  }
+class NodeEvents extends Events {
+  // Of each file: names of what was begun, and of what was reported, by depth; when which test ended; where something stood below.
+  files = new Map();
 
   of(file) {
     if (!this.files.has(file)) this.files.set(file, { begun: [], told: [], ended: new Map(), below: [] });
@@ -55,7 +30,7 @@ class Events {
         if (depth === 0 && (data.file === data.name || data.file?.endsWith(`/${data.name}`))) return;
         file.begun.length = depth;
         file.begun[depth] = data.name;
-        this.write(`{"start":${JSON.stringify(file.begun.join(": "))},"at":${time(clock())}}`);
+        this.write(`{"start":${JSON.stringify(file.begun.join(": "))},"at":${seconds(clock())}}`);
         break;
       case "test:complete":
         file.ended.set(`${depth} ${data.line} ${data.column} ${data.name}`, clock());
@@ -87,39 +62,15 @@ class Events {
     const message = failed ? String(error?.cause?.message ?? error?.message ?? error) : skipped ? String(data.skip) : null;
     this.write(
       `{"test":${JSON.stringify(names.join(": "))},"group":${JSON.stringify(names.slice(0, -1).join(": ") || null)},${where}` +
-        `"begin":${time(end - took)},"end":${time(end)},"status":"${status}"` +
-        `${message === null ? "" : `,"message":${JSON.stringify(message.slice(0, LONGEST_MESSAGE))}`}` +
-        `${skipped ? "" : `,"body":${time(took)}`}}`,
+        `"begin":${seconds(end - took)},"end":${seconds(end)},"status":"${status}"` +
+        `${message === null ? "" : `,"message":${JSON.stringify(shortened(message))}`}` +
+        `${skipped ? "" : `,"body":${seconds(took)}`}}`,
     );
-  }
-
-  end() {
-    this.write(`{"end":${time(clock())}}`);
-    closeSync(this.descriptor);
   }
 }
 
 export default async function* (source) {
-  const wanted = process.env.ASSAY_TESTS ?? "";
-  let events = null;
-  for await (const event of source) {
-    // Whatever goes wrong here, the tests go on.
-    try {
-      if (wanted.startsWith("path:")) {
-        events ??= new Events(wanted.slice("path:".length));
-        events.take(event);
-      }
-    } catch (problem) {
-      try {
-        events?.write(`{"problem":${JSON.stringify(String(problem))},"at":${time(clock())}}`);
-      } catch {
-        events = null;
-      }
-    }
-  }
-  try {
-    events?.end();
-  } catch {
-    // The descriptor was closed by somebody.
-  }
+  const events = start(NodeEvents, "node:test", process.version.slice(1));
+  for await (const event of source) events?.guarded(() => events.take(event));
+  events?.end();
 }

@@ -1,0 +1,76 @@
+// Writes the events of docs/reference/test-events.md for reporters of JavaScript. What a framework is does not belong here. Nothing here may raise
+// into a suite.
+
+import { openSync, writeSync } from "node:fs";
+
+const LONGEST_MESSAGE = 1000;
+const MOST_PROBLEMS = 20;
+
+// Nanoseconds of CLOCK_MONOTONIC, as it is now: tests may fake it later.
+export const clock = process.hrtime.bigint;
+const loaded = clock();
+const epoch = BigInt(Date.now()) * 1_000_000n - loaded;
+
+// A number of seconds, as the other hooks write it.
+export const seconds = (nanoseconds) => `${nanoseconds}e-9`;
+
+export const nanoseconds = (milliseconds) => BigInt(Math.round(milliseconds * 1e6));
+
+// A time of `Date.now()` by the clock of the events.
+export const monotonic = (milliseconds) => nanoseconds(milliseconds) - epoch;
+
+// A message without colours, and not too long.
+export const shortened = (message) => message.replace(/\u001b\[[0-9;]*m/g, "").slice(0, LONGEST_MESSAGE);
+
+export class Events {
+  problems = 0;
+
+  constructor(folder, framework, version) {
+    for (let number = 1; this.descriptor === undefined; number += 1) {
+      try {
+        this.descriptor = openSync(`${folder}/${process.pid}${number > 1 ? `-${number}` : ""}.jsonl`, "ax", 0o600);
+      } catch (problem) {
+        if (problem.code !== "EEXIST") throw problem;
+      }
+    }
+    const [ours, node] = [framework, version].map((text) => JSON.stringify(text ?? null));
+    this.write(
+      `{"assay_tests":1,"framework":${ours},"framework_version":${node},"language":"javascript",` +
+        `"language_version":${JSON.stringify(process.version.slice(1))},"process":${process.pid},"parent":${process.ppid},` +
+        `"worker":null,"loaded":${seconds(loaded)}}`,
+    );
+  }
+
+  write(line) {
+    writeSync(this.descriptor, `${line}\n`);
+  }
+
+  // Whatever goes wrong in here, the tests go on.
+  guarded(take) {
+    try {
+      take();
+    } catch (problem) {
+      this.problems += 1;
+      try {
+        if (this.problems <= MOST_PROBLEMS) this.write(`{"problem":${JSON.stringify(String(problem))},"at":${seconds(clock())}}`);
+      } catch {
+        // Somebody closed the descriptor.
+      }
+    }
+  }
+
+  end() {
+    this.guarded(() => this.write(`{"end":${seconds(clock())}}`));
+  }
+}
+
+// The events of this process, where `assay tests` asks for them; else null.
+export function start(kind, framework, version) {
+  const wanted = process.env.ASSAY_TESTS ?? "";
+  if (!wanted.startsWith("path:")) return null;
+  try {
+    return new kind(wanted.slice("path:".length), framework, version);
+  } catch {
+    return null;
+  }
+}

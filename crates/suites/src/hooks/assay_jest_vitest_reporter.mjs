@@ -1,0 +1,113 @@
+// A reporter of jest (from 29 on) and of vitest (from 3 on) that writes the events of docs/reference/test-events.md, and prints nothing.
+//
+//   jest --reporters=default --reporters=DIR/assay_jest_vitest_reporter.mjs
+//   vitest run --reporter=default --reporter=DIR/assay_jest_vitest_reporter.mjs
+//
+// Both call it in the process that hands files to workers: how long a test took is the workers', when it began too, where they say so.
+// A test is called by its file's own name and by all titles, as in their reports of JSON.
+
+import { basename, relative } from "node:path";
+import { Events, clock, monotonic, nanoseconds, seconds, shortened, start } from "./assay_events.mjs";
+
+const root = process.cwd();
+const name = (file, titles) => `${basename(file)}: ${titles.join(" ").trim()}`;
+
+class Files extends Events {
+  begins(file, titles) {
+    this.write(`{"start":${JSON.stringify(name(file, titles))},"at":${seconds(clock())}}`);
+  }
+
+  // `began` and `took` are milliseconds, the first since 1970; either may not be known.
+  ended(file, titles, line, { status, began, took, message }) {
+    const length = nanoseconds(took ?? 0);
+    const begin = began === undefined || began === null ? clock() - length : monotonic(began);
+    const group = [basename(file), ...titles.slice(0, -1)].join(": ");
+    this.write(
+      `{"test":${JSON.stringify(name(file, titles))},"group":${JSON.stringify(group)},"file":${JSON.stringify(relative(root, file))},` +
+        `"line":${line ?? null},"begin":${seconds(begin)},"end":${seconds(begin + length)},"status":"${status}"` +
+        `${message ? `,"message":${JSON.stringify(shortened(message))}` : ""}${status === "skipped" ? "" : `,"body":${seconds(length)}`}}`,
+    );
+  }
+
+  span(kind, file, from, to) {
+    const [begin, end] = [monotonic(from), monotonic(to)];
+    if (end - begin < 50_000n) return;
+    this.write(
+      `{"span":"${kind}","group":${JSON.stringify(relative(root, file))},"begin":${seconds(begin)},"end":${seconds(end)}}`,
+    );
+  }
+}
+
+export default class Reporter {
+  // jest. ----------------------------------------------------------------------------------------------------------------
+
+  // When the first test of each file began.
+  first = new Map();
+
+  onRunStart() {
+    this.events ??= start(Files, "jest", null);
+  }
+
+  onTestCaseStart(test, { ancestorTitles, title }) {
+    this.events?.guarded(() => this.events.begins(test.path, [...ancestorTitles, title]));
+  }
+
+  // What a file's own loading took is before its first test. Tests that are skipped come only here.
+  onTestFileResult(test, { perfStats, testResults }) {
+    this.events?.guarded(() => {
+      const first = this.first.get(test.path);
+      if (perfStats?.start && first) this.events.span("load", test.path, perfStats.start, first);
+      testResults.filter((result) => result.status === "pending").forEach((result) => this.ofJest(test, result));
+    });
+  }
+
+  onRunComplete() {
+    this.events?.end();
+  }
+
+  // vitest. --------------------------------------------------------------------------------------------------------------
+
+  onInit(vitest) {
+    this.events ??= start(Files, "vitest", vitest?.version);
+  }
+
+  onTestCaseReady(test) {
+    this.events?.guarded(() => this.events.begins(test.module.moduleId, titles(test)));
+  }
+
+  onTestRunEnd() {
+    this.events?.end();
+  }
+
+  // Both. ----------------------------------------------------------------------------------------------------------------
+
+  onTestCaseResult(test, result) {
+    this.events?.guarded(() => {
+      if (result === undefined) this.ofVitest(test);
+      else this.ofJest(test, result);
+    });
+  }
+
+  ofJest(test, { ancestorTitles, title, status, startedAt, duration, failureMessages, location }) {
+    const how = { passed: "passed", failed: "failed" }[status] ?? "skipped";
+    const message = how === "failed" ? failureMessages?.[0]?.split("\n    at ")[0] : null;
+    if (startedAt && !this.first.has(test.path)) this.first.set(test.path, startedAt);
+    const times = { status: how, began: startedAt, took: duration, message };
+    this.events.ended(test.path, [...ancestorTitles, title], location?.line, times);
+  }
+
+  ofVitest(test) {
+    const { state, errors } = test.result();
+    const { startTime, duration } = test.diagnostic() ?? {};
+    const how = { passed: "passed", failed: "failed" }[state] ?? "skipped";
+    const times = { status: how, began: startTime, took: duration, message: errors?.[0]?.message };
+    this.events.ended(test.module.moduleId, titles(test), test.location?.line, times);
+  }
+}
+
+// All that hold a test of vitest, and its own name.
+function titles(test) {
+  const found = [];
+  for (let each = test; each && each.type !== "module"; each = each.parent) found.unshift(each.name);
+  return found;
+}
