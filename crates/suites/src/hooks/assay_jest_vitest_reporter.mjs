@@ -48,16 +48,17 @@ export default class Reporter {
     this.events ??= start(Files, "jest", null);
   }
 
-  onTestCaseStart(test, { ancestorTitles, title }) {
-    this.events?.guarded(() => this.events.begins(test.path, [...ancestorTitles, title]));
+  onTestCaseStart(test, info) {
+    this.events?.guarded(() => this.events.begins(test.path, [...info.ancestorTitles, info.title]));
   }
 
   // What a file's own loading took is before its first test. Tests that are skipped come only here.
-  onTestFileResult(test, { perfStats, testResults }) {
+  onTestFileResult(test, result) {
     this.events?.guarded(() => {
+      const { perfStats, testResults } = result;
       const first = this.first.get(test.path);
       if (perfStats?.start && first) this.events.span("load", test.path, perfStats.start, first);
-      testResults.filter((result) => result.status === "pending").forEach((result) => this.ofJest(test, result));
+      testResults.filter((one) => one.status === "pending").forEach((one) => this.ofJest(test, one));
     });
   }
 
