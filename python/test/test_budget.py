@@ -15,9 +15,17 @@ from pathlib import Path
 import pytest
 
 from assay import testing
-from assay.testing import assert_budget, causes
+from assay.testing import assert_budget, budget, causes
 
 pytestmark = pytest.mark.once
+
+
+@pytest.fixture(autouse=True)
+def watched():
+    """As where a test has the marker: connections that a test opens beforehand count, too."""
+    budget.watch(watched)
+    yield
+    budget.unwatch(watched)
 
 
 def failure(block, **limits):
@@ -28,13 +36,13 @@ def failure(block, **limits):
 
 
 def test_what_stays_within_passes():
-    with assert_budget(max_sleep=5, max_processes=2, max_log_lines=1, max_sql=0) as budget:
+    with assert_budget(max_sleep=5, max_processes=2, max_log_lines=1, max_sql=0) as done:
         time.sleep(0.001)
         subprocess.run(["true"])
         os.system("true")
         logging.getLogger("some").warning("one")
-    assert [budget.count(name) for name in ("max_processes", "max_log_lines", "max_sql")] == [2, 1, 0]
-    assert 0.001 <= budget.count("max_sleep") < 5
+    assert [done.count(name) for name in ("max_processes", "max_log_lines", "max_sql")] == [2, 1, 0]
+    assert 0.001 <= done.count("max_sleep") < 5
 
 
 def test_a_failure_says_how_many_and_which():
@@ -71,7 +79,6 @@ def test_what_a_library_does_without_the_modules_name_counts():
 
 
 def test_statements_without_their_values():
-    testing.budget.watch()
     base = sqlite3.connect(":memory:", isolation_level=None)
     base.execute("create table t1 (x, y)")
 
@@ -92,7 +99,6 @@ def test_statements_without_their_values():
 
 
 def test_transactions_are_statements():
-    testing.budget.watch()
     base = sqlite3.connect(":memory:")
     base.execute("create table t (x)")
 
@@ -105,7 +111,6 @@ def test_transactions_are_statements():
 
 def test_what_stands_above_a_driver_counts_once():
     sqlalchemy = pytest.importorskip("sqlalchemy")
-    testing.budget.watch()
     engine = sqlalchemy.create_engine("sqlite://")
     engine.connect().close()  # It sends statements of its own.
 
@@ -114,6 +119,16 @@ def test_what_stands_above_a_driver_counts_once():
             connection.execute(sqlalchemy.text("select 1"))
 
     assert failure(block, max_sql=0).split("\n")[1] == "  1 × select ?"
+
+
+def test_with_the_last_budget_everything_is_as_it_was():
+    budget.unwatch(watched)
+    before = [time.sleep, os.system, subprocess.Popen._execute_child, logging.Logger.handle, sqlite3.connect]
+    with assert_budget(max_sql=5):
+        assert type(sqlite3.connect(":memory:")) is not sqlite3.Connection
+        assert time.sleep is not before[0]
+    assert [time.sleep, os.system, subprocess.Popen._execute_child, logging.Logger.handle, sqlite3.connect] == before
+    assert type(sqlite3.connect(":memory:")) is sqlite3.Connection
 
 
 def test_other_threads_and_tasks_count():

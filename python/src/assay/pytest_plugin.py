@@ -57,7 +57,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     ):
         from .testing import budget, marker
 
-        budget.watch()
+        budget.watch(session)
+        session.config.add_cleanup(lambda: budget.unwatch(session))
         session.config.pluginmanager.register(marker.Budgets(), "assay_budgets")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import threading
 import time
 from collections import Counter
 from contextlib import AbstractContextManager
@@ -46,7 +47,7 @@ class _Points(Causes):  # type: ignore[misc,unused-ignore]
 
     def __init__(self, budgets: list[Budget]) -> None:
         # The clock as it is now, before anybody fakes it.
-        super().__init__([0] * 10, time.perf_counter_ns, lambda function, *args: function(*args))
+        super().__init__(_counts, time.perf_counter_ns, lambda function, *args: function(*args))
         self.budgets = budgets
 
     def add(self, row: int, number: int, text: Callable[[], object]) -> None:
@@ -101,18 +102,32 @@ class _Points(Causes):  # type: ignore[misc,unused-ignore]
 
 
 _open: list[Budget] = []
+#: All that was counted, by whatever points: connections outlive those that they were opened under.
+_counts = [0] * 10
 _points: list[_Points] = []
+_holders: list[object] = []
+_lock = threading.RLock()
 
 
-def watch() -> None:
-    """Begins to look at what is counted, once for the process; then at libraries that were imported since. Connections of sqlite3 and
-    psycopg2 that were opened before are not counted. pytest does it before any fixture is set up, where a test has a budget.
+def watch(holder: object) -> None:
+    """Begins to look at what is counted, until `unwatch` of the same holder; then at libraries that were imported since. Connections of
+    sqlite3 and psycopg2 that were opened before are not counted: pytest does it before any fixture is set up, where a test has a budget.
     """
-    if not _points:
-        points = _Points(_open)
-        points.put_into_python()
-        _points.append(points)
-    _points[0].look()
+    with _lock:
+        _holders.append(holder)
+        if not _points:
+            points = _Points(_open)
+            _points.append(points)
+            points.put_into_python()
+        _points[0].look()
+
+
+def unwatch(holder: object) -> None:
+    """Ends it. With the last one everything is as it was."""
+    with _lock:
+        _holders[:] = [each for each in _holders if each is not holder]
+        if not _holders and _points:
+            _points.pop().undo()
 
 
 class Budget(AbstractContextManager["Budget"]):
@@ -124,7 +139,7 @@ class Budget(AbstractContextManager["Budget"]):
         self._texts: dict[int, Counter[str]] = {limit.row: Counter() for limit in _LIMITS.values()}
 
     def __enter__(self) -> Budget:
-        watch()
+        watch(self)
         _open.append(self)
         return self
 
@@ -137,6 +152,7 @@ class Budget(AbstractContextManager["Budget"]):
     def stop(self) -> None:
         """Counts no more."""
         self.pause()
+        unwatch(self)
 
     def pause(self) -> bool:
         """Counts no more until `resume`; whether it counted."""

@@ -36,6 +36,7 @@ class Causes:
         self.modules = -1
         self.starting = False
         self.subclasses = {}
+        self.replaced = []
         self.libraries = {
             "sqlite3": self.sqlite3,
             "psycopg": self.psycopg,
@@ -61,6 +62,19 @@ class Causes:
             # One that is being imported is not yet there as a whole.
             if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
                 self.guarded(self.libraries.pop(name), module)
+
+    def put(self, owner, name, value):
+        """Puts a function in the place of another."""
+        own = name in vars(owner)
+        self.replaced.append((owner, name, value, own, vars(owner)[name] if own else None))
+        setattr(owner, name, value)
+
+    def undo(self) -> None:
+        """Everything is as it was, but for what others have put in its place meanwhile. What was taken while it was here stays."""
+        while self.replaced:
+            owner, name, value, own, before = self.replaced.pop()
+            if vars(owner).get(name) is value:
+                setattr(owner, name, before) if own else delattr(owner, name)
 
     # Counting. ----------------------------------------------------------------------------------------------------------
 
@@ -99,7 +113,7 @@ class Causes:
         """Counts and times calls of a method, if it is there."""
         original = getattr(owner, name, None)
         if original is not None:
-            setattr(owner, name, self.around(original, row, number, text))
+            self.put(owner, name, self.around(original, row, number, text))
 
     def before(self, owner, name, row, text):
         """Counts calls of a method, without their time."""
@@ -110,7 +124,7 @@ class Causes:
             self.add(row, 1, lambda: text(*args, **kwargs))
             return original(*args, **kwargs)
 
-        setattr(owner, name, call)
+        self.put(owner, name, call)
 
     def above(self, owner, name):
         """Counts a statement of what stands above drivers, unless a driver did."""
@@ -128,7 +142,7 @@ class Causes:
                     counted(*args, **kwargs)
                     counts[SQL_TIME] += self.clock() - begin
 
-        setattr(owner, name, call)
+        self.put(owner, name, call)
 
     def subclassed(self, base, make):
         """A class that looks like this one, with methods before its own: for classes that let nobody set attributes."""
@@ -167,7 +181,7 @@ class Causes:
             finally:
                 self.starting = False
 
-        subprocess.Popen._execute_child = _execute_child
+        self.put(subprocess.Popen, "_execute_child", _execute_child)
         self.before(
             logging.Logger,
             "handle",
@@ -185,7 +199,7 @@ class Causes:
                 self.add(PROCESSES, 1, lambda: args[0] if args else name)
             return original(*args, **kwargs)
 
-        setattr(os, name, start)
+        self.put(os, name, start)
 
     # Databases. ---------------------------------------------------------------------------------------------------------
 
@@ -204,7 +218,7 @@ class Causes:
                         options["factory"] = factory
                 return original(*args, **options)
 
-            owner.connect = functools.wraps(original)(connect)
+            self.put(owner, "connect", functools.wraps(original)(connect))
 
     def sqlite3_connection(self, base):
         from sqlite3 import Cursor
@@ -303,7 +317,7 @@ class Causes:
         def executemany(this, query, params_seq, **options):
             return original(this, query, self.counting(params_seq, lambda: query), **options)
 
-        cursor.executemany = executemany
+        self.put(cursor, "executemany", executemany)
 
     def psycopg2(self, module):
         """Connections are made of subclasses: those that are opened from now on. Within no transaction a statement is preceded by BEGIN."""
@@ -316,7 +330,7 @@ class Causes:
                 factory = self.subclassed(factory, self.psycopg2_connection)
             return original(dsn, connection_factory=factory, cursor_factory=cursor_factory, **options)
 
-        module.connect = connect
+        self.put(module, "connect", connect)
 
     def psycopg2_connection(self, base):
         def cursor(connection, name=None, cursor_factory=None, *args, **options):
