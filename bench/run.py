@@ -39,6 +39,7 @@ import speed
 import stats
 import suites
 import test_logs
+import test_suites
 from machine import ASSAY, HERE, ROOT, Bench, Failed, build, execute, facts, say, version_of
 from result import Result
 
@@ -91,10 +92,14 @@ FIGURES = {
     "kill-history": (kill_history.kill, ["kill-history"]),
     "mutate": (mutate.mutate, ["mutate"]),
     "tests-log": (test_logs.test_logs, ["tests-log"]),
+    "tests-parts": (test_suites.parts, ["tests-parts", "tests-cost"]),
+    "tests-itself": (test_suites.itself, ["tests-itself"]),
+    "tests-polluter": (test_suites.polluter, ["tests-polluter"]),
+    "tests-report": (test_suites.report, ["tests-report"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
 # Figures that are asked for together.
-GROUPS = {group: [name for name in FIGURES if name.startswith(f"{group}-")] for group in ("load", "history")}
+GROUPS = {group: [name for name in FIGURES if name.startswith(f"{group}-")] for group in ("load", "history", "tests")}
 # A machine with more to do than this is not idle.
 IDLE_LOAD = 0.5
 
