@@ -5,6 +5,7 @@
 //! revisions are looked up, is not known here.
 
 mod blessing;
+pub mod creep;
 pub mod gate;
 mod run;
 mod spread;

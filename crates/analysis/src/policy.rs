@@ -256,6 +256,17 @@ pub const DELIVERED: f64 = 0.95;
 
 /// Fewest runs between two changes of a history, and fewest that tell what is normal: of five the spread is known to within a factor of two.
 pub const FEWEST_RUNS: usize = 5;
+/// The chance of seeing a change of level in a history where there is none. A series has one look at it, however many runs it has; of many
+/// series at once [`EVENTS_ERROR`] holds, too.
+pub const LEVEL_CHANGED: f64 = 0.02;
+/// Of the changes that all series of a project are said to have, at most this share is false on average.
+pub const EVENTS_ERROR: f64 = 0.05;
+/// The chance of seeing a series creep that doesn't.
+pub const CREEP_LEVEL: f64 = 0.01;
+/// From the first third to the last it creeps by at least this share: twice what makes a change, since it takes many of them.
+pub const CREEP_TOLERANCE: f64 = 2.0 * CHANGE_TOLERANCE;
+/// Fewer runs do not creep: a third of them would hardly have a median.
+pub const CREEP_FROM: usize = 30;
 /// Where fewer than [`FEWEST_RUNS`] are known, so many are asked for: a change can then be told from them, too.
 pub const GATE_RUNS: usize = 10;
 /// The share of the error that belongs to a new run alone; the rest to the last three together. Steps as large as three of the deviations between

@@ -1,11 +1,13 @@
 //! Where a series changes for good: the places at which what is measured became something else.
 //!
-//! Two detectors share this room. PELT (Killick, Fearnhead and Eckley, "Optimal detection of
+//! Three detectors share this room. PELT (Killick, Fearnhead and Eckley, "Optimal detection of
 //! changepoints with a linear computational cost", 2012) finds the best division of the whole
 //! series at once and sees changes of the mean and of the spread. E-divisive (Matteson and James,
 //! "A nonparametric approach for multiple change point analysis of multivariate data", 2014) splits
 //! where the energy distance between the two sides is largest, tests the split by permutation, and
-//! goes on in the parts; it sees any change of the distribution. Deviations from the sources:
+//! goes on in the parts; it sees any change of the distribution. [`levels`] sees nothing but levels, in series whose values may depend on
+//! each other, and says how sure each change is; it is the one for a history of runs, where everything counts that a run costs. Deviations of the
+//! first two from their sources:
 //!
 //! - Both work on ranks (PELT on their normal scores), so that a stall is no change and the chance
 //!   of a false alarm is the same for every distribution. Equal values are ranked in a random order
@@ -21,10 +23,10 @@
 //! here.
 
 mod energy;
+mod level;
 mod pelt;
-mod place;
 
-pub use place::places;
+pub use level::{Creep, LevelChange, Levels, creep, levels, places};
 
 use crate::resampling::Stream;
 use crate::{autocorrelation, descriptive, groups, normal};
@@ -187,16 +189,21 @@ fn normal_scores(ranks: &[usize]) -> Vec<f64> {
 /// (Chakar, Lebarbier, Lévy-Leduc and Robin, 2017, who take robust scales). A step is in few of
 /// them.
 fn neighbours_time(scores: &[f64]) -> f64 {
-    let mean_square = |lag: usize| {
-        let squares = scores.iter().zip(&scores[lag..]).map(|(a, b)| (b - a) * (b - a));
-        squares.sum::<f64>() / (scores.len() - lag) as f64
-    };
-    let phi = (mean_square(2) / mean_square(1) - 1.0).min(0.98);
+    let phi = lag1_of_differences(scores).min(0.98);
     if phi < 1.0 / (scores.len() as f64).sqrt() {
         // No more than chance makes of independent values.
         return 1.0;
     }
     (1.0 + phi) / (1.0 - phi)
+}
+
+/// The correlation of neighbours, from differences alone; it may be anything from −1 on.
+fn lag1_of_differences(scores: &[f64]) -> f64 {
+    let mean_square = |lag: usize| {
+        let squares = scores.iter().zip(&scores[lag..]).map(|(a, b)| (b - a) * (b - a));
+        squares.sum::<f64>() / (scores.len() - lag) as f64
+    };
+    mean_square(2) / mean_square(1) - 1.0
 }
 
 fn without_steps(scores: &[f64], places: &[usize]) -> Vec<f64> {

@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 125] = [
+pub const CODES: [&str; 126] = [
     "ALARM_CONFIRMED",
     "ALARM_NOT_CONFIRMED",
     "ALARM_UNCONFIRMED",
@@ -38,6 +38,7 @@ pub const CODES: [&str; 125] = [
     "CPU_QUOTA",
     "CPU_SCALING",
     "CPU_SHARE",
+    "CREEP",
     "DEBUG_BUILD",
     "DEBUG_LIBRARY",
     "DEPENDENCE",

@@ -1,20 +1,22 @@
 //! A benchmark over its revisions: where it changed, by how much, and between which commits.
 //!
-//! The points are runs, so that a run of many processes counts once. Changes are looked for by energy statistics on ranks
-//! ([`change_points`]), which see any change of level and take a single bad run for what it is. Of each change the size is the
+//! The points are runs, so that a run of many processes counts once. Changes of level are looked for on ranks ([`change_points::levels`]),
+//! which take a single bad run for what it is, and with what successive runs have in common. Of each change the size is the
 //! Hodges-Lehmann ratio of the runs before and after it, and its place a confidence set ([`change_points::places`]). Runs of
-//! one commit are no change of the code: a change among them is said to be one of the machine.
+//! one commit are no change of the code: a change among them is said to be one of the machine. What rises steadily has no place, and is said
+//! to creep ([`creep`]).
 
+use super::creep::{self, Creep};
 use super::{Point, Revision, Series, in_order};
 use crate::comparison::Effect;
 use crate::policy;
 use crate::verdict::Verdict;
 use assay_data::{Better, Finding, Severity};
-use assay_stats::change_points::{self, Method, Settings};
+use assay_stats::change_points::{self, Levels};
 use assay_stats::{Interval, descriptive, two_sample};
 
-/// Seed of the order of equal values and of permutations: the same runs always give the same changes.
-const SEED: u64 = 20;
+/// Seed of the order of equal values: the same runs always give the same changes.
+pub(super) const SEED: u64 = 20;
 
 /// Runs between two changes.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +44,8 @@ pub struct Change {
     pub shift: Effect,
     /// Whether it was for the better.
     pub verdict: Verdict,
+    /// The chance of finding anything so clear in a series of as many runs that didn't change.
+    pub p: f64,
 }
 
 /// A series with its changes.
@@ -53,6 +57,8 @@ pub struct Trend {
     pub parts: Vec<Part>,
     /// The changes, in their order.
     pub changes: Vec<Change>,
+    /// Where it rises or falls steadily instead, in their order.
+    pub creeps: Vec<Creep>,
     /// Confidence of intervals and places.
     pub confidence: f64,
     /// What to know about it.
@@ -78,21 +84,16 @@ impl Trend {
     }
 }
 
-/// Looks for changes in a series. At most some 1,000 permutations of O(n log n) for each change.
+/// Looks for changes in a series. O(n log n) for each change.
 pub fn trend(mut series: Series, confidence: f64) -> Trend {
     in_order(&mut series.points);
     let values: Vec<f64> = series.points.iter().map(|point| point.result.centre).collect();
-    let settings = Settings {
-        method: Method::EDivisive,
-        level: policy::CHANGE_LEVEL,
-        shortest: policy::FEWEST_RUNS,
-        seed: SEED,
-    };
-    let found = change_points::change_points(&values, &settings);
+    let found = change_points::levels(&values, policy::LEVEL_CHANGED, policy::FEWEST_RUNS, SEED);
     let mut edges: Vec<usize> = vec![0];
-    edges.extend(found.points.iter().map(|point| point.index));
+    edges.extend(found.changes.iter().map(|change| change.index));
     edges.push(values.len());
     leave_out_trifles(&values, &mut edges);
+    let creeps = creep::take(&values, &mut edges, series.metric.better, confidence);
     let part = |pair: &[usize]| Part {
         from: pair[0],
         to: pair[1],
@@ -101,9 +102,9 @@ pub fn trend(mut series: Series, confidence: f64) -> Trend {
     let parts = edges.windows(2).map(part).collect();
     let changes: Vec<Change> = edges
         .windows(3)
-        .filter_map(|edge| change(&values, edge, series.metric.better, confidence))
+        .filter_map(|edge| change(&values, edge, &found, series.metric.better, confidence))
         .collect();
-    let mut trend = Trend { series, parts, changes, confidence, findings: Vec::new() };
+    let mut trend = Trend { series, parts, changes, creeps, confidence, findings: Vec::new() };
     trend.findings = findings(&trend);
     trend
 }
@@ -124,10 +125,40 @@ fn leave_out_trifles(values: &[f64], edges: &mut Vec<usize>) {
     }
 }
 
-fn change(values: &[f64], edge: &[usize], better: Better, confidence: f64) -> Option<Change> {
+fn change(
+    values: &[f64],
+    edge: &[usize],
+    found: &Levels,
+    better: Better,
+    confidence: f64,
+) -> Option<Change> {
     let &[from, index, to] = edge else { return None };
-    let (first, last) = change_points::places(&values[from..to], index - from, confidence, SEED);
-    let [before, after] = [&values[from..index], &values[index..to]].map(descriptive::sorted);
+    let near = &values[from..to];
+    let (first, last) = change_points::places(near, index - from, found.lag1, confidence, SEED);
+    let size = size(&values[from..index], &values[index..to], better, confidence)?;
+    let p =
+        found.changes.iter().find(|change| change.index == index).map_or(1.0, |change| change.p);
+    Some(Change {
+        index,
+        earliest: from + first,
+        latest: from + last,
+        ratio: size.ratio,
+        shift: size.shift,
+        verdict: size.verdict,
+        p,
+    })
+}
+
+/// How far some runs lie from others.
+pub(super) struct Size {
+    pub ratio: Option<Effect>,
+    pub shift: Effect,
+    pub verdict: Verdict,
+}
+
+/// Of the runs after something, beside those before it; `None` where there are none.
+pub(super) fn size(before: &[f64], after: &[f64], better: Better, confidence: f64) -> Option<Size> {
+    let [before, after] = [before, after].map(descriptive::sorted);
     let of = |before: &[f64], after: &[f64]| -> Option<(f64, Option<Interval>)> {
         let (shift, interval) = two_sample::shift_with_interval(before, after, confidence)?;
         Some((shift, Some(interval).filter(Interval::is_bounded)))
@@ -141,10 +172,7 @@ fn change(values: &[f64], edge: &[usize], better: Better, confidence: f64) -> Op
         interval: interval.map(|i| Interval { lower: i.lower.exp(), upper: i.upper.exp() }),
     });
     let is_worse = (shift > 0.0) == (better == Better::Lower);
-    Some(Change {
-        index,
-        earliest: from + first,
-        latest: from + last,
+    Some(Size {
         ratio,
         shift: Effect { estimate: shift, interval },
         verdict: if is_worse { Verdict::Slower } else { Verdict::Faster },
@@ -158,6 +186,7 @@ fn findings(trend: &Trend) -> Vec<Finding> {
     if runs < needed {
         findings.push(too_few_runs(&trend.series.benchmark.label(), runs, needed - runs));
     }
+    findings.extend(trend.creeps.iter().map(|creep| creep::finding(trend, creep)));
     let commit = |point: &Point| point.revision.as_ref().map(|revision| revision.commit.clone());
     for change in &trend.changes {
         let around = &trend.series.points[change.index - 1..=change.index];

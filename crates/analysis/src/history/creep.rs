@@ -1,0 +1,123 @@
+//! What creeps: a series that rises or falls steadily, in steps none of which is a change by itself, or whose steps are only how a slope looks.
+//!
+//! Nobody accepts many small steps, since nobody sees them. A part between two changes, or several parts that all go the same way, creep where the
+//! runs correlate with time beyond what dependent runs do, a straight line says more of them than the best step (or those steps), and
+//! from the first third to the last it comes to something ([`change_points::creep`]). Such a rise has no commit that brought it, so the changes in it are
+//! no changes.
+
+use super::Revision;
+use super::trend::{SEED, Size, Trend, size};
+use crate::comparison::Effect;
+use crate::policy;
+use crate::verdict::Verdict;
+use assay_data::{Better, Finding, Severity};
+use assay_stats::{change_points, descriptive};
+
+/// So many parts in a row are looked at together at most.
+const MOST_PARTS: usize = 12;
+
+/// A steady rise or fall.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Creep {
+    /// Index of its first run.
+    pub from: usize,
+    /// Index behind its last run.
+    pub to: usize,
+    /// Last third / first third; `None` where a value is zero or negative.
+    pub ratio: Option<Effect>,
+    /// Last third - first third.
+    pub shift: Effect,
+    /// Whether it is for the better.
+    pub verdict: Verdict,
+    /// The chance of so clear a rise or fall where there is none.
+    pub p: f64,
+}
+
+impl Creep {
+    /// The revisions of its first and its last run.
+    pub fn between<'a>(&self, trend: &'a Trend) -> (Option<&'a Revision>, Option<&'a Revision>) {
+        let of = |index: usize| trend.series.points.get(index).and_then(|p| p.revision.as_ref());
+        (of(self.from), self.to.checked_sub(1).and_then(of))
+    }
+}
+
+/// Finds what creeps, and takes the edges of parts within it out: the longest stretches first.
+pub(super) fn take(
+    values: &[f64],
+    edges: &mut Vec<usize>,
+    better: Better,
+    confidence: f64,
+) -> Vec<Creep> {
+    let medians: Vec<f64> =
+        edges.windows(2).map(|pair| descriptive::median(&values[pair[0]..pair[1]])).collect();
+    let rises = |first: usize| medians[first + 1] > medians[first];
+    let parts = medians.len();
+    let mut found: Vec<(usize, usize, Creep)> = Vec::new();
+    for length in (1..=parts.min(MOST_PARTS)).rev() {
+        for first in 0..=parts - length {
+            let last = first + length;
+            let is_one_way = (first..last - 1).all(|part| rises(part) == rises(first));
+            let is_free = found.iter().all(|&(from, to, _)| last <= from || to <= first);
+            if is_one_way && is_free {
+                let creep = creep(values, &edges[first..=last], better, confidence);
+                found.extend(creep.map(|creep| (first, last, creep)));
+            }
+        }
+    }
+    found.sort_by_key(|&(first, _, _)| first);
+    for (first, last, _) in found.iter().rev() {
+        edges.drain(first + 1..*last);
+    }
+    found.into_iter().map(|(_, _, creep)| creep).collect()
+}
+
+/// The parts between these edges as one that creeps, if it does.
+fn creep(values: &[f64], edges: &[usize], better: Better, confidence: f64) -> Option<Creep> {
+    let (from, to) = (*edges.first()?, *edges.last()?);
+    let part = &values[from..to];
+    if part.len() < policy::CREEP_FROM {
+        return None;
+    }
+    let steps: Vec<usize> = edges[1..edges.len() - 1].iter().map(|edge| edge - from).collect();
+    let found = change_points::creep(part, &steps, policy::FEWEST_RUNS, SEED)?;
+    if found.p >= policy::CREEP_LEVEL || !found.steadier {
+        return None;
+    }
+    let third = part.len() / 3;
+    let (first, last) = (&part[..third], &part[part.len() - third..]);
+    let Size { ratio, shift, verdict } = size(first, last, better, confidence)?;
+    let matters =
+        shift.estimate.abs() >= policy::CREEP_TOLERANCE * descriptive::median(first).abs();
+    matters.then_some(Creep { from, to, ratio, shift, verdict, p: found.p })
+}
+
+/// That a series creeps.
+pub(super) fn finding(trend: &Trend, creep: &Creep) -> Finding {
+    let label = trend.series.benchmark.label();
+    let size = creep.ratio.map_or_else(
+        || format!("{:+.3} {}", creep.shift.estimate, trend.series.metric.unit.symbol()),
+        |ratio| format!("{:+.1} %", 100.0 * (ratio.estimate - 1.0)),
+    );
+    let between = match creep.between(trend) {
+        (Some(from), Some(to)) if from.commit != to.commit => {
+            format!("from {} to {}", from.short(), to.short())
+        }
+        _ => format!("over {} runs", creep.to - creep.from),
+    };
+    let (severity, way) = match creep.verdict {
+        Verdict::Faster => (Severity::Note, "better"),
+        _ => (Severity::Warning, "worse"),
+    };
+    let message = format!(
+        "{label} gets {way} steadily {between}, by {size} from the first third to the last: many small steps, none of which is a change by itself"
+    );
+    let found = Finding::new("CREEP", severity, message).about(&label);
+    let found = found.with("from", creep.from as f64).with("runs", (creep.to - creep.from) as f64);
+    match creep.ratio {
+        Some(ratio) => found.with("ratio", ratio.estimate),
+        None => found.with("shift", creep.shift.estimate),
+    }
+}
+
+#[cfg(test)]
+mod tests;

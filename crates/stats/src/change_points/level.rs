@@ -1,0 +1,333 @@
+//! Levels: where a series of few hundred values that may depend on each other goes to another level, and whether it creeps there instead.
+//!
+//! A part is split where a likelihood ratio of two levels against one is largest, then its parts are, each with its share of the error
+//! by length (binary segmentation; Vostrikova, "Detecting disorder in multidimensional random processes", 1981). What is looked at are
+//! ranks within the part, as uniform scores: for normal values they lose 5 % of the power, and a stall is no more than the highest
+//! value. Each score keeps φ of the one before it; the likelihood is that of such an autoregression, so it sees both the new level and the
+//! jump to it (Prais and Winsten, 1954, have the first value's weight). For φ = 0 it is Wilcoxon's statistic of every split.
+//!
+//! φ is the correlation of neighbours in what is left once steps are taken out (Kendall's bias put right), one standard error
+//! more of it where there is any: what is found after φ was underrated would be false. It begins with what differences of neighbours and
+//! of next neighbours say, which a step hardly disturbs (Chakar, Lebarbier, Lévy-Leduc and Robin, 2017), and goes on until φ and
+//! the steps agree.
+//!
+//! The chance of the largest ratio without a step depends on the number of values, hardly on φ. It is a formula ([`chance`]), fitted by eye to
+//! 10⁶ simulated series at most, where permutations would cost a thousand times as much and end at 1/1,000; the tests hold the rate of false
+//! alarms to it.
+
+use super::{distinct_ranks, lag1_of_differences};
+use crate::normal;
+use crate::resampling::Stream;
+
+/// φ no larger than that: beyond, nothing could be told.
+const MOST_LAG1: f64 = 0.97;
+/// How often φ and the steps are found anew at most.
+const ROUNDS: usize = 6;
+/// φ changes by less: it is found.
+const SAME_LAG1: f64 = 0.01;
+
+/// A place at which the level changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LevelChange {
+    /// Index of the first value of the new level.
+    pub index: usize,
+    /// The chance that anything so clear is found in a series of as many values without a change.
+    pub p: f64,
+}
+
+/// Where a series changes its level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Levels {
+    /// The changes, in the order of the series.
+    pub changes: Vec<LevelChange>,
+    /// What each value keeps of the one before it, once the changes are taken out; 0 where it is no more than chance makes, and one standard error
+    /// more than was found where it is.
+    pub lag1: f64,
+}
+
+/// The changes of level in a series.
+///
+/// `xs`: finite, in the order in which they were taken. `level`: the chance of finding one where there is none. `shortest`: fewest values between
+/// two changes, at least 5. `seed` orders equal values. O(n log n) for each change.
+#[must_use]
+pub fn levels(xs: &[f64], level: f64, shortest: usize, seed: u64) -> Levels {
+    let shortest = shortest.max(5);
+    if xs.len() < 2 * shortest || xs.iter().all(|x| *x == xs[0]) {
+        return Levels { changes: Vec::new(), lag1: 0.0 };
+    }
+    let level = level.clamp(1e-6, 0.2);
+    let ranks = distinct_ranks(xs, &mut Stream::new(seed, 0));
+    let n = ranks.len();
+    let mut lag1 = lag1_of_differences(&scores(&ranks)).clamp(0.0, MOST_LAG1);
+    let mut places = Vec::new();
+    for _ in 0..ROUNDS {
+        places = divide(&ranks, level, lag1, shortest);
+        let left = careful(lag1_left(&ranks, &places), n);
+        let settled = (left - lag1).abs() < SAME_LAG1 || places.is_empty() && left >= lag1;
+        lag1 = left;
+        if settled {
+            break;
+        }
+    }
+    let change = |at: usize| {
+        let (from, to) = neighbours(&places, at, n);
+        let (ratio, _) = largest(&scores(&ranks[from..to]), lag1, shortest);
+        let share = (to - from) as f64 / n as f64;
+        LevelChange { index: places[at], p: (chance(ratio, to - from, lag1) / share).min(1.0) }
+    };
+    Levels { changes: (0..places.len()).map(change).collect(), lag1 }
+}
+
+/// Where a change may lie, beside the place that fits best: the first and the last place, as indices of the first value of the new level.
+///
+/// Hansen, "Sample splitting and threshold estimation" (Econometrica, 2000): the places whose likelihood ratio against the best one stays
+/// below −2 ln(1 − √confidence) are a confidence set of the place, which errs on the wide side for changes that are large beside the noise.
+///
+/// `xs`: finite, in their order, with one change; `best`, where it was found, is between the two; `lag1` as [`levels`] gives it; `confidence` in 0..1.
+/// At least one value stays on each side. `seed` orders equal values. O(n log n).
+#[must_use]
+pub fn places(xs: &[f64], best: usize, lag1: f64, confidence: f64, seed: u64) -> (usize, usize) {
+    let n = xs.len();
+    if n < 4 || best == 0 || best >= n {
+        return (best, best);
+    }
+    let white = White::new(&scores(&distinct_ranks(xs, &mut Stream::new(seed, 0))), lag1);
+    let mut residues = vec![f64::INFINITY; n];
+    white.steps(|place, gain| residues[place] = white.residue - gain);
+    let least = residues.iter().copied().fold(f64::INFINITY, f64::min).max(f64::MIN_POSITIVE);
+    let critical = -2.0 * (1.0 - confidence.sqrt()).ln();
+    let may_be = |place: &usize| n as f64 * (residues[*place] / least).ln() <= critical;
+    let first = (1..n).find(may_be).unwrap_or(best).min(best);
+    let last = (1..n).rev().find(may_be).unwrap_or(best).max(best);
+    (first, last)
+}
+
+/// How a series goes from its first to its last level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Creep {
+    /// The chance of so clear a rise or fall where there is none: Spearman's correlation with time, in a series whose values depend on each other.
+    pub p: f64,
+    /// Whether it rises.
+    pub rises: bool,
+    /// Whether a straight line says more of the series than the steps do. Each step but the first has to be worth its level, as by
+    /// Schwarz's criterion.
+    pub steadier: bool,
+}
+
+/// Whether a series creeps: a line through its ranks, held against steps at `steps`, or where there are none, against the best single step.
+///
+/// `xs`: finite, in their order; `seed` orders equal values; None for fewer than 10 values or a constant series. O(n log n). Without dependence
+/// R's `cor.test(seq_along(x), x, method = "spearman")` asks the same.
+#[must_use]
+pub fn creep(xs: &[f64], steps: &[usize], shortest: usize, seed: u64) -> Option<Creep> {
+    let n = xs.len();
+    if n < 10 || xs.iter().all(|x| *x == xs[0]) {
+        return None;
+    }
+    let scores = scores(&distinct_ranks(xs, &mut Stream::new(seed, 0)));
+    let middle = (n as f64 - 1.0) / 2.0;
+    let time: Vec<f64> = (0..n).map(|index| index as f64 - middle).collect();
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let slope = product(&scores, &time) / product(&time, &time);
+    let left: Vec<f64> =
+        scores.iter().zip(&time).map(|(score, time)| score - slope * time).collect();
+    // Two numbers were fitted, as with one step.
+    let lag1 = careful(unbiased(product(&left, &left), product(&left[1..], &left), 2, n), n);
+    let white = White::new(&scores, lag1);
+    let gain = white.gain(&white.of(&time));
+    let ratio = white.ratio(gain);
+    let worth = steps.len().saturating_sub(1) as f64 * (n as f64).ln();
+    let of_steps = if steps.is_empty() {
+        white.residue - largest_gain(&white, shortest.max(1)).0
+    } else {
+        let mut about = scores.clone();
+        let mut from = 0;
+        for to in steps.iter().copied().chain([n]) {
+            let part = &mut about[from..to];
+            let mean = part.iter().sum::<f64>() / part.len() as f64;
+            part.iter_mut().for_each(|score| *score -= mean);
+            from = to;
+        }
+        let rest = white.of(&about);
+        product(&rest, &rest)
+    };
+    Some(Creep {
+        p: 2.0 * normal::cdf(-ratio.max(0.0).sqrt()),
+        rises: slope > 0.0,
+        steadier: n as f64 * ((white.residue - gain) / of_steps).ln() < worth,
+    })
+}
+
+/// Uniform scores of ranks among themselves, around 0.
+fn scores(ranks: &[usize]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..ranks.len()).collect();
+    order.sort_unstable_by_key(|&index| ranks[index]);
+    let n = ranks.len() as f64;
+    let mut scores = vec![0.0; ranks.len()];
+    for (rank, index) in order.into_iter().enumerate() {
+        scores[index] = (rank as f64 + 0.5) / n - 0.5;
+    }
+    scores
+}
+
+/// Scores without their dependence: each less φ of the one before.
+struct White {
+    lag1: f64,
+    values: Vec<f64>,
+    /// Sum of squares of the level in them, and of the level with them.
+    level: (f64, f64),
+    /// What one level leaves of the squares.
+    residue: f64,
+}
+
+impl White {
+    fn new(scores: &[f64], lag1: f64) -> Self {
+        let mut white = White { lag1, values: Vec::new(), level: (0.0, 0.0), residue: 0.0 };
+        white.values = white.of(scores);
+        let (first, other) = white.weights();
+        let count = scores.len() as f64 - 1.0;
+        let others: f64 = white.values[1..].iter().sum();
+        white.level =
+            (first * first + count * other * other, first * white.values[0] + other * others);
+        let squares: f64 = white.values.iter().map(|value| value * value).sum();
+        white.residue = squares - white.level.1 * white.level.1 / white.level.0;
+        white
+    }
+
+    /// What a level of 1 is as the first value, and as any other.
+    fn weights(&self) -> (f64, f64) {
+        ((1.0 - self.lag1 * self.lag1).sqrt(), 1.0 - self.lag1)
+    }
+
+    fn of(&self, values: &[f64]) -> Vec<f64> {
+        let first = values[0] * self.weights().0;
+        let others = values.windows(2).map(|pair| pair[1] - self.lag1 * pair[0]);
+        std::iter::once(first).chain(others).collect()
+    }
+
+    /// By how much this, beside a level, lowers the squares that are left.
+    fn gain(&self, other: &[f64]) -> f64 {
+        let (first, rest) = self.weights();
+        let with_level = first * other[0] + rest * other[1..].iter().sum::<f64>();
+        let with_values: f64 = other.iter().zip(&self.values).map(|(a, b)| a * b).sum();
+        let squares: f64 = other.iter().map(|value| value * value).sum();
+        self.explained(squares, with_level, with_values)
+    }
+
+    fn explained(&self, squares: f64, with_level: f64, with_values: f64) -> f64 {
+        let (level, level_with_values) = self.level;
+        let both = with_values - with_level / level * level_with_values;
+        let own = squares - with_level * with_level / level;
+        if own > 0.0 { both * both / own } else { 0.0 }
+    }
+
+    /// The gain of a step at every place from the last to the first. O(n).
+    fn steps(&self, mut take: impl FnMut(usize, f64)) {
+        let (_, other) = self.weights();
+        // Behind the first value of the new level each has `other` of it.
+        let (mut behind, mut count) = (0.0, 0.0);
+        for place in (1..self.values.len()).rev() {
+            let squares = 1.0 + count * other * other;
+            let with_values = self.values[place] + other * behind;
+            take(place, self.explained(squares, other + count * other * other, with_values));
+            behind += self.values[place];
+            count += 1.0;
+        }
+    }
+
+    /// The likelihood ratio of a gain, made as that of known variance by Bartlett's factor.
+    fn ratio(&self, gain: f64) -> f64 {
+        let left = (self.residue - gain).max(1e-9 * self.residue);
+        (self.values.len() as f64 - 2.5) * (self.residue / left).ln()
+    }
+}
+
+/// The largest gain by one step that leaves `shortest` values on each side, and its place.
+fn largest_gain(white: &White, shortest: usize) -> (f64, usize) {
+    let n = white.values.len();
+    let mut best = (0.0, shortest);
+    white.steps(|place, gain| {
+        if gain > best.0 && place >= shortest && place + shortest <= n {
+            best = (gain, place);
+        }
+    });
+    best
+}
+
+fn largest(scores: &[f64], lag1: f64, shortest: usize) -> (f64, usize) {
+    let white = White::new(scores, lag1);
+    let (gain, place) = largest_gain(&white, shortest);
+    (white.ratio(gain), place)
+}
+
+/// What the largest ratio of `n` values without a step exceeds with chance 1; the constants are those of five values on each side, and careful
+/// for more.
+fn height(n: usize, lag1: f64) -> f64 {
+    // Places count by the logarithm of the odds of their distance from the end (James, James and Siegmund, "Tests for a change-point", 1987).
+    let reach = ((n as f64 - 5.0) / 5.0).max(1.3);
+    HEIGHT[0] + HEIGHT[2] * (2.0 * reach.ln()).ln() + HEIGHT[3] * lag1.powi(3)
+}
+
+/// Constant, factor of −ln chance, factor of the number of places, and of dependence.
+const HEIGHT: [f64; 4] = [-1.8, 2.15, 2.4, 4.0];
+
+/// The chance that the largest ratio of `n` values without a step is so large.
+fn chance(ratio: f64, n: usize, lag1: f64) -> f64 {
+    (-(ratio - height(n, lag1)) / HEIGHT[1]).exp().min(1.0)
+}
+
+fn divide(ranks: &[usize], level: f64, lag1: f64, shortest: usize) -> Vec<usize> {
+    let mut places = Vec::new();
+    let mut parts = vec![(0, ranks.len())];
+    while let Some((from, to)) = parts.pop() {
+        if to - from < 2 * shortest {
+            continue;
+        }
+        let share = level * (to - from) as f64 / ranks.len() as f64;
+        let (ratio, place) = largest(&scores(&ranks[from..to]), lag1, shortest);
+        if chance(ratio, to - from, lag1) < share {
+            places.push(from + place);
+            parts.push((from, from + place));
+            parts.push((from + place, to));
+        }
+    }
+    places.sort_unstable();
+    // A part that holds several changes draws the place of its first split towards the others (Bai, 1997).
+    for at in (0..places.len()).chain(0..places.len()) {
+        let (from, to) = neighbours(&places, at, ranks.len());
+        places[at] = from + largest(&scores(&ranks[from..to]), lag1, shortest).1;
+    }
+    places
+}
+
+/// The parts around a place, as one.
+fn neighbours(places: &[usize], at: usize, n: usize) -> (usize, usize) {
+    let from = at.checked_sub(1).map_or(0, |before| places[before]);
+    (from, places.get(at + 1).copied().unwrap_or(n))
+}
+
+/// The correlation of neighbours, once steps are taken out.
+fn lag1_left(ranks: &[usize], places: &[usize]) -> f64 {
+    let (mut squares, mut products, mut from) = (0.0, 0.0, 0);
+    for to in places.iter().copied().chain([ranks.len()]) {
+        let scores = scores(&ranks[from..to]);
+        squares += scores.iter().map(|score| score * score).sum::<f64>();
+        products += scores.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
+        from = to;
+    }
+    unbiased(squares, products, places.len() + 1, ranks.len())
+}
+
+/// The correlation of neighbours of `n` values from which `fitted` numbers were taken: each makes it too small by (1 + 4 φ)/n (Kendall, 1954).
+fn unbiased(squares: f64, products: f64, fitted: usize, n: usize) -> f64 {
+    let found = if squares > 0.0 { products / squares } else { 0.0 };
+    found + fitted as f64 * (1.0 + 4.0 * found.max(0.0)) / n as f64
+}
+
+/// One standard error more than was found, or where that is less, twice what was found: little that was found is most likely chance.
+fn careful(found: f64, n: usize) -> f64 {
+    (2.0 * found).min(found + 1.0 / (n as f64).sqrt()).clamp(0.0, MOST_LAG1)
+}
+
+#[cfg(test)]
+mod tests;
