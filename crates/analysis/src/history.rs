@@ -6,6 +6,7 @@
 
 mod blessing;
 pub mod creep;
+pub mod events;
 pub mod gate;
 mod run;
 mod spread;

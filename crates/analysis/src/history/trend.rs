@@ -74,14 +74,20 @@ impl Trend {
 
     /// How many commits lie after the one before a change, up to the one behind it; `None` where that is not known.
     pub fn commits(&self, change: &Change) -> Option<u64> {
-        let (before, after) = self.between(change);
-        after?.ordinal?.checked_sub(before?.ordinal?)
+        commits_between(self.between(change))
     }
 
     /// Values of all runs, in their order.
     pub fn values(&self) -> Vec<f64> {
         self.series.points.iter().map(|point| point.result.centre).collect()
     }
+}
+
+/// How many commits lie behind the first of two, up to the second.
+pub(super) fn commits_between(
+    (before, after): (Option<&Revision>, Option<&Revision>),
+) -> Option<u64> {
+    after?.ordinal?.checked_sub(before?.ordinal?)
 }
 
 /// Looks for changes in a series. O(n log n) for each change.
@@ -200,7 +206,7 @@ fn findings(trend: &Trend) -> Vec<Finding> {
     findings
 }
 
-fn without_commit(point: &Point) -> Finding {
+pub(super) fn without_commit(point: &Point) -> Finding {
     let name = point.revision.as_ref().map_or("-", Revision::short);
     let message = format!(
         "a change lies between two runs of the same commit, {name}: not the code changed, but the machine or what it runs with"
@@ -215,10 +221,21 @@ pub(super) fn too_few_runs(benchmark: &str, runs: usize, more: usize) -> Finding
         if runs == 1 { "is 1 run".to_owned() } else { format!("are {runs} runs") },
         if more == 1 { "is" } else { "are" }
     );
+    of_too_few_runs(message).about(benchmark).with("runs", runs as f64).with("more", more as f64)
+}
+
+/// Several series that have fewer.
+pub(super) fn too_few_runs_of_several(few: usize, all: usize) -> Finding {
+    let message = format!(
+        "{few} of {all} series {} fewer than {} runs on one machine: of those no change can be told",
+        if few == 1 { "has" } else { "have" },
+        2 * policy::FEWEST_RUNS
+    );
+    of_too_few_runs(message).with("series", few as f64)
+}
+
+fn of_too_few_runs(message: String) -> Finding {
     Finding::new("TOO_FEW_RUNS", Severity::Note, message)
-        .about(benchmark)
-        .with("runs", runs as f64)
-        .with("more", more as f64)
 }
 
 /// A benchmark that is missing from the runs that it belonged to; `last` names the last revision that had it.

@@ -1,0 +1,273 @@
+//! What happened to a project: the changes of all its series, where one cause moved many of them as one event.
+//!
+//! A change lies somewhere between two runs. Changes on one machine that may lie at one and the same place are one event, and there are no more events
+//! than it takes: the fewest places that explain all changes (the ends of the shortest reaches pierce all others). Each change belongs to the one that is nearest
+//! to where it fits best, and the event lies where all of its changes may. So two causes that no series tells apart are one event, and a change
+//! that is known poorly makes none of its own.
+//!
+//! All series share the error: of the changes and creeping series that are told, at most [`policy::EVENTS_ERROR`] are false on average, as
+//! Benjamini and Hochberg have it; where nothing changed, in so many of all looks is anything told. Whoever looks at one series alone sees more.
+
+use super::creep::Creep;
+use super::trend::{Change, Trend, commits_between, too_few_runs_of_several, without_commit};
+use super::{Benchmark, Point, Revision, Series, in_order};
+use crate::policy;
+use crate::verdict::Verdict;
+use assay_data::{Finding, Metric, Severity};
+use assay_stats::adjust;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A series that an event moved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moved {
+    /// The benchmark.
+    pub benchmark: Benchmark,
+    /// The metric.
+    pub metric: Metric,
+    /// Its change. Places are those in its own series.
+    pub change: Change,
+}
+
+impl Moved {
+    /// How large the change is beside others.
+    fn weight(&self) -> f64 {
+        self.change.ratio.map_or(0.0, |ratio| ratio.estimate.ln().abs())
+    }
+}
+
+/// What changed at one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// The machine on which it was measured.
+    pub machine: String,
+    /// The series, the largest change first.
+    pub moved: Vec<Moved>,
+    /// The last run that is surely before it.
+    pub before: Point,
+    /// The first run that surely has it.
+    pub after: Point,
+}
+
+impl Event {
+    /// The last commit that is surely before it, and the first that surely has it; each `None` where its run has no revision.
+    pub fn between(&self) -> (Option<&Revision>, Option<&Revision>) {
+        (self.before.revision.as_ref(), self.after.revision.as_ref())
+    }
+
+    /// How many commits it may be; `None` where that is not known.
+    pub fn commits(&self) -> Option<u64> {
+        commits_between(self.between())
+    }
+
+    /// How many series got worse, and how many better.
+    pub fn ways(&self) -> (usize, usize) {
+        let better = self.moved.iter().filter(|m| m.change.verdict == Verdict::Faster).count();
+        (self.moved.len() - better, better)
+    }
+
+    /// Whether it lies between runs of one commit.
+    pub fn is_of_the_machine(&self) -> bool {
+        matches!(self.between(), (Some(before), Some(after)) if before.commit == after.commit)
+    }
+}
+
+/// What happened to a project.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Events {
+    /// The events, the latest first.
+    pub events: Vec<Event>,
+    /// How many series were looked at.
+    pub series: usize,
+    /// How many of them had enough runs to tell anything.
+    pub told: usize,
+    /// The machines.
+    pub machines: Vec<String>,
+    /// When the first and the last of all runs were measured, ms since 1970.
+    pub days: Option<(i64, i64)>,
+    /// Confidence of intervals and places.
+    pub confidence: f64,
+    /// What to know about it.
+    pub findings: Vec<Finding>,
+}
+
+/// Changes as they are found, series by series, of which nothing is held but what changed.
+#[derive(Clone, Debug, Default)]
+pub struct Gathering {
+    found: Vec<Found>,
+    creeps: Vec<(f64, Vec<Finding>)>,
+    findings: Vec<Finding>,
+    series: usize,
+    told: usize,
+    /// Series without anything, which share the error as well.
+    quiet: usize,
+    machines: BTreeSet<String>,
+    days: Option<(i64, i64)>,
+    confidence: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Found {
+    machine: String,
+    moved: Moved,
+    before: Point,
+    best: Point,
+    after: Point,
+}
+
+impl Gathering {
+    /// Takes a series in. O(runs).
+    pub fn add(&mut self, trend: &Trend) {
+        let Series { benchmark, metric, machine, points } = &trend.series;
+        self.series += 1;
+        self.told += usize::from(points.len() >= 2 * policy::FEWEST_RUNS);
+        self.machines.insert(machine.clone());
+        self.confidence = trend.confidence;
+        for started in points.iter().map(|point| point.started) {
+            let (first, last) = self.days.unwrap_or((started, started));
+            self.days = Some((first.min(started), last.max(started)));
+        }
+        self.quiet += usize::from(trend.changes.is_empty() && trend.creeps.is_empty());
+        for change in &trend.changes {
+            let at = |index: Option<usize>| index.and_then(|index| points.get(index)).cloned();
+            let places = (at(change.earliest.checked_sub(1)), at(Some(change.index)));
+            let ((Some(before), Some(best)), Some(after)) = (places, at(Some(change.latest)))
+            else {
+                continue;
+            };
+            let (benchmark, metric) = (benchmark.clone(), metric.clone());
+            let moved = Moved { benchmark, metric, change: change.clone() };
+            self.found.push(Found { machine: machine.clone(), moved, before, best, after });
+        }
+        let creeps = trend.findings.iter().filter(|finding| finding.code == "CREEP");
+        let least = |p: f64, creep: &Creep| p.min(creep.p);
+        if !trend.creeps.is_empty() {
+            let p = trend.creeps.iter().fold(1.0, least);
+            self.creeps.push((p, creeps.cloned().collect()));
+        }
+    }
+
+    /// Notes what else is to be known.
+    pub fn note(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        self.findings.extend(findings);
+    }
+
+    /// The events. O(changes · (log changes + events)).
+    pub fn finish(mut self) -> Events {
+        let found = self.found.iter().map(|found| found.moved.change.p);
+        let all: Vec<f64> = found
+            .chain(self.creeps.iter().map(|(p, _)| *p))
+            .chain(std::iter::repeat_n(1.0, self.quiet))
+            .collect();
+        let adjusted = adjust::benjamini_hochberg(&all);
+        let is_sure: Vec<bool> = adjusted.iter().map(|p| *p <= policy::EVENTS_ERROR).collect();
+        let of_creeps = is_sure[self.found.len()..].iter().zip(self.creeps);
+        let creeps = of_creeps.filter(|(is_sure, _)| **is_sure).flat_map(|(_, (_, found))| found);
+        let mut findings: Vec<Finding> = creeps.collect();
+        let mut machines: BTreeMap<String, Vec<Found>> = BTreeMap::new();
+        for (found, _) in self.found.drain(..).zip(&is_sure).filter(|(_, is_sure)| **is_sure) {
+            machines.entry(found.machine.clone()).or_default().push(found);
+        }
+        let mut events: Vec<Event> = machines.into_values().flat_map(events_of_machine).collect();
+        latest_first(&mut events);
+        let of_machine = events.iter().filter(|event| event.is_of_the_machine());
+        findings.extend(of_machine.map(|event| without_commit(&event.after)));
+        findings.extend(self.findings);
+        let few = self.series - self.told;
+        findings.extend((few > 0).then(|| too_few_runs_of_several(few, self.series)));
+        Events {
+            events,
+            series: self.series,
+            told: self.told,
+            machines: self.machines.into_iter().collect(),
+            days: self.days,
+            confidence: self.confidence,
+            findings,
+        }
+    }
+}
+
+/// By the runs that have them, in the order of their revisions: clocks go back.
+fn latest_first(events: &mut Vec<Event>) {
+    let mut points: Vec<Point> = events.iter().map(|event| event.after.clone()).collect();
+    let places = places(&mut points);
+    events.sort_by_key(|event| std::cmp::Reverse(places.get(&key(&event.after)).copied()));
+}
+
+/// What tells a run, and where it measured several revisions, which of them.
+fn key(point: &Point) -> (String, Option<String>) {
+    (point.recording.clone(), point.revision.as_ref().map(|revision| revision.commit.clone()))
+}
+
+/// The places of runs in the order of what they measured.
+fn places(points: &mut Vec<Point>) -> HashMap<(String, Option<String>), usize> {
+    in_order(points);
+    points.dedup_by_key(|point| key(point));
+    points.iter().enumerate().map(|(place, point)| (key(point), place)).collect()
+}
+
+/// The changes of one machine, as events.
+fn events_of_machine(found: Vec<Found>) -> Vec<Event> {
+    let runs = |found: &Found| [found.before.clone(), found.best.clone(), found.after.clone()];
+    let mut points: Vec<Point> = found.iter().flat_map(runs).collect();
+    let places = places(&mut points);
+    let place = |point: &Point| places.get(&key(point)).copied().unwrap_or_default();
+    // It came with one of the runs behind the first, up to the last. Series may differ in their order, where some lack revisions.
+    let reach = |found: &Found| {
+        let (before, after) = (place(&found.before), place(&found.after));
+        (before.min(after), before.max(after).max(before.min(after) + 1))
+    };
+    let mut reaches: Vec<(usize, usize, usize)> =
+        found.iter().map(|found| (reach(found).1, reach(found).0, place(&found.best))).collect();
+    reaches.sort_unstable();
+    // Where a reach ends that no earlier one pierces, and where that change fits best.
+    let mut stabs: Vec<(usize, usize)> = Vec::new();
+    for &(after, before, best) in &reaches {
+        if stabs.last().is_none_or(|(last, _)| *last <= before) {
+            stabs.push((after, best));
+        }
+    }
+    let mut groups: BTreeMap<usize, Vec<Found>> = BTreeMap::new();
+    for found in found {
+        let ((before, after), best) = (reach(&found), place(&found.best));
+        let own = stabs.iter().filter(|(stab, _)| (before + 1..=after).contains(stab));
+        let nearest = own.min_by_key(|(_, other)| other.abs_diff(best));
+        let nearest = nearest.map_or(after, |(stab, _)| *stab);
+        groups.entry(nearest).or_default().push(found);
+    }
+    let event = |mut group: Vec<Found>| {
+        let before = group.iter().max_by_key(|found| reach(found).0)?.before.clone();
+        let after = group.iter().min_by_key(|found| reach(found).1)?.after.clone();
+        group.sort_by(|a, b| b.moved.weight().total_cmp(&a.moved.weight()));
+        let machine = group.first()?.machine.clone();
+        let moved = group.into_iter().map(|found| found.moved).collect();
+        Some(Event { machine, moved, before, after })
+    };
+    groups.into_values().filter_map(event).collect()
+}
+
+/// The series of the metric that the first has. A metric whose unit changed makes two series, which are never compared: then what is older is left out, and a finding says so.
+pub fn of_one_metric(mut series: Vec<Series>) -> (Vec<Series>, Option<Finding>) {
+    let Some(metric) = series.first().map(|series| series.metric.clone()) else {
+        return (series, None);
+    };
+    let other =
+        series.iter().find(|s| s.metric.name == metric.name && s.metric != metric).map(|s| {
+            let label = s.benchmark.label();
+            let (was, is) = (s.metric.unit.symbol(), metric.unit.symbol());
+            let what = if was == is {
+                "with another direction".to_owned()
+            } else {
+                format!("in `{was}`, now in `{is}`")
+            };
+            let message = format!(
+                "{} of {label} was recorded {what}: runs before that are a series of their own",
+                metric.name
+            );
+            Finding::new("UNIT_CHANGED", Severity::Note, message).about(&label)
+        });
+    series.retain(|series| series.metric == metric);
+    (series, other)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! Seeded simulation of projects whose changes are known, and what comes in badly.
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+use super::*;
+use crate::history::RunSummary;
+use crate::history::trend::trend;
+use assay_data::Unit;
+use assay_stats::resampling::Stream;
+
+const RUNS: usize = 100;
+
+fn point(run: usize, centre: f64) -> Point {
+    let revision = Revision {
+        commit: format!("c{run}"),
+        ordinal: Some(10 * run as u64),
+        time: Some(1000 * run as i64),
+        ..Revision::default()
+    };
+    Point {
+        recording: format!("r{run}"),
+        started: 1_000_000 * run as i64,
+        revision: Some(revision),
+        result: RunSummary { n: 9, units: 9, centre, interval: None },
+    }
+}
+
+/// A series with steps: (run, size).
+fn series(random: &mut Stream, name: &str, deviation: f64, steps: &[(usize, f64)]) -> Series {
+    let level = |run| steps.iter().filter(|(at, _)| run >= *at).map(|(_, size)| size).sum::<f64>();
+    let points =
+        (0..RUNS).map(|run| point(run, (deviation * random.normal() + level(run)).exp())).collect();
+    let benchmark = Benchmark { name: name.to_owned(), ..Benchmark::default() };
+    Series { benchmark, metric: Metric::wall(), machine: "m".to_owned(), points }
+}
+
+fn gathered(all: impl IntoIterator<Item = Series>) -> Events {
+    let mut gathering = Gathering::default();
+    all.into_iter().for_each(|series| gathering.add(&trend(series, 0.95)));
+    gathering.finish()
+}
+
+fn names(event: &Event) -> Vec<&str> {
+    event.moved.iter().map(|moved| moved.benchmark.name.as_str()).collect()
+}
+
+#[test]
+fn one_cause_is_one_event_and_lies_where_all_its_changes_may() {
+    let mut random = Stream::new(1, 0);
+    let mut all: Vec<Series> = Vec::new();
+    for number in 0..10 {
+        // Ten change at run 40, of which five do at run 70 again, better by then.
+        let later = if number < 5 { vec![(70, -0.05)] } else { vec![] };
+        let size = 0.04 + 0.01 * number as f64;
+        let steps = [vec![(40, size)], later].concat();
+        all.push(series(&mut random, &format!("b{number}"), 0.01, &steps));
+    }
+    for number in 10..40 {
+        all.push(series(&mut random, &format!("b{number}"), 0.01, &[]));
+    }
+    let found = gathered(all);
+    let [later, first] = found.events.as_slice() else { unreachable!("{:?}", found.events) };
+    assert_eq!((first.ways(), later.ways()), ((10, 0), (0, 5)));
+    assert_eq!(names(first)[0], "b9");
+    for (event, at) in [(first, 40), (later, 70)] {
+        let (before, after) = event.between();
+        let of = |r: Option<&Revision>| r.unwrap().ordinal.unwrap() / 10;
+        assert!(of(before) < at && at <= of(after), "{event:?}");
+        assert!(event.commits().unwrap() <= 30);
+    }
+    assert_eq!((found.series, found.told, found.findings.len()), (40, 40, 0));
+    assert_eq!(found.days, Some((0, 99_000_000)));
+}
+
+#[test]
+fn of_five_hundred_series_without_a_change_hardly_anything_is_told() {
+    let (mut looks, mut told) = (0, 0);
+    for seed in 0..20 {
+        let mut random = Stream::new(2, seed);
+        let all = (0..150).map(|number| series(&mut random, &number.to_string(), 0.05, &[]));
+        let all: Vec<Series> = all.collect();
+        looks += 1;
+        let found = gathered(all);
+        told += usize::from(!found.events.is_empty() || !found.findings.is_empty());
+    }
+    assert!(told <= 3, "{told} of {looks}");
+}
+
+#[test]
+fn places_that_no_run_is_common_to_are_several_events_and_machines_have_their_own() {
+    let mut random = Stream::new(3, 0);
+    let here = series(&mut random, "a", 0.005, &[(40, 0.2)]);
+    let near = series(&mut random, "b", 0.005, &[(50, 0.2)]);
+    let elsewhere = Series { machine: "other".to_owned(), ..here.clone() };
+    let found = gathered([here, near, elsewhere]);
+    let told: Vec<(&str, &str)> =
+        found.events.iter().map(|event| (names(event)[0], event.machine.as_str())).collect();
+    assert_eq!(told, [("b", "m"), ("a", "m"), ("a", "other")]);
+    assert_eq!(found.machines, ["m", "other"]);
+}
+
+#[test]
+fn a_change_belongs_to_the_nearest_of_the_places_it_may_lie_at() {
+    let known = |name: &str, before: usize, best: usize, after: usize| {
+        let mut random = Stream::new(4, 0);
+        let of = trend(series(&mut random, name, 0.001, &[(best, 0.1)]), 0.95);
+        let change = of.changes[0].clone();
+        let moved = Moved { benchmark: of.series.benchmark, metric: of.series.metric, change };
+        let (before, best, after) = (point(before, 1.0), point(best, 1.0), point(after, 1.0));
+        Found { machine: String::new(), moved, before, best, after }
+    };
+    let all = vec![known("x", 10, 12, 14), known("y", 30, 32, 34), known("wide", 8, 30, 40)];
+    let events = events_of_machine(all);
+    let told: Vec<Vec<&str>> = events.iter().map(names).collect();
+    assert_eq!(told.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2]);
+    assert!(told[1].contains(&"wide") && told[1].contains(&"y"));
+    assert_eq!((&*events[1].before.recording, &*events[1].after.recording), ("r30", "r34"));
+}
+
+#[test]
+fn clocks_that_go_back_do_not_move_an_event() {
+    let mut random = Stream::new(5, 0);
+    let mut all: Vec<Series> =
+        (0..3).map(|n| series(&mut random, &n.to_string(), 0.01, &[(60, 0.1)])).collect();
+    let straight = gathered(all.clone());
+    for series in &mut all {
+        for point in &mut series.points {
+            point.started = -point.started;
+            let revision = point.revision.as_mut().unwrap();
+            revision.time = revision.time.map(|time| -time);
+        }
+    }
+    let back = gathered(all);
+    assert_eq!(straight.events.len(), 1);
+    let commits = |found: &Events| {
+        let (before, after) = found.events[0].between();
+        [before, after].map(|revision| revision.unwrap().commit.clone())
+    };
+    assert_eq!(commits(&straight), commits(&back));
+    assert_eq!(back.events[0].moved.len(), 3);
+}
+
+#[test]
+fn runs_without_revisions_have_events_by_their_time() {
+    let mut random = Stream::new(6, 0);
+    let all: Vec<Series> = (0..3)
+        .map(|n| {
+            let mut series = series(&mut random, &n.to_string(), 0.01, &[(60, 0.1)]);
+            // One of them has lost a few only.
+            let lost = |place: usize| n < 2 || place % 7 == 0;
+            let points = series.points.iter_mut().enumerate();
+            points.filter(|(place, _)| lost(*place)).for_each(|(_, point)| point.revision = None);
+            series
+        })
+        .collect();
+    let found = gathered(all);
+    let moved: usize = found.events.iter().map(|event| event.moved.len()).sum();
+    assert_eq!(moved, 3);
+    let event = &found.events[0];
+    assert_eq!((event.commits(), event.is_of_the_machine()), (None, false));
+    assert!(event.before.started < 60_000_000 && event.after.started >= 60_000_000, "{event:?}");
+}
+
+#[test]
+fn an_event_between_runs_of_one_commit_is_the_machines() {
+    let mut random = Stream::new(7, 0);
+    let all = (0..4).map(|n| {
+        let mut series = series(&mut random, &n.to_string(), 0.01, &[(60, 0.1)]);
+        for point in &mut series.points {
+            let place = point.revision.as_ref().unwrap().ordinal.unwrap() / 10;
+            let commit = if (40..80).contains(&place) { 40 } else { place };
+            point.revision = self::point(commit as usize, 1.0).revision;
+        }
+        series
+    });
+    let found = gathered(all.collect::<Vec<_>>());
+    assert!(found.events.len() == 1 && found.events[0].is_of_the_machine(), "{found:?}");
+    assert_eq!(found.findings[0].code, "CHANGED_WITHOUT_COMMIT");
+}
+
+#[test]
+fn what_creeps_and_what_has_few_runs_is_said_once_for_all() {
+    let mut random = Stream::new(8, 0);
+    let slowly = |run: usize| (0.08 * run as f64 / RUNS as f64).exp();
+    let mut all: Vec<Series> = (0..3)
+        .map(|n| {
+            let mut series = series(&mut random, &format!("slow{n}"), 0.01, &[]);
+            series
+                .points
+                .iter_mut()
+                .enumerate()
+                .for_each(|(run, p)| p.result.centre *= slowly(run));
+            series
+        })
+        .collect();
+    for n in 0..4 {
+        let mut new = series(&mut random, &format!("new{n}"), 0.01, &[]);
+        new.points.truncate(3 + n);
+        all.push(new);
+    }
+    let found = gathered(all);
+    let codes: Vec<&str> = found.findings.iter().map(|f| f.code.as_str()).collect();
+    assert_eq!(codes, ["CREEP", "CREEP", "CREEP", "TOO_FEW_RUNS"]);
+    assert!(found.events.is_empty());
+    assert_eq!((found.series, found.told), (7, 3));
+    assert_eq!(
+        found.findings[3].message,
+        "4 of 7 series have fewer than 10 runs on one machine: of those no change can be told"
+    );
+}
+
+#[test]
+fn a_unit_that_changed_makes_no_event_and_is_said() {
+    let mut random = Stream::new(9, 0);
+    let seconds = series(&mut random, "a", 0.01, &[]);
+    let mut bytes = series(&mut random, "a", 0.01, &[]);
+    bytes.metric = Metric { unit: Unit::Byte, ..seconds.metric.clone() };
+    bytes.points.iter_mut().for_each(|point| point.result.centre *= 1e9);
+    let (kept, finding) = of_one_metric(vec![bytes.clone(), seconds.clone()]);
+    assert_eq!(kept, [bytes]);
+    let finding = finding.unwrap();
+    assert_eq!(
+        (finding.code.as_str(), finding.message.as_str()),
+        (
+            "UNIT_CHANGED",
+            "wall of a was recorded in `s`, now in `B`: runs before that are a series of their own"
+        )
+    );
+    assert!(gathered(kept).events.is_empty());
+    assert_eq!(of_one_metric(vec![seconds]).1, None);
+    assert_eq!(of_one_metric(Vec::new()), (Vec::new(), None));
+}
