@@ -10,16 +10,17 @@ pub(crate) use everything::write;
 pub(crate) use server::serve;
 
 use crate::present::TOOL;
-use crate::verbs::history::narrowing;
+use crate::verbs::history::{narrowing, narrowing_of_event, vanished};
 use anyhow::Context;
+use assay_analysis::history::events::{Events, Gathering, unit_changed};
 use assay_analysis::history::gate::{Asked, Candidate, Gate, gate};
-use assay_analysis::history::trend::{Trend, trend, vanished};
+use assay_analysis::history::trend::{Trend, trend};
 use assay_analysis::history::{Benchmark, Point, Run, RunSummary, Series};
 use assay_data::Finding;
 use assay_data::publishing::publishable;
 use assay_history::{MachineState, Store, Wanted};
 use assay_report::site::{
-    self, BenchmarkPage, Frame, Happened, Index, MachineStates, Overview, Row, data,
+    self, BenchmarkPage, EVENTS, Frame, Index, MachineStates, Overview, Row, data,
 };
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -50,9 +51,10 @@ pub(crate) struct Site {
 #[derive(Default)]
 struct Whole {
     rows: BTreeMap<usize, Row>,
-    happened: Vec<Happened>,
+    gathering: Gathering,
+    /// What they come to together, with what narrows the latest events.
+    events: Option<(Events, Vec<Option<String>>)>,
     candidates: Vec<Candidate>,
-    findings: Vec<Finding>,
 }
 
 impl Site {
@@ -262,10 +264,20 @@ impl Site {
         let Some(gone) = self.store.vanished(&self.frame.project, name)? else {
             return Ok(Vec::new());
         };
-        let last = gone.last.revision.as_ref();
-        let last = last.map_or_else(|| gone.last.short().to_owned(), |r| r.short().to_owned());
-        let name = if self.unredacted { name.to_owned() } else { publishable(name) };
-        Ok(vec![vanished(&name, &last, gone.runs)])
+        Ok(vec![vanished(&self.shown(name), &gone)])
+    }
+
+    /// A name as pages have it.
+    fn shown(&self, name: &str) -> String {
+        if self.unredacted { name.to_owned() } else { publishable(name) }
+    }
+
+    /// Notes all benchmarks that later runs lack.
+    fn note_gone(&self, whole: &mut Whole) -> anyhow::Result<()> {
+        let project = &self.frame.project;
+        let gone = self.store.vanished_among(project, &self.store.benchmarks(project)?)?;
+        whole.gathering.note(gone.iter().map(|(name, gone)| vanished(&self.shown(name), gone)));
+        Ok(())
     }
 
     /// What all benchmarks come to.
@@ -278,23 +290,41 @@ impl Site {
                 if found.is_empty() {
                     found = self.found(&name, None)?;
                 }
-                for (number, series) in found {
-                    if let Some(first) = series.into_iter().next() {
-                        self.note(&mut whole, number, &trend(first, CONFIDENCE));
-                    }
+                for (number, mut series) in found {
+                    let name = series.first().map(|series| series.metric.name.clone());
+                    series.retain(|series| Some(&series.metric.name) == name.as_ref());
+                    let trends: Vec<Trend> =
+                        series.into_iter().map(|series| trend(series, CONFIDENCE)).collect();
+                    self.note_all(&mut whole, number, trends.iter());
                 }
-                whole.findings.extend(self.gone(&name)?);
             }
+            self.note_gone(&mut whole)?;
             self.whole = Some(whole);
         }
         self.whole.as_ref().context("it was just made")
     }
 
-    /// Notes what a benchmark comes to.
+    /// Notes what a benchmark comes to: the first of its series, and those of the same metric on other machines.
+    fn note_all<'t>(
+        &self,
+        whole: &mut Whole,
+        number: usize,
+        trends: impl Iterator<Item = &'t Trend> + Clone,
+    ) {
+        let Some(first) = trends.clone().next() else { return };
+        self.note(whole, number, first);
+        let metric = &first.series.metric;
+        let changed =
+            |trend: &Trend| unit_changed(&trend.series.benchmark, &trend.series.metric, metric);
+        whole.gathering.note(trends.clone().find_map(changed));
+        let same = trends.filter(|trend| trend.series.metric == *metric);
+        same.for_each(|trend| whole.gathering.add(trend));
+    }
+
+    /// Notes what a benchmark comes to by itself.
     fn note(&self, whole: &mut Whole, number: usize, trend: &Trend) {
         let file = &self.files[number];
         whole.rows.insert(number, Row::of(trend, file));
-        whole.happened.extend(Happened::of(trend, file));
         let Some(last) = &self.last else { return };
         let points = &trend.series.points;
         let is_own = |recording: &str| recording == last.short();
@@ -313,9 +343,25 @@ impl Site {
         }
     }
 
+    /// Puts the changes of all benchmarks together.
+    fn told(&self, gathering: Gathering) -> (Events, Vec<Option<String>>) {
+        let events = gathering.finish();
+        let narrow = |event| {
+            let command = narrowing_of_event(&self.store, &self.frame.project, event)?;
+            Some(if self.unredacted { command } else { publishable(&command) })
+        };
+        let narrow = events.events.iter().take(EVENTS).map(narrow).collect();
+        (events, narrow)
+    }
+
     fn overview(&mut self) -> anyhow::Result<String> {
-        self.whole()?;
+        if self.whole()?.events.is_none() {
+            let gathering = self.whole()?.gathering.clone();
+            let told = self.told(gathering);
+            self.whole.as_mut().context("it was just made")?.events = Some(told);
+        }
         let whole = self.whole.as_ref().context("it was just made")?;
+        let (events, narrow) = whole.events.as_ref().context("they were just made")?;
         let rows: Vec<Row> = whole.rows.values().cloned().collect();
         let gate: Option<Gate> = (!whole.candidates.is_empty())
             .then(|| gate(whole.candidates.clone(), Asked::default()));
@@ -323,9 +369,9 @@ impl Site {
             frame: &self.frame,
             index: &self.index,
             rows: &rows,
-            happened: &whole.happened,
+            events,
+            narrow,
             gate: gate.as_ref(),
-            findings: &whole.findings,
         };
         Ok(site::overview(&of)?)
     }

@@ -12,7 +12,8 @@ use assay_analysis::history::{
 };
 use assay_analysis::{Effect, Interval};
 use assay_data::{Better, Environment, Finding, Metric, ParameterValue, Severity, Unit};
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 /// So many of the latest runs are asked whether they lack a benchmark.
 const LOOKED_AT: i64 = 20;
@@ -220,40 +221,67 @@ impl Store {
         Ok(found.into_iter().map(|(_, _, series)| series).collect())
     }
 
-    /// Since when a benchmark is missing from the runs that it belonged to, if it is: runs on the same machine that came after its last one and have
-    /// at least half of that run's other benchmarks. A benchmark that was alone in its run can't be missed.
+    /// Since when a benchmark is missing from the runs that it belonged to, if it is: as [`Self::vanished_among`] has it.
     ///
     /// # Errors
     /// When the store can't be read.
     pub fn vanished(&self, project: &str, name: &str) -> Result<Option<Vanished>, StoreError> {
-        let Some(project) = self.project(project)? else { return Ok(None) };
-        let own: Vec<i64> = self.rows(sql::NAMED, values![project, name], |row| row.get(0))?;
-        let mut last: Option<(i64, i64)> = None;
-        for id in &own {
-            let found =
-                self.rows(sql::LAST_OF, values![*id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            last = last.max(found.first().copied());
+        let found = self.vanished_among(project, std::slice::from_ref(&name.to_owned()))?;
+        Ok(found.into_iter().next().map(|(_, vanished)| vanished))
+    }
+
+    /// Which benchmarks are missing from the runs that they belonged to: runs on the same machine that came after its last one and have
+    /// at least half of that run's other benchmarks. A benchmark that was alone in its run can't be missed. O(results of these benchmarks).
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn vanished_among(
+        &self,
+        project: &str,
+        names: &[String],
+    ) -> Result<Vec<(String, Vanished)>, StoreError> {
+        let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
+        let (mut suites, mut later_than) = (HashMap::new(), HashMap::new());
+        let mut found = Vec::new();
+        for name in names {
+            let own: Vec<i64> = self.rows(sql::NAMED, values![project, name], |row| row.get(0))?;
+            let mut last: Option<(i64, i64)> = None;
+            for id in &own {
+                let found =
+                    self.rows(sql::LAST_OF, values![*id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                last = last.max(found.first().copied());
+            }
+            let Some((_, last)) = last else { continue };
+            // Most benchmarks stand in the same last run, and nothing came after it.
+            if let Entry::Vacant(unknown) = later_than.entry(last) {
+                let later = self.rows(sql::LATER, values![last, LOOKED_AT], |row| row.get(0))?;
+                unknown.insert(later);
+            }
+            let later: &Vec<i64> = &later_than[&last];
+            if later.is_empty() {
+                continue;
+            }
+            for recording in later.iter().chain([&last]) {
+                if let Entry::Vacant(unknown) = suites.entry(*recording) {
+                    let suite = self.rows(sql::SUITE, values![*recording], |row| row.get(0))?;
+                    unknown.insert(suite.into_iter().collect::<HashSet<i64>>());
+                }
+            }
+            let of_last: &HashSet<i64> = &suites[&last];
+            let others = of_last.iter().filter(|benchmark| !own.contains(benchmark));
+            let others: Vec<&i64> = others.collect();
+            let lacks = |recording: &&i64| {
+                let has = others.iter().filter(|other| suites[recording].contains(**other));
+                !others.is_empty() && 2 * has.count() >= others.len()
+            };
+            let runs = later.iter().filter(lacks).count() as u64;
+            if runs > 0 {
+                let statement = format!("{}{}", sql::RECORDING, sql::BY_ID);
+                let last = self.rows(&statement, values![last], run)?.pop();
+                found.extend(last.map(|last| (name.clone(), Vanished { last, runs })));
+            }
         }
-        let Some((_, last)) = last else { return Ok(None) };
-        let suite = |recording: i64| -> Result<HashSet<i64>, StoreError> {
-            Ok(self.rows(sql::SUITE, values![recording], |row| row.get(0))?.into_iter().collect())
-        };
-        let others: HashSet<i64> =
-            suite(last)?.into_iter().filter(|benchmark| !own.contains(benchmark)).collect();
-        let later: Vec<i64> = self.rows(sql::LATER, values![last, LOOKED_AT], |row| row.get(0))?;
-        let mut runs = 0;
-        for recording in later {
-            let found = suite(recording)?;
-            runs += u64::from(
-                !others.is_empty() && 2 * found.intersection(&others).count() >= others.len(),
-            );
-        }
-        if runs == 0 {
-            return Ok(None);
-        }
-        let statement = format!("{}{}", sql::RECORDING, sql::BY_ID);
-        let last = self.rows(&statement, values![last], run)?.pop();
-        Ok(last.map(|last| Vanished { last, runs }))
+        Ok(found)
     }
 }
 

@@ -567,6 +567,10 @@ fn a_benchmark_that_later_runs_of_its_suite_lack_has_vanished() {
         assert_eq!((vanished.runs, vanished.last.revision), (1, Some(commit(3))));
         assert_eq!(store.vanished(PROJECT, "test").unwrap(), None);
         assert_eq!(store.vanished(PROJECT, "deploy").unwrap(), None);
+        let all = store.benchmarks(PROJECT).unwrap();
+        let gone = store.vanished_among(PROJECT, &all).unwrap();
+        let gone: Vec<(&str, u64)> = gone.iter().map(|(name, v)| (name.as_str(), v.runs)).collect();
+        assert_eq!(gone, [("make", 1)]);
         store.set_alias(PROJECT, "make", "lint").unwrap();
         assert_eq!(store.vanished(PROJECT, "lint").unwrap(), None);
     });

@@ -2,12 +2,17 @@
 //! run beside what is normal. Nothing is read or computed here.
 
 mod blessings;
+mod events;
 mod gate;
 mod log;
 mod show;
 mod trend;
 
 pub use blessings::blessings;
+pub use events::{EVENTS, EventsReport, events};
+pub(crate) use events::{
+    moved as series_and_change, place as place_of_event, sentence as sentence_of_events, ways,
+};
 pub(crate) use gate::sentence as sentence_of_gate;
 pub use gate::{GateReport, badge, gate, junit, markdown as gate_markdown, sarif};
 pub use log::{Log, log};

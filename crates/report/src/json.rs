@@ -36,7 +36,9 @@ pub use curve::Curve;
 pub use description::{Description, Summary};
 pub use doctor::Diagnosis;
 pub use finding::Finding;
-pub use history::{Blessing, ChangedRun, Gated, RunContents, RunList, StoreChange, Trends};
+pub use history::{
+    Blessing, ChangedRun, Gated, Happenings, RunContents, RunList, StoreChange, Trends,
+};
 pub use listing::{Failure, Listed, Listing, SmokeTest};
 pub use of_analysis::of_analysis;
 pub use plan::{Plan, Threshold};

@@ -17,7 +17,7 @@ pub use benchmark::{BenchmarkPage, benchmark};
 pub use index::{Index, Measured};
 pub use machines::{MachineStates, machines};
 pub use names::file_names;
-pub use overview::{Happened, Overview, Row, overview};
+pub use overview::{EVENTS, Overview, Row, overview};
 
 use crate::history::date;
 use askama::Template;

@@ -245,28 +245,33 @@ fn events_of_machine(found: Vec<Found>) -> Vec<Event> {
     groups.into_values().filter_map(event).collect()
 }
 
-/// The series of the metric that the first has. A metric whose unit changed makes two series, which are never compared: then what is older is left out, and a finding says so.
+/// The series of the metric that the first has, as is measured last. A metric whose unit changed makes two series, which are never compared:
+/// then what is older is left out, and a finding says so.
 pub fn of_one_metric(mut series: Vec<Series>) -> (Vec<Series>, Option<Finding>) {
     let Some(metric) = series.first().map(|series| series.metric.clone()) else {
         return (series, None);
     };
-    let other =
-        series.iter().find(|s| s.metric.name == metric.name && s.metric != metric).map(|s| {
-            let label = s.benchmark.label();
-            let (was, is) = (s.metric.unit.symbol(), metric.unit.symbol());
-            let what = if was == is {
-                "with another direction".to_owned()
-            } else {
-                format!("in `{was}`, now in `{is}`")
-            };
-            let message = format!(
-                "{} of {label} was recorded {what}: runs before that are a series of their own",
-                metric.name
-            );
-            Finding::new("UNIT_CHANGED", Severity::Note, message).about(&label)
-        });
+    let changed = series.iter().find_map(|s| unit_changed(&s.benchmark, &s.metric, &metric));
     series.retain(|series| series.metric == metric);
-    (series, other)
+    (series, changed)
+}
+
+/// That one metric is another than it was, if it is.
+pub fn unit_changed(benchmark: &Benchmark, was: &Metric, is: &Metric) -> Option<Finding> {
+    if was.name != is.name || was == is {
+        return None;
+    }
+    let (before, now) = (was.unit.symbol(), is.unit.symbol());
+    let what = match before == now {
+        true => "with another direction".to_owned(),
+        false => format!("in `{before}`, now in `{now}`"),
+    };
+    let label = benchmark.label();
+    let message = format!(
+        "{} of {label} was recorded {what}: runs before that are a series of their own",
+        is.name
+    );
+    Some(Finding::new("UNIT_CHANGED", Severity::Note, message).about(&label))
 }
 
 #[cfg(test)]

@@ -136,12 +136,10 @@ pub(crate) fn write(site: &mut Site, out: &Path, line: &Line) -> anyhow::Result<
             }
             let page = site.benchmark_of(number, &drawn, &gone)?;
             directory.put(&format!("{}/{}.html", site::BENCHMARKS, site.files[number]), &page)?;
-            if let Some((trend, _)) = drawn.first() {
-                site.note(&mut whole, number, trend);
-            }
+            site.note_all(&mut whole, number, drawn.iter().map(|(trend, _)| trend));
         }
-        whole.findings.extend(gone);
     }
+    site.note_gone(&mut whole)?;
     files.close(&mut directory)?;
     site.whole = Some(whole);
     for page in [

@@ -11,7 +11,7 @@ mod serve;
 mod site;
 mod trend;
 
-pub(crate) use trend::narrowing;
+pub(crate) use trend::{narrowing, narrowing_of_event, vanished};
 
 use crate::Ending;
 
@@ -42,7 +42,7 @@ enum Command {
     Log(runs::LogArgs),
     /// Show one run
     Show(runs::ShowArgs),
-    /// Find the changes of a benchmark, and between which commits each lies
+    /// Find what changed, and between which commits each change lies
     Trend(trend::Args),
     /// Write the history as pages that any browser opens from a disk or a web server
     Site(site::Args),

@@ -20,6 +20,7 @@ mod describing;
 mod gating;
 mod gating_confirmed;
 mod history;
+mod history_events;
 mod history_filling;
 mod history_places;
 mod instructions;

@@ -218,6 +218,7 @@ impl Ended {
             Some("history") if has("total") => "history-log",
             Some("history") if has("results") => "history-show",
             Some("history") if has("trends") => "history-trend",
+            Some("history") if has("events") => "history-events",
             Some("history") => "history-add",
             // Two profiles are compared as suites are.
             _ if has("comparisons") => "compare",

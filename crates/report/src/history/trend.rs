@@ -9,6 +9,7 @@ use crate::small_table;
 use crate::terminal::Screen;
 use assay_analysis::Verdict;
 use assay_analysis::history::trend::{Change, Trend};
+use assay_data::Metric;
 
 /// Columns of the picture at most.
 const PICTURE: usize = 60;
@@ -27,6 +28,15 @@ pub struct TrendReport<'a> {
 pub(crate) fn sentence(trend: &Trend) -> String {
     let name = trend.series.benchmark.label();
     let what = format!("{} of {name}", label(&trend.series.metric));
+    let last = trend.changes.last().map_or(0, |change| change.index);
+    if let Some(creep) = trend.creeps.last().filter(|creep| creep.from >= last) {
+        let way = if creep.verdict == Verdict::Faster { "better" } else { "worse" };
+        let since = match creep.between(trend).0 {
+            Some(revision) => format!("since {}", revision.short()),
+            None => format!("since {}", date(trend.series.points[creep.from].started)),
+        };
+        return format!("{what} gets {way} steadily {since}, without one change");
+    }
     match trend.changes.last() {
         Some(change) => {
             let size = size(trend, change);
@@ -48,12 +58,17 @@ pub(crate) fn sentence(trend: &Trend) -> String {
 
 /// The size of a change with its interval: as a ratio, or where values are not positive, in the metric's unit.
 pub(crate) fn size(trend: &Trend, change: &Change) -> String {
+    size_of(change, &trend.series.metric)
+}
+
+/// The same, of a metric.
+pub(crate) fn size_of(change: &Change, metric: &Metric) -> String {
     match change.ratio {
         Some(ratio) => {
             let ends = ratio.interval.map(|interval| (interval.lower, interval.upper));
             number::change(ratio.estimate, ends)
         }
-        None => number::value(change.shift.estimate, &trend.series.metric.unit),
+        None => number::value(change.shift.estimate, &metric.unit),
     }
 }
 

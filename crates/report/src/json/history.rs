@@ -4,9 +4,10 @@ use super::Head;
 use super::finding::Finding;
 use super::values::{Estimate, Verdict, view, words};
 use crate::history::{
-    GateReport, Log, Shown, TrendReport, rfc3339, sentence_of_gate, sentence_of_trend,
+    EventsReport, GateReport, Log, Shown, TrendReport, rfc3339, sentence_of_events,
+    sentence_of_gate, sentence_of_trend,
 };
-use assay_analysis::history::{self, Compared, RunResult, gate, trend};
+use assay_analysis::history::{self, Compared, RunResult, events, gate, trend};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -261,8 +262,84 @@ view! {
         up_to_commit: Option<String> = trend.between(change).1.map(|r| r.commit.clone()),
         /// How many commits it may be, by first parents.
         commits: Option<u64> = trend.commits(change),
+        /// The chance of finding anything so clear in a series of as many runs that didn't change.
+        p: f64 = change.p,
         /// A command line that narrows it.
         narrow: Option<String> = narrow.map(str::to_owned),
+    }
+}
+
+view! {
+    /// What happened to a project: the changes of all its series, those of one cause together.
+    Happenings of (report: &EventsReport<'_>) {
+        /// Layout and verb.
+        #[serde(flatten)]
+        head: Head = Head::of("history"),
+        /// The answer in one sentence. For people.
+        sentence: String = sentence_of_events(report),
+        /// The project.
+        project: String = report.project.to_owned(),
+        /// How many series were looked at: one for each benchmark and machine.
+        series: usize = report.events.series,
+        /// How many of them have enough runs for a change to be told.
+        told: usize = report.events.told,
+        /// The machines.
+        machines: Vec<String> = report.events.machines.clone(),
+        /// Confidence of intervals and places.
+        confidence: f64 = report.events.confidence,
+        /// The events, the latest first.
+        events: Vec<Event> = report.events.events.iter().zip(report.narrow)
+            .map(|(event, narrow)| Event::of(event, narrow.as_deref())).collect(),
+        /// What to know about it.
+        findings: Vec<Finding> = report.events.findings.iter().map(Finding::of).collect(),
+    }
+}
+
+view! {
+    /// Changes that may lie at one place.
+    Event of (event: &events::Event, narrow: Option<&str>) {
+        /// The machine.
+        machine: String = event.machine.clone(),
+        /// When the first run that surely has it was measured, RFC 3339.
+        measured: String = rfc3339(event.after.started),
+        /// How many series got worse.
+        worse: usize = event.ways().0,
+        /// How many got better.
+        better: usize = event.ways().1,
+        /// The last commit that is before all of its changes.
+        after_commit: Option<String> = event.between().0.map(|r| r.commit.clone()),
+        /// The first commit that has them all.
+        up_to_commit: Option<String> = event.between().1.map(|r| r.commit.clone()),
+        /// How many commits it may be, by first parents.
+        commits: Option<u64> = event.commits(),
+        /// A command line that narrows it.
+        narrow: Option<String> = narrow.map(str::to_owned),
+        /// The series, the largest change first.
+        changes: Vec<EventChange> = event.moved.iter().map(EventChange::of).collect(),
+    }
+}
+
+view! {
+    /// A series that an event moved.
+    EventChange of (moved: &events::Moved) {
+        /// The benchmark.
+        benchmark: String = moved.benchmark.name.clone(),
+        /// Its parameters.
+        parameters: Map<String, Value> = super::parameters(&moved.benchmark.parameters),
+        /// The place of its side among several that are no revisions; 0: the reference, or the only one.
+        role: usize = moved.benchmark.role,
+        /// The metric.
+        metric: String = moved.metric.name.clone(),
+        /// Base unit of the numbers.
+        unit: String = moved.metric.unit.symbol().to_owned(),
+        /// `slower` for the worse, `faster` for the better.
+        verdict: Verdict = (&moved.change.verdict).into(),
+        /// After / before; `null` where a value is zero or negative.
+        ratio: Option<Estimate> = moved.change.ratio.map(Into::into),
+        /// After - before.
+        shift: Estimate = moved.change.shift.into(),
+        /// The chance of finding anything so clear in a series of as many runs that didn't change.
+        p: f64 = moved.change.p,
     }
 }
 

@@ -1,9 +1,9 @@
 //! The JSON Schema of every document, and the reference page, which is the schema as tables.
 
 use super::{
-    Bisection, Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Listing, ProfileDifference,
-    ProfileShares, Repetition, RunContents, RunList, SeriesDescription, SmokeTest, StoreChange,
-    Synthetic, TestLog, Trends, VERSION,
+    Bisection, Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Happenings, Listing,
+    ProfileDifference, ProfileShares, Repetition, RunContents, RunList, SeriesDescription,
+    SmokeTest, StoreChange, Synthetic, TestLog, Trends, VERSION,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -34,7 +34,7 @@ fn of<T: JsonSchema>() -> Schema {
 }
 
 /// All documents, in the order of the page.
-const DOCUMENTS: [Document; 18] = [
+const DOCUMENTS: [Document; 19] = [
     Document {
         title: "A result",
         commands: &["run A B", "bench A B", "load A B", "compare A B", "profile 'A' 'B'"],
@@ -125,6 +125,12 @@ const DOCUMENTS: [Document; 18] = [
         commands: &["history trend"],
         names: &["history-trend"],
         schema: of::<Trends>,
+    },
+    Document {
+        title: "What happened to a project",
+        commands: &["history trend (without a benchmark)"],
+        names: &["history-events"],
+        schema: of::<Happenings>,
     },
     Document {
         title: "A search for the commit of a change",

@@ -3,20 +3,26 @@
 use super::{Around, Frame, Index, metric_name};
 use crate::findings::Noted;
 use crate::history::{
-    GateReport, change_size, date, revision_of, sentence_of_gate, sentence_of_trend, time,
+    GateReport, change_size, date, place_of_event, revision_of, sentence_of_gate,
+    sentence_of_trend, series_and_change, time, ways,
 };
 use crate::names::clean;
 use crate::number;
 use crate::words::counted;
 use askama::Template;
 use assay_analysis::Verdict;
+use assay_analysis::history::events::{self, Event, Events};
 use assay_analysis::history::gate::{Gate, Standing};
 use assay_analysis::history::trend::Trend;
-use assay_data::Finding;
+use std::collections::HashMap;
 use std::fmt::Write;
 
-/// So many changes are listed.
-const CHANGES: usize = 20;
+/// So many events are listed.
+pub const EVENTS: usize = 10;
+/// So many series of each, those that moved most.
+const MOVED: usize = 5;
+/// So many findings.
+const FINDINGS: usize = 20;
 /// So many of the newest runs are.
 const NEWEST: usize = 10;
 /// So many benchmarks that are worse are named.
@@ -114,47 +120,50 @@ fn picture(values: &[f64]) -> String {
     points
 }
 
-/// A change of a benchmark.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Happened {
-    /// When the first run after it was measured, ms since 1970.
-    pub when: i64,
-    /// What.
-    pub said: String,
-    /// The tone.
-    pub tone: &'static str,
-    /// The file of the benchmark's page, without ending.
-    pub file: String,
-    /// The benchmark.
-    pub name: String,
+/// Changes that may lie at one place.
+struct Happened {
+    day: String,
+    ways: String,
+    place: String,
+    on: String,
+    moved: Vec<Moved>,
+    more: String,
+    narrow: String,
 }
 
-impl Happened {
-    /// The changes of a series, the latest first.
-    pub fn of(trend: &Trend, file: &str) -> Vec<Self> {
-        let name = clean(&trend.series.benchmark.label());
-        let happened = |change: &assay_analysis::history::trend::Change| {
-            let place = crate::history::where_it_lies(trend, change);
-            Self {
-                when: trend.series.points.get(change.index).map_or(0, |point| point.started),
-                said: clean(&place.unwrap_or_else(|| {
-                    format!(
-                        "{} between runs of the same commit: the machine changed",
-                        change_size(trend, change)
-                    )
-                })),
-                tone: tone(change.verdict),
-                file: file.to_owned(),
-                name: name.clone(),
-            }
-        };
-        trend.changes.iter().rev().map(happened).collect()
-    }
+/// A series that was moved: the file of its benchmark's page, its name, by how much.
+struct Moved {
+    file: String,
+    name: String,
+    size: String,
+    tone: &'static str,
+}
 
-    fn day(&self) -> String {
-        date(self.when)
+fn happened(event: &Event, narrow: Option<&str>, files: &Files<'_>, machines: usize) -> Happened {
+    let moved = |moved: &events::Moved| {
+        let (_, size) = series_and_change(moved);
+        let name = clean(&moved.benchmark.label());
+        let file = files.get(name.as_str()).map_or_else(String::new, |file| (*file).to_owned());
+        Moved { file, name, size, tone: tone(moved.change.verdict) }
+    };
+    let more = event.moved.len().saturating_sub(MOVED);
+    Happened {
+        day: date(event.after.started),
+        ways: ways(event),
+        place: clean(&place_of_event(event)),
+        on: if machines > 1 { clean(&format!("on {}", event.machine)) } else { String::new() },
+        moved: event.moved.iter().take(MOVED).map(moved).collect(),
+        more: if more > 0 {
+            format!("and {} more", number::grouped(more as u64))
+        } else {
+            String::new()
+        },
+        narrow: narrow.map_or_else(String::new, clean),
     }
 }
+
+/// The files of benchmarks' pages, by name.
+type Files<'a> = HashMap<&'a str, &'a str>;
 
 /// What the first page is made of.
 #[derive(Clone, Debug)]
@@ -165,12 +174,12 @@ pub struct Overview<'a> {
     pub index: &'a Index,
     /// The benchmarks.
     pub rows: &'a [Row],
-    /// Their changes, in any order.
-    pub happened: &'a [Happened],
+    /// What happened to them.
+    pub events: &'a Events,
+    /// A command line for each of the latest events; `None` where its commits are not known.
+    pub narrow: &'a [Option<String>],
     /// How the last run stands; `None` where nothing is known of it.
     pub gate: Option<&'a Gate>,
-    /// What else to know.
-    pub findings: &'a [Finding],
 }
 
 #[derive(Template)]
@@ -181,11 +190,12 @@ struct Page<'a> {
     gate: String,
     gate_tone: &'static str,
     worse: Vec<(String, String, String)>,
-    happened: Vec<&'a Happened>,
-    more_changes: String,
+    happened: Vec<Happened>,
+    more_events: String,
     newest: Vec<Newest>,
     rows: &'a [Row],
     findings: Vec<Noted>,
+    more_findings: String,
 }
 
 struct Newest {
@@ -203,11 +213,16 @@ struct Newest {
 /// # Errors
 /// When the template can't be filled, which would be a bug.
 pub fn overview(of: &Overview<'_>) -> Result<String, askama::Error> {
-    let Overview { frame, index, rows, happened, gate, findings } = of;
-    let mut latest: Vec<&Happened> = happened.iter().collect();
-    latest.sort_by(|a, b| b.when.cmp(&a.when).then_with(|| a.name.cmp(&b.name)));
-    let more = latest.len().saturating_sub(CHANGES);
-    latest.truncate(CHANGES);
+    let Overview { frame, index, rows, events, narrow, gate } = of;
+    let files: Files<'_> = rows.iter().map(|row| (row.name.as_str(), row.file.as_str())).collect();
+    let latest = events.events.iter().take(EVENTS).enumerate().map(|(place, event)| {
+        let narrow = narrow.get(place).and_then(Option::as_deref);
+        happened(event, narrow, &files, events.machines.len())
+    });
+    let more = |all: usize, most: usize, what: &str| match all.saturating_sub(most) {
+        0 => String::new(),
+        more => format!("and {}", counted(more, what)),
+    };
     let mut newest: Vec<usize> = (0..index.measured.len()).collect();
     newest.sort_by_key(|&number| std::cmp::Reverse((index.measured[number].run.started, number)));
     let last = newest.first().map(|&number| &index.measured[number].run);
@@ -225,8 +240,6 @@ pub fn overview(of: &Overview<'_>) -> Result<String, askama::Error> {
             gate.standing(),
         )
     });
-    let file =
-        |name: &str| rows.iter().find(|row| row.name == name).map_or("", |row| row.file.as_str());
     let worse = gate
         .iter()
         .flat_map(|gate| &gate.judged)
@@ -246,18 +259,16 @@ pub fn overview(of: &Overview<'_>) -> Result<String, askama::Error> {
                 let name = clean(&judged.benchmark.label());
                 let size =
                     judged.ratio.map_or_else(String::new, |ratio| number::change(ratio, None));
-                (file(&name).to_owned(), name, size)
+                let file = files.get(name.as_str()).map_or("", |file| *file);
+                (file.to_owned(), name, size)
             })
             .collect(),
-        happened: latest,
-        more_changes: if more > 0 {
-            format!("and {} earlier", counted(more, "change"))
-        } else {
-            String::new()
-        },
+        happened: latest.collect(),
+        more_events: more(events.events.len(), EVENTS, "earlier event"),
         newest: newest.into_iter().take(NEWEST).map(|number| newest_run(index, number)).collect(),
         rows,
-        findings: findings.iter().map(|finding| Noted::new(finding, "")).collect(),
+        findings: events.findings.iter().take(FINDINGS).map(|f| Noted::new(f, "")).collect(),
+        more_findings: more(events.findings.len(), FINDINGS, "more finding"),
     }
     .render()
 }

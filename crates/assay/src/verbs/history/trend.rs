@@ -1,11 +1,14 @@
-//! `assay history trend`: since when a benchmark is as it is.
+//! `assay history trend`: since when a benchmark is as it is, or what happened to all of them.
+
+mod events;
 
 use crate::args::{LookArgs, confidence};
 use crate::history::StoreArgs;
 use crate::{Ending, output, present};
 use anyhow::bail;
-use assay_analysis::history::last_blessing;
-use assay_analysis::history::trend::{Change, Trend, commit_gone, trend, vanished};
+use assay_analysis::history::events::{Event, of_one_metric};
+use assay_analysis::history::trend::{self, Change, Trend, commit_gone, trend};
+use assay_analysis::history::{Revision, Vanished, last_blessing};
 use assay_data::Finding;
 use assay_history::{Store, Wanted};
 use assay_measure::git;
@@ -14,26 +17,34 @@ use assay_report::html::shell_line;
 use assay_report::json::{self, Trends};
 use std::path::Path;
 
+/// Confidence of intervals and places, unless another is asked for.
+const CONFIDENCE: f64 = 0.95;
+
 /// Arguments of `assay history trend`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
+  assay history trend                           what happened to all benchmarks, the latest first
   assay history trend BM_Copy                   its changes, and between which commits each lies
   assay history trend BM_Copy --metric cpu      of another metric
   assay history trend 'BM_Copy n=64'            at one value of its parameter
 
 A change lies between two recorded runs: the more commits are recorded, the nearer it is known.")]
 pub(crate) struct Args {
-    /// The benchmark, as `assay history show` names it
+    /// The benchmark, as `assay history show` names it; without it, all benchmarks at once
     #[arg(value_name = "BENCHMARK", value_hint = clap::ValueHint::Other)]
-    benchmark: String,
+    benchmark: Option<String>,
 
     /// Metric to look at [default: the one that decided]
     #[arg(long, value_name = "METRIC")]
     metric: Option<String>,
 
-    /// Machine to look at [default: that of the last run]
+    /// Machine to look at [default: that of the last run; of all benchmarks at once, every machine]
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
+
+    /// Of all benchmarks at once, show every event with every benchmark
+    #[arg(long, conflicts_with = "benchmark")]
+    all: bool,
 
     /// Confidence of intervals and places [default: 95%]
     #[arg(long, value_name = "PERCENT", value_parser = confidence)]
@@ -50,7 +61,9 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (store, project) = args.of.of_project()?;
     let names = store.benchmarks(&project)?;
-    let wanted = &args.benchmark;
+    let Some(wanted) = &args.benchmark else {
+        return events::run(args, &store, &project, &names);
+    };
     // A name may be that of a benchmark, or with values of parameters that of one of its series.
     let name =
         names.iter().filter(|name| wanted.starts_with(name.as_str())).max_by_key(|name| name.len());
@@ -79,13 +92,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         );
     };
     found.retain(|series| series.machine == machine);
-    let confidence = args.confidence.unwrap_or(0.95);
+    let units = of_one_metric(found.clone()).1;
+    let confidence = args.confidence.unwrap_or(CONFIDENCE);
     let mut trends: Vec<Trend> =
         found.into_iter().map(|series| trend(series, confidence)).collect();
     if let Some(gone) = store.vanished(&project, name)? {
-        let last = gone.last.revision.as_ref();
-        let last = last.map_or_else(|| gone.last.short().to_owned(), |r| r.short().to_owned());
-        trends.iter_mut().for_each(|trend| trend.findings.push(vanished(name, &last, gone.runs)));
+        let gone = vanished(name, &gone);
+        trends.iter_mut().for_each(|trend| trend.findings.push(gone.clone()));
+    }
+    if let Some(first) = trends.first_mut() {
+        first.findings.extend(units);
     }
     let blessings = store.blessings(&project)?;
     if let Some(blessing) = last_blessing(&blessings, name) {
@@ -95,7 +111,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         }
     }
     for trend in &mut trends {
-        let gone = trend.changes.iter().find_map(|change| gone(trend, change));
+        let gone = trend.changes.iter().find_map(|change| gone(trend.between(change)));
         trend.findings.extend(gone);
     }
     let narrow: Vec<Vec<Option<String>>> = trends
@@ -132,9 +148,8 @@ fn unknown(wanted: &str, names: &[String]) -> String {
 }
 
 /// A commit around a change that the repository here has no more, or not on the way to the other one. Without a repository nothing is known.
-fn gone(trend: &Trend, change: &Change) -> Option<Finding> {
+fn gone((before, after): (Option<&Revision>, Option<&Revision>)) -> Option<Finding> {
     let here = Path::new(".");
-    let (before, after) = trend.between(change);
     let (before, after) = (before?, after?);
     // What is no commit of a repository never was in it.
     let are_commits = before.ordinal.is_some() && after.ordinal.is_some();
@@ -157,27 +172,52 @@ pub(crate) fn narrowing(
     trend: &Trend,
     change: &Change,
 ) -> Option<String> {
-    let (before, after) = trend.between(change);
-    let (before, after) = (before?, after?);
+    let point = trend.series.points.get(change.latest)?;
+    let commits = trend.commits(change);
+    let name = &trend.series.benchmark.name;
+    narrowing_between(store, project, trend.between(change), commits, &point.recording, name)
+}
+
+/// The same of an event: by the benchmark that it moved most.
+pub(crate) fn narrowing_of_event(store: &Store, project: &str, event: &Event) -> Option<String> {
+    let name = &event.moved.first()?.benchmark.name;
+    let recording = &event.after.recording;
+    narrowing_between(store, project, event.between(), event.commits(), recording, name)
+}
+
+fn narrowing_between(
+    store: &Store,
+    project: &str,
+    between: (Option<&Revision>, Option<&Revision>),
+    commits: Option<u64>,
+    recording: &str,
+    benchmark: &str,
+) -> Option<String> {
+    let (before, after) = (between.0?, between.1?);
     // What is no commit of a repository, git knows nothing of.
     let (from, to) =
         (before.ordinal.map(|_| before.short())?, after.ordinal.map(|_| after.short())?);
-    if from == to || gone(trend, change).is_some() {
+    if from == to || gone(between).is_some() {
         return None;
     }
-    if trend.commits(change) == Some(1) {
+    if commits == Some(1) {
         return Some(format!("git show {to}"));
     }
-    let point = trend.series.points.get(change.latest)?;
-    let argv = store.find(project, &point.recording).map(|run| run.argv).unwrap_or_default();
+    let argv = store.find(project, recording).map(|run| run.argv).unwrap_or_default();
     // How the program is built, no record says.
     let own = match argv.get(1).map(String::as_str) {
         Some("run") => "-- COMMAND".to_owned(),
         Some("bench") => {
-            let name = trend.series.benchmark.name.clone();
+            let name = benchmark.to_owned();
             format!("{} -- PROGRAM", shell_line(&["--benchmark".to_owned(), name]))
         }
         _ => return Some(format!("git log --oneline --first-parent {from}..{to}")),
     };
     Some(format!("assay bisect {from}..{to} --build LINE {own}"))
+}
+
+/// That a benchmark vanished.
+pub(crate) fn vanished(name: &str, gone: &Vanished) -> Finding {
+    let last = gone.last.revision.as_ref().map_or_else(|| gone.last.short(), |r| r.short());
+    trend::vanished(name, last, gone.runs)
 }
