@@ -4,7 +4,8 @@
 //!     cargo run --release -p assay-stats --example speed -- bootstrap VALUES RESAMPLES THREADS
 //!
 //! TASK is one of `shift` (Hodges-Lehmann with its 95 % interval, and the Mann-Whitney test), `test`
-//! (Mann-Whitney alone), `acf` (30 lags of one sample), `time` (its autocorrelation time), `sort`,
+//! (Mann-Whitney alone), `acf` (30 lags of one sample), `time` (its autocorrelation time), `levels`
+//! (changes of level), `sort`,
 //! `data` (nothing: what the data alone cost in memory). Sorting belongs to the task. One task a
 //! process, so that its peak memory can be told.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "an example prints, and may stop")]
@@ -12,7 +13,7 @@
 use assay_stats::bootstrap::{Statistic, bootstrap};
 use assay_stats::resampling::Stream;
 use assay_stats::two_sample::{RankSum, shift_with_interval};
-use assay_stats::{autocorrelation, descriptive};
+use assay_stats::{autocorrelation, change_points, descriptive};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -54,6 +55,12 @@ fn main() {
         "test" => timed(repeats, || {
             let (x, y) = (descriptive::sorted(&x), descriptive::sorted(&y));
             RankSum::of(&x, &y).unwrap().asymptotic(true).two
+        }),
+        "levels" => timed(repeats, || {
+            // Every hundredth value begins another level.
+            let stairs = |(i, x): (usize, &f64)| x * (1.0 + (i / 100 * 7 % 5) as f64);
+            let xs: Vec<f64> = x.iter().enumerate().map(stairs).collect();
+            change_points::levels(&xs, 0.02, 5, 1).changes.len() as f64
         }),
         "acf" => timed(repeats, || {
             autocorrelation::autocorrelation(&x, 30).iter().fold(0.0, |a, &b| a.max(b.abs()))
