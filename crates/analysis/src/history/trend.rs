@@ -140,7 +140,7 @@ fn change(
 ) -> Option<Change> {
     let &[from, index, to] = edge else { return None };
     let near = &values[from..to];
-    let (first, last) = change_points::places(near, index - from, found.lag1, confidence, SEED);
+    let (first, last) = change_points::places(near, index - from, found.lag1, confidence);
     let size = size(&values[from..index], &values[index..to], better, confidence)?;
     let p =
         found.changes.iter().find(|change| change.index == index).map_or(1.0, |change| change.p);
