@@ -259,7 +259,7 @@ pub const FEWEST_RUNS: usize = 5;
 /// The chance of seeing a change of level in a history where there is none. A series has one look at it, however many runs it has; of many
 /// series at once [`EVENTS_ERROR`] holds, too.
 pub const LEVEL_CHANGED: f64 = 0.02;
-/// Of the changes that all series of a project are said to have, at most this share is false on average.
+/// Of the events that a project is said to have, at most this share is false on average.
 pub const EVENTS_ERROR: f64 = 0.05;
 /// The chance of seeing a series creep that doesn't.
 pub const CREEP_LEVEL: f64 = 0.01;

@@ -2,11 +2,13 @@
 //!
 //! A change lies somewhere between two runs. Changes on one machine that may lie at one and the same place are one event, and there are no more events
 //! than it takes: the fewest places that explain all changes (the ends of the shortest reaches pierce all others). Each change belongs to the one that is nearest
-//! to where it fits best, and the event lies where all of its changes may. So two causes that no series tells apart are one event, and a change
+//! to where it fits best, and the event lies where all of its changes may. Sets of places share their error, among the changes of a machine when they are put
+//! together, among those of an event for where it lies: of a hundred changes with one cause, sets at 95 % would miss its place five times. So two causes that no series tells apart are one event, and a change
 //! that is known poorly makes none of its own.
 //!
-//! All series share the error: of the changes and creeping series that are told, at most [`policy::EVENTS_ERROR`] are false on average, as
-//! Benjamini and Hochberg have it; where nothing changed, in so many of all looks is anything told. Whoever looks at one series alone sees more.
+//! All series share the error: of the events and creeping series that are told, at most [`policy::EVENTS_ERROR`] are false on average, as
+//! Benjamini and Hochberg have it, with as many questions as there are series at least; where nothing changed, in so many of all looks is anything told. The chance of an
+//! event is that of its changes by Simes' rule, so what moved many counts once, and lets no false ones in beside it. Whoever looks at one series alone sees more.
 
 use super::creep::Creep;
 use super::trend::{Change, Trend, commits_between, too_few_runs_of_several, without_commit};
@@ -65,6 +67,14 @@ impl Event {
         (self.moved.len() - better, better)
     }
 
+    /// The chance of finding anything so clear where nothing changed (Simes, "An improved Bonferroni procedure", 1986).
+    fn chance(&self) -> f64 {
+        let mut chances: Vec<f64> = self.moved.iter().map(|moved| moved.change.p).collect();
+        chances.sort_by(f64::total_cmp);
+        let count = chances.len() as f64;
+        chances.iter().enumerate().map(|(i, p)| p * count / (i + 1) as f64).fold(1.0, f64::min)
+    }
+
     /// Whether it lies between runs of one commit.
     pub fn is_of_the_machine(&self) -> bool {
         matches!(self.between(), (Some(before), Some(after)) if before.commit == after.commit)
@@ -98,8 +108,6 @@ pub struct Gathering {
     findings: Vec<Finding>,
     series: usize,
     told: usize,
-    /// Series without anything, which share the error as well.
-    quiet: usize,
     machines: BTreeSet<String>,
     days: Option<(i64, i64)>,
     confidence: f64,
@@ -109,9 +117,17 @@ pub struct Gathering {
 struct Found {
     machine: String,
     moved: Moved,
-    before: Point,
     best: Point,
-    after: Point,
+    /// The last run before it and the first that has it, where the error is shared by 1, 2, 4, … changes.
+    around: Vec<(Point, Point)>,
+}
+
+impl Found {
+    /// The runs around it where so many changes share the error.
+    fn around(&self, changes: usize) -> &(Point, Point) {
+        let doubled = changes.max(1).next_power_of_two().trailing_zeros() as usize;
+        &self.around[doubled.min(self.around.len() - 1)]
+    }
 }
 
 impl Gathering {
@@ -126,17 +142,18 @@ impl Gathering {
             let (first, last) = self.days.unwrap_or((started, started));
             self.days = Some((first.min(started), last.max(started)));
         }
-        self.quiet += usize::from(trend.changes.is_empty() && trend.creeps.is_empty());
         for change in &trend.changes {
-            let at = |index: Option<usize>| index.and_then(|index| points.get(index)).cloned();
-            let places = (at(change.earliest.checked_sub(1)), at(Some(change.index)));
-            let ((Some(before), Some(best)), Some(after)) = (places, at(Some(change.latest)))
-            else {
+            let of = |&(earliest, latest): &(usize, usize)| {
+                Some((points.get(earliest.checked_sub(1)?)?.clone(), points.get(latest)?.clone()))
+            };
+            let around: Option<Vec<(Point, Point)>> = change.shared.iter().map(of).collect();
+            let best = points.get(change.index).cloned();
+            let Some((best, around)) = best.zip(around).filter(|(_, a)| !a.is_empty()) else {
                 continue;
             };
             let (benchmark, metric) = (benchmark.clone(), metric.clone());
             let moved = Moved { benchmark, metric, change: change.clone() };
-            self.found.push(Found { machine: machine.clone(), moved, before, best, after });
+            self.found.push(Found { machine: machine.clone(), moved, best, around });
         }
         let creeps = trend.findings.iter().filter(|finding| finding.code == "CREEP");
         let least = |p: f64, creep: &Creep| p.min(creep.p);
@@ -153,21 +170,22 @@ impl Gathering {
 
     /// The events. O(changes · (log changes + events)).
     pub fn finish(mut self) -> Events {
-        let found = self.found.iter().map(|found| found.moved.change.p);
-        let all: Vec<f64> = found
-            .chain(self.creeps.iter().map(|(p, _)| *p))
-            .chain(std::iter::repeat_n(1.0, self.quiet))
-            .collect();
-        let adjusted = adjust::benjamini_hochberg(&all);
-        let is_sure: Vec<bool> = adjusted.iter().map(|p| *p <= policy::EVENTS_ERROR).collect();
-        let of_creeps = is_sure[self.found.len()..].iter().zip(self.creeps);
-        let creeps = of_creeps.filter(|(is_sure, _)| **is_sure).flat_map(|(_, (_, found))| found);
-        let mut findings: Vec<Finding> = creeps.collect();
         let mut machines: BTreeMap<String, Vec<Found>> = BTreeMap::new();
-        for (found, _) in self.found.drain(..).zip(&is_sure).filter(|(_, is_sure)| **is_sure) {
+        for found in self.found.drain(..) {
             machines.entry(found.machine.clone()).or_default().push(found);
         }
-        let mut events: Vec<Event> = machines.into_values().flat_map(events_of_machine).collect();
+        let all: Vec<Event> = machines.into_values().flat_map(events_of_machine).collect();
+        let chances = all.iter().map(Event::chance).chain(self.creeps.iter().map(|(p, _)| *p));
+        let mut chances: Vec<f64> = chances.collect();
+        // A series without anything is a question, too.
+        chances.resize(chances.len().max(self.series), 1.0);
+        let adjusted = adjust::benjamini_hochberg(&chances);
+        let is_sure = |place: usize| adjusted[place] <= policy::EVENTS_ERROR;
+        let creeps = self.creeps.into_iter().enumerate();
+        let creeps = creeps.filter(|(place, _)| is_sure(all.len() + place));
+        let mut findings: Vec<Finding> = creeps.flat_map(|(_, (_, found))| found).collect();
+        let events = all.into_iter().enumerate().filter(|(place, _)| is_sure(*place));
+        let mut events: Vec<Event> = events.map(|(_, event)| event).collect();
         latest_first(&mut events);
         let of_machine = events.iter().filter(|event| event.is_of_the_machine());
         findings.extend(of_machine.map(|event| without_commit(&event.after)));
@@ -207,15 +225,20 @@ fn places(points: &mut Vec<Point>) -> HashMap<(String, Option<String>), usize> {
 
 /// The changes of one machine, as events.
 fn events_of_machine(found: Vec<Found>) -> Vec<Event> {
-    let runs = |found: &Found| [found.before.clone(), found.best.clone(), found.after.clone()];
+    let all = found.len();
+    let runs = |found: &Found| {
+        let ends = found.around.iter().flat_map(|(before, after)| [before.clone(), after.clone()]);
+        ends.chain([found.best.clone()]).collect::<Vec<Point>>()
+    };
     let mut points: Vec<Point> = found.iter().flat_map(runs).collect();
     let places = places(&mut points);
     let place = |point: &Point| places.get(&key(point)).copied().unwrap_or_default();
     // It came with one of the runs behind the first, up to the last. Series may differ in their order, where some lack revisions.
-    let reach = |found: &Found| {
-        let (before, after) = (place(&found.before), place(&found.after));
+    let reach_of = |(before, after): &(Point, Point)| {
+        let (before, after) = (place(before), place(after));
         (before.min(after), before.max(after).max(before.min(after) + 1))
     };
+    let reach = |found: &Found| reach_of(found.around(all));
     let mut reaches: Vec<(usize, usize, usize)> =
         found.iter().map(|found| (reach(found).1, reach(found).0, place(&found.best))).collect();
     reaches.sort_unstable();
@@ -235,8 +258,14 @@ fn events_of_machine(found: Vec<Found>) -> Vec<Event> {
         groups.entry(nearest).or_default().push(found);
     }
     let event = |mut group: Vec<Found>| {
-        let before = group.iter().max_by_key(|found| reach(found).0)?.before.clone();
-        let after = group.iter().min_by_key(|found| reach(found).1)?.after.clone();
+        let common = |changes: usize| {
+            let ends = || group.iter().map(|found| found.around(changes));
+            let before = ends().max_by_key(|ends| reach_of(ends).0)?;
+            let after = ends().min_by_key(|ends| reach_of(ends).1)?;
+            let is_one = reach_of(before).0 < reach_of(after).1;
+            is_one.then(|| (before.0.clone(), after.1.clone()))
+        };
+        let (before, after) = common(group.len()).or_else(|| common(all))?;
         group.sort_by(|a, b| b.moved.weight().total_cmp(&a.moved.weight()));
         let machine = group.first()?.machine.clone();
         let moved = group.into_iter().map(|found| found.moved).collect();

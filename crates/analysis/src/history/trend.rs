@@ -18,6 +18,9 @@ use assay_stats::{Interval, descriptive, two_sample};
 /// Seed of the order of equal values: the same runs always give the same changes.
 pub(super) const SEED: u64 = 20;
 
+/// So often the number of changes that share an error is doubled: a thousand of them.
+const SHARED: usize = 11;
+
 /// Runs between two changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
@@ -46,6 +49,8 @@ pub struct Change {
     pub verdict: Verdict,
     /// The chance of finding anything so clear in a series of as many runs that didn't change.
     pub p: f64,
+    /// The earliest and the latest run where the error is shared by 1, 2, 4, … changes.
+    pub(super) shared: Vec<(usize, usize)>,
 }
 
 /// A series with its changes.
@@ -140,18 +145,24 @@ fn change(
 ) -> Option<Change> {
     let &[from, index, to] = edge else { return None };
     let near = &values[from..to];
-    let (first, last) = change_points::places(near, index - from, found.lag1, confidence);
+    let sharing = (0..SHARED).map(|doubled| 1.0 - (1.0 - confidence) / f64::from(1 << doubled));
+    let sharing: Vec<f64> = sharing.collect();
+    let places = change_points::places(near, index - from, found.lag1, &sharing);
+    let shared: Vec<(usize, usize)> =
+        places.into_iter().map(|(first, last)| (from + first, from + last)).collect();
+    let &(earliest, latest) = shared.first()?;
     let size = size(&values[from..index], &values[index..to], better, confidence)?;
     let p =
         found.changes.iter().find(|change| change.index == index).map_or(1.0, |change| change.p);
     Some(Change {
         index,
-        earliest: from + first,
-        latest: from + last,
+        earliest,
+        latest,
         ratio: size.ratio,
         shift: size.shift,
         verdict: size.verdict,
         p,
+        shared,
     })
 }
 

@@ -92,28 +92,32 @@ pub fn levels(xs: &[f64], level: f64, shortest: usize, seed: u64) -> Levels {
     Levels { changes: (0..places.len()).map(change).collect(), lag1 }
 }
 
-/// Where a change may lie, beside the place that fits best: the first and the last place, as indices of the first value of the new level.
+/// Where a change may lie, beside the place that fits best, for each of some confidences: the first and the last place, as indices of the first value
+/// of the new level.
 ///
 /// Hansen, "Sample splitting and threshold estimation" (Econometrica, 2000): the places whose likelihood ratio against the best one stays
 /// below −2 ln(1 − √confidence) are a confidence set of the place, which errs on the wide side for changes that are large beside the noise.
 ///
-/// `xs`: finite, in their order, with one change; `best`, where it was found, is between the two; `lag1` as [`levels`] gives it; `confidence` in 0..1.
-/// At least one value stays on each side. O(n log n).
+/// `xs`: finite, in their order, with one change; `best`, where it was found, is between the two; `lag1` as [`levels`] gives it; `confidences` in 0..1.
+/// At least one value stays on each side. O(n log n + n for each).
 #[must_use]
-pub fn places(xs: &[f64], best: usize, lag1: f64, confidence: f64) -> (usize, usize) {
+pub fn places(xs: &[f64], best: usize, lag1: f64, confidences: &[f64]) -> Vec<(usize, usize)> {
     let n = xs.len();
     if n < 4 || best == 0 || best >= n {
-        return (best, best);
+        return vec![(best, best); confidences.len()];
     }
     let white = White::new(&brought_in(xs, best), lag1);
     let mut residues = vec![f64::INFINITY; n];
     white.steps(|place, gain| residues[place] = white.residue - gain);
     let least = residues.iter().copied().fold(f64::INFINITY, f64::min).max(f64::MIN_POSITIVE);
-    let critical = -2.0 * (1.0 - confidence.sqrt()).ln();
-    let may_be = |place: &usize| n as f64 * (residues[*place] / least).ln() <= critical;
-    let first = (1..n).find(may_be).unwrap_or(best).min(best);
-    let last = (1..n).rev().find(may_be).unwrap_or(best).max(best);
-    (first, last)
+    let set = |confidence: &f64| {
+        let critical = -2.0 * (1.0 - confidence.sqrt()).ln();
+        let may_be = |place: &usize| n as f64 * (residues[*place] / least).ln() <= critical;
+        let first = (1..n).find(may_be).unwrap_or(best).min(best);
+        let last = (1..n).rev().find(may_be).unwrap_or(best).max(best);
+        (first, last)
+    };
+    confidences.iter().map(set).collect()
 }
 
 /// How a series goes from its first to its last level.

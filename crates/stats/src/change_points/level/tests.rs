@@ -121,9 +121,9 @@ fn the_set_of_places_holds_the_place_as_often_as_it_says() {
         let (mut held, mut wide) = (0, 0);
         for number in 0..400 {
             let xs = step(&mut Stream::new(5, number), 60, 25, size, phi);
-            let (first, last) = places(&xs, 25, phi, 0.95);
+            let (first, last) = places(&xs, 25, phi, &[0.95])[0];
             // The best place is not known beforehand.
-            let (first_alone, last_alone) = places(&xs, first.midpoint(last), phi, 0.95);
+            let (first_alone, last_alone) = places(&xs, first.midpoint(last), phi, &[0.95])[0];
             held += usize::from((first_alone..=last_alone).contains(&25));
             wide += last - first;
         }
@@ -138,10 +138,10 @@ fn the_set_of_places_holds_the_place_as_often_as_it_says() {
 fn a_clear_step_has_one_place_and_nothing_is_out_of_range() {
     let xs: Vec<f64> =
         (0..40).map(|i| f64::from(i % 5) + if i < 20 { 0.0 } else { 100.0 }).collect();
-    let (first, last) = places(&xs, 20, 0.0, 0.95);
+    let (first, last) = places(&xs, 20, 0.0, &[0.95])[0];
     assert!(first >= 17 && last <= 24 && (first..=last).contains(&20), "{first} {last}");
-    assert_eq!(places(&xs, 0, 0.0, 0.95), (0, 0));
-    assert_eq!(places(&xs[..3], 2, 0.0, 0.95), (2, 2));
+    assert_eq!(places(&xs, 0, 0.0, &[0.95, 0.99]), [(0, 0); 2]);
+    assert_eq!(places(&xs[..3], 2, 0.0, &[0.95]), [(2, 2)]);
 }
 
 #[test]
