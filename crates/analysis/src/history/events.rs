@@ -15,7 +15,7 @@ use super::trend::{Change, Trend, commits_between, too_few_runs_of_several, with
 use super::{Benchmark, Point, Revision, Series, in_order};
 use crate::policy;
 use crate::verdict::Verdict;
-use assay_data::{Finding, Metric, Severity};
+use assay_data::{Finding, Metric};
 use assay_stats::adjust;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -285,22 +285,10 @@ pub fn of_one_metric(mut series: Vec<Series>) -> (Vec<Series>, Option<Finding>) 
     (series, changed)
 }
 
-/// That one metric is another than it was, if it is.
+/// That one metric has another unit than it had, if it has.
 pub fn unit_changed(benchmark: &Benchmark, was: &Metric, is: &Metric) -> Option<Finding> {
-    if was.name != is.name || was == is {
-        return None;
-    }
-    let (before, now) = (was.unit.symbol(), is.unit.symbol());
-    let what = match before == now {
-        true => "with another direction".to_owned(),
-        false => format!("in `{before}`, now in `{now}`"),
-    };
-    let label = benchmark.label();
-    let message = format!(
-        "{} of {label} was recorded {what}: runs before that are a series of their own",
-        is.name
-    );
-    Some(Finding::new("UNIT_CHANGED", Severity::Note, message).about(&label))
+    let other = was.name == is.name && was.unit != is.unit;
+    other.then(|| super::gate::unit_changed(&benchmark.label(), is, &was.unit))
 }
 
 #[cfg(test)]
