@@ -133,7 +133,8 @@ fn the_pages_say_without_scripts_what_changed_and_stay_small() {
         "{overview}"
     );
     assert!(
-        overview.contains("lies in the") && overview.contains("<polyline points=\"0,"),
+        overview.contains("<strong>1 series worse</strong> in the")
+            && overview.contains("<polyline points=\"0,"),
         "{overview}"
     );
     let page = room.read(&page_of(&room, "BM_Copy"));

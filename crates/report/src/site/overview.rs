@@ -151,7 +151,7 @@ fn happened(event: &Event, narrow: Option<&str>, files: &Files<'_>, machines: us
         day: date(event.after.started),
         ways: ways(event),
         place: clean(&place_of_event(event)),
-        on: if machines > 1 { clean(&format!("on {}", event.machine)) } else { String::new() },
+        on: if machines > 1 { clean(&format!(" on {}", event.machine)) } else { String::new() },
         moved: event.moved.iter().take(MOVED).map(moved).collect(),
         more: if more > 0 {
             format!("and {} more", number::grouped(more as u64))
