@@ -72,6 +72,8 @@ use crate::limits::too_many;
 use crate::read_error::ReadError;
 use crate::samples::Samples;
 use crate::select::Filter;
+use crate::test_results::TestResults;
+use std::cell::RefCell;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -168,6 +170,8 @@ struct Context<'a> {
     label: &'a str,
     /// The file as the user named it.
     file: &'a str,
+    /// Where single tests of a report are kept, for those who run the suite; `None`: their times are all that is wanted.
+    tests: Option<&'a RefCell<TestResults>>,
 }
 
 /// What one input yields.
@@ -195,7 +199,7 @@ pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Sam
     for (path, label) in paths.into_iter().zip(labels) {
         if path.as_os_str() != "-" && criterion::is_directory(path) {
             let file = path.display().to_string();
-            let context = Context { options, label: &label, file: &file };
+            let context = Context { options, label: &label, file: &file, tests: None };
             let part = criterion::read_directory(path, &context)?;
             parts.push(merge::Labelled { file, label, part });
             continue;
@@ -206,7 +210,7 @@ pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Sam
             Input::open(path)?
         };
         let file = input.file.clone();
-        let context = Context { options, label: &label, file: &file };
+        let context = Context { options, label: &label, file: &file, tests: None };
         let again = || (path.as_os_str() != "-").then(|| Input::open(path));
         let part = read_one(input, &context).map_err(|error| tried(error, &context, again))?;
         parts.push(merge::Labelled { file, label, part });
@@ -255,12 +259,39 @@ pub fn load_bytes(
     let label = names::labels(&[Path::new(name)]).remove(0);
     let bytes: Arc<[u8]> = bytes.into();
     let input = || Input::of(std::io::Cursor::new(Arc::clone(&bytes)), name);
-    let context = Context { options, label: &label, file: name };
+    let context = Context { options, label: &label, file: name, tests: None };
     let part = read_one(input()?, &context);
     let part = part.map_err(|error| tried(error, &context, || Some(input())))?;
     let mut samples = part.samples;
     leave_out(&mut samples, options)?;
     Ok(samples)
+}
+
+/// Reads a report of a test framework from memory, test by test; messages call it `name`. O(bytes).
+///
+/// # Errors
+/// When it is no such report, or breaks off. Tests without times are no error, nor is a report of none.
+pub fn read_tests(bytes: Vec<u8>, name: &str) -> Result<TestResults, ImportError> {
+    let (kept, options) = (RefCell::default(), ImportOptions::default());
+    let input = Input::of(std::io::Cursor::new(bytes), name)?;
+    let head = Head::of(valid_text(&input.head));
+    let format = format_of(&head).filter(|format| matches!(format.group, Group::Tests));
+    let Some(format) = format else {
+        let (file, seen) = (name.to_owned(), unknown::seen(&head));
+        return Err(ImportError::Unknown { file, seen, known: unknown::known() });
+    };
+    let context = Context { options: &options, label: name, file: name, tests: Some(&kept) };
+    let read = (format.read)(input, &context);
+    let mut results = kept.into_inner();
+    match read {
+        // What has no times has no samples, and yet was run.
+        Err(error) if !results.is_whole => Err(error),
+        Err(_) => Ok(results),
+        Ok(part) => {
+            results.tool = part.samples.tool;
+            Ok(results)
+        }
+    }
 }
 
 /// An error with its advice, if that reads the file.

@@ -34,6 +34,7 @@ pub mod samples;
 pub mod select;
 pub mod source;
 pub mod test_log;
+pub mod test_results;
 pub mod tool;
 pub mod unit;
 

@@ -1,14 +1,31 @@
-//! Test suites: what can be learnt about the tests of a project from what their frameworks write.
+//! Test suites: how test frameworks are asked and what they answer, and what can be learnt about the tests of a project from their logs.
 //!
+//! - [`frameworks`]: which framework a command runs, how it is asked for the time of every test, how its answer is read. Each has a file.
+//! - [`run`]: what one run of a suite told; [`parts`]: where its time went.
 //! - [`hooks`]: what is loaded into a suite's processes, and writes what happens there;
 //! - [`log`]: which test wrote how much into a log, and which lines those are.
 //!
-//! Pure: bytes in, data out. No process is started, no file opened and no clock read here; nothing is decided or printed.
+//! No process is started and no clock is read here, nothing is decided or printed. The files that are read are the answers of frameworks, and those
+//! by which a project says which framework it has.
 
 #![cfg_attr(
     test,
     allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
 )]
 
+mod asking;
+mod call;
+mod error;
+mod events;
+pub mod frameworks;
 pub mod hooks;
 pub mod log;
+pub mod parts;
+mod reports;
+pub mod run;
+
+pub use asking::{Answer, Order, Request, Text, Wanted};
+pub use call::Call;
+pub use error::SuiteError;
+pub use frameworks::{Framework, Orders};
+pub use run::Run;

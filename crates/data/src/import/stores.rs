@@ -143,7 +143,7 @@ fn with_context<T>(
 ) -> Result<T, ImportError> {
     let input = Input::open(path)?;
     let file = input.file.clone();
-    read(input, &Context { options, label, file: &file })
+    read(input, &Context { options, label, file: &file, tests: None })
 }
 
 /// Files below a directory that are wanted, in the order of their paths, so deep at most. What can't be listed has none: whether there

@@ -23,19 +23,14 @@ use super::troubles::Troubles;
 use super::{Context, ImportError, Part};
 use crate::finding::shared::{benchmark_errors, benchmarks_skipped};
 use crate::samples::{Metric, Outcome};
+use crate::test_results::{TestResult, TestResults, TestStatus as Status};
+use std::cell::RefCell;
 use std::collections::HashMap;
-
-/// What came of a test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
-    Passed,
-    Failed,
-    Skipped,
-}
 
 /// Gathers the runs of tests.
 struct Tests<'a> {
     recorder: Recorder<'a>,
+    kept: Option<&'a RefCell<TestResults>>,
     wall: usize,
     /// How many times each name stood in the present run.
     names: HashMap<String, u32>,
@@ -51,7 +46,8 @@ impl<'a> Tests<'a> {
         let wall = recorder.metric(&Metric::wall());
         let wall = wall.map_err(|problem| recorder.whole_file(problem))?;
         let [skipped, untimed, broken] = std::array::from_fn(|_| Troubles::default());
-        Ok(Self { recorder, wall, names: HashMap::new(), skipped, untimed, broken })
+        let names = HashMap::new();
+        Ok(Self { recorder, kept: context.tests, wall, names, skipped, untimed, broken })
     }
 
     /// Another run of the suite begins: names may come again.
@@ -85,6 +81,11 @@ impl<'a> Tests<'a> {
     /// # Errors
     /// As for [`Self::add`].
     fn observe(&mut self, name: &str, seconds: Option<f64>, status: Status) -> Result<(), String> {
+        if let Some(kept) = self.kept {
+            let test =
+                TestResult { name: name.to_owned(), seconds, status, ..TestResult::default() };
+            kept.borrow_mut().tests.push(test);
+        }
         let outcome = match status {
             Status::Passed => Outcome::Ok,
             Status::Failed => Outcome::Exit(1),
@@ -101,8 +102,19 @@ impl<'a> Tests<'a> {
         self.recorder.observe(test, &[], outcome, &[(self.wall, seconds)])
     }
 
+    /// Says more of the test that was added last, where somebody wants to know it.
+    fn more(&self, say: impl FnOnce(&mut TestResult)) {
+        let Some(kept) = self.kept else { return };
+        if let Some(test) = kept.borrow_mut().tests.last_mut() {
+            say(test);
+        }
+    }
+
     /// Notes a test that never ended, or a file whose tests never began.
     fn broken(&mut self, name: &str) {
+        if let Some(kept) = self.kept {
+            kept.borrow_mut().unfinished.push(name.to_owned());
+        }
         self.broken.add(format!("`{name}`"));
     }
 
@@ -118,6 +130,9 @@ impl<'a> Tests<'a> {
     /// # Errors
     /// When no test has a time.
     fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
+        if let Some(kept) = self.kept {
+            kept.borrow_mut().is_whole = true;
+        }
         if let Some(seen) = self.broken.told() {
             let message = format!("not everything ran to its end: {seen}");
             self.recorder.finding(benchmark_errors(&message, self.broken.count()));

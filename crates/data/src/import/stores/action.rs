@@ -100,7 +100,7 @@ pub(super) fn read(
     let id = entry.commit.as_ref().and_then(|commit| commit.id.as_deref());
     let source = format!("{file}, {suite} of {}", id.unwrap_or("no commit"));
     let label = "github-action-benchmark";
-    let context = Context { options, label, file: &source };
+    let context = Context { options, label, file: &source, tests: None };
     let mut recorder = Recorder::new(&context, label);
     if let Some(id) = id {
         recorder.fact("git_commit", id);

@@ -38,6 +38,13 @@ struct Example {
     status: String,
     #[serde(default, deserialize_with = "json::some_time")]
     run_time: Option<Number>,
+    exception: Option<Said>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    #[serde(default)]
+    message: Option<String>,
 }
 
 /// `rspec --format json`: examples are called by their file and their description.
@@ -64,6 +71,10 @@ pub(in crate::import) fn read_rspec(
             let name = joined(file, &example.full_description);
             let added = tests.add(&name, example.run_time.map(|time| time.0), status);
             result = std::mem::replace(&mut result, Ok(())).and(added);
+            tests.more(|test| {
+                test.file = Some(file.to_owned());
+                test.message = example.exception.as_ref().and_then(|said| said.message.clone());
+            });
         }
     })?;
     finished(tests, result, "examples without `run_time`")
@@ -93,6 +104,8 @@ struct Assertion {
     status: String,
     #[serde(default, deserialize_with = "json::some_time")]
     duration: Option<Number>,
+    #[serde(default)]
+    failure_messages: Vec<String>,
 }
 
 /// `jest --json`, `vitest --reporter=json`: times are milliseconds; jest rounds them to whole ones.
@@ -123,6 +136,10 @@ pub(in crate::import) fn read_jest(
                 let seconds = test.duration.map(|time| time.0 / 1e3);
                 let added = tests.add(&joined(&short, test.full_name.trim()), seconds, status);
                 result = std::mem::replace(&mut result, Ok(())).and(added);
+                tests.more(|own| {
+                    own.file = Some(file.name.clone());
+                    own.message = test.failure_messages.first().cloned();
+                });
             }
         }
     })?;
@@ -148,6 +165,7 @@ struct Item {
 struct Stage {
     #[serde(default, deserialize_with = "json::some_time")]
     duration: Option<Number>,
+    crash: Option<Said>,
 }
 
 /// pytest-json-report: a test's time is that of its setup, its body and its teardown, as in pytest's own XML.
@@ -172,6 +190,12 @@ pub(in crate::import) fn read_pytest(
             let seconds = (!times.is_empty()).then(|| times.iter().sum());
             let added = tests.add(&item.nodeid, seconds, status);
             result = std::mem::replace(&mut result, Ok(())).and(added);
+            tests.more(|test| {
+                test.file = item.nodeid.split_once("::").map(|(file, _)| file.to_owned());
+                let stages = [&item.setup, &item.call, &item.teardown].into_iter().flatten();
+                let mut crashes = stages.filter_map(|stage| stage.crash.as_ref());
+                test.message = crashes.find_map(|said| said.message.clone());
+            });
         }
     })?;
     finished(tests, result, "tests without `duration`")

@@ -8,7 +8,7 @@ use crate::import::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::marker::PhantomData;
 
 pub(in crate::import) fn recognise_go(head: &Head<'_>) -> bool {
@@ -69,12 +69,15 @@ struct GoEvent {
     test: Option<String>,
     #[serde(default, deserialize_with = "json::some_time")]
     elapsed: Option<Number>,
+    output: Option<String>,
 }
 
 /// What is known of a Go test that runs.
 #[derive(Default)]
 struct Running {
-    began: Option<f64>,
+    began: Option<Moment>,
+    /// What it printed, where somebody wants to know why it failed.
+    said: String,
     /// Whether it waited for others: then the time from begin to end is not its own.
     paused: bool,
     has_subtests: bool,
@@ -85,6 +88,7 @@ struct Running {
 pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut tests = Tests::new(context, "go test -json")?;
     let mut running: HashMap<String, Running> = HashMap::new();
+    let mut packages = Packages::default();
     let mut has_started = false;
     let expected = "events of `go test -json`: `{\"Action\": …, \"Package\": …, \"Test\": …}`";
     each(input, context, expected, |event: GoEvent| {
@@ -92,9 +96,12 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
             tests.recorder.started(time);
             has_started = true;
         }
-        let Some(test) = &event.test else { return Ok(()) };
+        let at = event.time.as_deref().and_then(moment);
+        let Some(test) = &event.test else {
+            packages.event(&event, at, &tests);
+            return Ok(());
+        };
         let name = format!("{}: {test}", event.package);
-        let at = event.time.as_deref().and_then(seconds_of_day);
         match event.action.as_str() {
             "run" => {
                 running.insert(name, Running { began: at, ..Running::default() });
@@ -113,7 +120,20 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
                 }
                 Ok(())
             }
+            "output" => {
+                let said = event.output.as_deref().filter(|_| tests.kept.is_some());
+                if let (Some(test), Some(said)) = (running.get_mut(&name), said)
+                    && test.said.len() < MOST_SAID
+                    && !said.trim_start().starts_with(['=', '-'])
+                {
+                    test.said.push_str(said);
+                }
+                Ok(())
+            }
             "pass" | "fail" | "skip" => {
+                if event.action == "fail" {
+                    packages.failed.insert(event.package.clone());
+                }
                 let known = running.remove(&name).unwrap_or_default();
                 if known.has_subtests {
                     return Ok(());
@@ -124,8 +144,15 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
                     _ => Status::Skipped,
                 };
                 let between = at.zip(known.began).filter(|_| !known.paused);
-                let seconds = between.map(|(end, begin)| (end - begin).rem_euclid(DAY));
-                tests.observe(&name, seconds.or(event.elapsed.map(|time| time.0)), status)
+                let seconds = between.map(|(end, begin)| end.since(begin).max(0.0));
+                tests.observe(&name, seconds.or(event.elapsed.map(|time| time.0)), status)?;
+                tests.more(|own| {
+                    own.file = Some(event.package.clone());
+                    own.span = between.map(|(end, begin)| (begin.since_1970(), end.since_1970()));
+                    let said = Some(known.said.trim().to_owned()).filter(|said| !said.is_empty());
+                    own.message = said.filter(|_| status == Status::Failed);
+                });
+                Ok(())
             }
             _ => Ok(()),
         }
@@ -134,17 +161,87 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
     tests.finish("events of no test")
 }
 
-const DAY: f64 = 86_400.0;
+/// So many bytes are kept of what a test prints.
+const MOST_SAID: usize = 4096;
 
-/// Seconds since midnight of a time such as `2026-11-21T02:23:09.097574815Z`.
-fn seconds_of_day(time: &str) -> Option<f64> {
-    let clock = time.split_once('T')?.1;
-    let clock = clock.get(..clock.find(['Z', '+', '-'])?)?;
-    let mut parts = clock.split(':');
-    let mut part = || parts.next()?.parse::<f64>().ok();
-    let (hours, minutes, seconds) = (part()?, part()?, part()?);
-    Some(hours * 3600.0 + minutes * 60.0 + seconds)
+/// The packages of a run of Go tests: when each ran, and which failed before any of its tests did.
+#[derive(Default)]
+struct Packages {
+    began: HashMap<String, f64>,
+    /// Those of which a test failed.
+    failed: HashSet<String>,
 }
+
+impl Packages {
+    /// Takes an event of a package.
+    fn event(&mut self, event: &GoEvent, at: Option<Moment>, tests: &Tests<'_>) {
+        let Some(kept) = tests.kept else { return };
+        let at = at.map(Moment::since_1970);
+        let package = &event.package;
+        match event.action.as_str() {
+            "start" => {
+                self.began.extend(at.map(|at| (package.clone(), at)));
+            }
+            "pass" | "fail" | "skip" => {
+                if event.action == "fail" && !self.failed.contains(package) {
+                    kept.borrow_mut().unfinished.push(package.clone());
+                }
+                if let (Some(end), Some(began)) = (at, self.began.remove(package)) {
+                    kept.borrow_mut().groups.push((package.clone(), began, end));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Midnight before a time such as `2026-11-21T02:23:09.097574815Z` or `…+02:00`, and the time since then, s: in one number
+/// microseconds would be lost.
+fn moment(time: &str) -> Option<Moment> {
+    let (date, clock) = time.split_once('T')?;
+    let (clock, zone) = clock.split_at(clock.find(['Z', '+', '-'])?);
+    let numbers = |text: &str, by: char| -> Option<[f64; 3]> {
+        let mut parts = text.split(by).map(|part| part.parse::<f64>().ok());
+        Some([parts.next()??, parts.next()??, parts.next().unwrap_or(Some(0.0))?])
+    };
+    let [year, month, day] = numbers(date, '-')?;
+    let [hours, minutes, seconds] = numbers(clock, ':')?;
+    let minutes_off =
+        |zone: &str| numbers(zone, ':').map(|[hours, minutes, _]| hours * 60.0 + minutes);
+    let offset = match (zone.strip_prefix('+'), zone.strip_prefix('-')) {
+        (Some(zone), _) => minutes_off(zone)? * 60.0,
+        (None, Some(zone)) => minutes_off(zone)? * -60.0,
+        (None, None) => 0.0,
+    };
+    // Years begin in March, so that the day that comes every four years is the last.
+    let (year, month) = if month < 3.0 { (year - 1.0, month + 9.0) } else { (year, month - 3.0) };
+    let of_year = ((153.0 * month + 2.0) / 5.0).floor() + day - 1.0;
+    let leap = (year / 4.0).floor() - (year / 100.0).floor() + (year / 400.0).floor();
+    let days = year * 365.0 + leap + of_year - 719_468.0;
+    Some(Moment {
+        midnight: days * DAY - offset,
+        seconds: hours * 3600.0 + minutes * 60.0 + seconds,
+    })
+}
+
+/// A moment: seconds from 1970 to a midnight, and from there.
+#[derive(Clone, Copy)]
+struct Moment {
+    midnight: f64,
+    seconds: f64,
+}
+
+impl Moment {
+    fn since_1970(self) -> f64 {
+        self.midnight + self.seconds
+    }
+
+    fn since(self, earlier: Self) -> f64 {
+        (self.midnight - earlier.midnight) + (self.seconds - earlier.seconds)
+    }
+}
+
+const DAY: f64 = 86_400.0;
 
 #[derive(Deserialize)]
 struct LibtestEvent {
@@ -156,6 +253,7 @@ struct LibtestEvent {
     name: String,
     #[serde(default, deserialize_with = "json::some_time")]
     exec_time: Option<Number>,
+    stdout: Option<String>,
 }
 
 /// libtest's JSON, as `cargo test -- -Zunstable-options --format json --report-time` and `cargo nextest run --message-format libtest-json` write it.
@@ -165,7 +263,17 @@ pub(in crate::import) fn read_libtest(
 ) -> Result<Part, ImportError> {
     let mut tests = Tests::new(context, "libtest")?;
     let expected = "events of libtest: `{\"type\": \"test\", \"event\": \"ok\", \"name\": …}`";
+    // Of those who run the suite: what ran when it ended.
+    let mut running: BTreeSet<String> = BTreeSet::new();
     each(input, context, expected, |event: LibtestEvent| {
+        if let (Some(kept), "suite", Some(time)) =
+            (tests.kept, event.kind.as_str(), event.exec_time.and_then(Number::finite))
+        {
+            kept.borrow_mut().groups.push((String::new(), 0.0, time));
+        }
+        if tests.kept.is_some() && event.kind == "test" && event.event == "started" {
+            running.insert(event.name.clone());
+        }
         let status = match event.event.as_str() {
             "ok" => Status::Passed,
             "failed" | "timeout" => Status::Failed,
@@ -175,8 +283,12 @@ pub(in crate::import) fn read_libtest(
         if event.kind != "test" {
             return Ok(());
         }
-        tests.observe(&event.name, event.exec_time.map(|time| time.0), status)
+        running.remove(&event.name);
+        tests.observe(&event.name, event.exec_time.map(|time| time.0), status)?;
+        tests.more(|test| test.message = event.stdout.filter(|_| status == Status::Failed));
+        Ok(())
     })?;
+    tests.all_broken(running.into_iter());
     tests.finish("events without times; have them written: `-- -Zunstable-options --report-time`")
 }
 

@@ -23,6 +23,8 @@ struct Case {
     name: String,
     seconds: Option<f64>,
     status: Status,
+    message: Option<String>,
+    file: Option<String>,
     line: u64,
 }
 
@@ -65,7 +67,12 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
             Tag::Open { name, text } => {
                 let Some(case) = &mut case else { continue };
                 match name {
-                    "failure" | "error" => case.status = Status::Failed,
+                    "failure" | "error" => {
+                        case.status = Status::Failed;
+                        let message = attributes(text).find(|(key, _)| *key == "message");
+                        let message = message.map(|(_, message)| message.into_owned());
+                        case.message = case.message.take().or(message);
+                    }
                     "skipped" if case.status == Status::Passed && !is_expected_failure(text) => {
                         case.status = Status::Skipped;
                     }
@@ -73,9 +80,10 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
                 }
             }
             Tag::Close { name: "testcase", .. } => {
-                if let Some(Case { name, seconds, status, line }) = case.take() {
+                if let Some(Case { name, seconds, status, message, file, line }) = case.take() {
                     let added = tests.add(&name, seconds, status);
                     added.map_err(|problem| tests.recorder.at(line, problem))?;
+                    tests.more(|test| (test.message, test.file) = (message, file));
                 }
             }
             Tag::Close { name: "testsuites" | "testsuite", .. } if case.is_none() => {
@@ -93,13 +101,14 @@ fn is_expected_failure(text: &str) -> bool {
 
 fn opened(text: &str, suites: &[String]) -> Result<Case, String> {
     let (mut name, mut class) = (Cow::Borrowed(""), Cow::Borrowed(""));
-    let mut seconds = None;
+    let (mut seconds, mut file) = (None, None);
     let mut status = Status::Passed;
     for (key, value) in attributes(text) {
         match key {
             "name" => name = value,
             "classname" => class = value,
             "time" => seconds = time(&value)?,
+            "file" => file = Some(value.into_owned()),
             "status" | "result" => match &*value {
                 "notrun" | "disabled" | "skipped" | "suppressed" | "ignored" => {
                     status = Status::Skipped;
@@ -128,7 +137,7 @@ fn opened(text: &str, suites: &[String]) -> Result<Case, String> {
     if name.is_empty() {
         return Err("`<testcase>` without a name".to_owned());
     }
-    Ok(Case { name, seconds, status, line: 0 })
+    Ok(Case { name, seconds, status, message: None, file, line: 0 })
 }
 
 /// Seconds; `None` where nothing stands. Surefire groups digits by commas.

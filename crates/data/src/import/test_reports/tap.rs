@@ -28,6 +28,7 @@ struct Pending {
     name: String,
     seconds: Option<f64>,
     status: Status,
+    message: Option<String>,
 }
 
 struct Reader<'a> {
@@ -79,7 +80,7 @@ impl Reader<'_> {
             let mut full: Vec<&str> = groups.map(String::as_str).collect();
             full.push(name);
             let name = full.join(": ");
-            self.pending = Some(Pending { depth, name, seconds, status });
+            self.pending = Some(Pending { depth, name, seconds, status, message: None });
         } else if let Some(name) = text.strip_prefix("# Subtest: ") {
             self.settle()?;
             if depth > MAX_DEPTH {
@@ -92,6 +93,14 @@ impl Reader<'_> {
             self.tests.begin_run();
             self.has_below.clear();
             self.groups.clear();
+        } else if let (Some(pending), Some(said)) = (
+            &mut self.pending,
+            ["error:", "message:"].iter().find_map(|key| text.strip_prefix(key)),
+        ) && indent == pending.depth * INDENT + 2
+        {
+            let said = said.trim().trim_matches(['\'', '"']);
+            pending.message =
+                Some(said.to_owned()).filter(|said| !matches!(said.as_str(), "" | "|-" | "|"));
         } else if let (Some(pending), Some(time)) =
             (&mut self.pending, text.strip_prefix("duration_ms:"))
             && indent == pending.depth * INDENT + 2
@@ -105,10 +114,12 @@ impl Reader<'_> {
 
     /// Adds the result that was read last: what follows is not about it.
     fn settle(&mut self) -> Result<(), String> {
-        let Some(Pending { name, seconds, status, .. }) = self.pending.take() else {
+        let Some(Pending { name, seconds, status, message, .. }) = self.pending.take() else {
             return Ok(());
         };
-        self.tests.add(&name, seconds, status)
+        self.tests.add(&name, seconds, status)?;
+        self.tests.more(|test| test.message = message.filter(|_| status == Status::Failed));
+        Ok(())
     }
 }
 

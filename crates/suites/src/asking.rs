@@ -1,0 +1,100 @@
+//! What is wanted of a run of a suite, what is added to the user's command for it, and what came of it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// In which order tests are to run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// As the framework has them by itself.
+    #[default]
+    Given,
+    /// In the random order of this seed, below 65536: some frameworks take no larger ones.
+    Random(u64),
+}
+
+/// What is wanted of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The order.
+    pub order: Order,
+    /// Only these tests, by their names, in this order where the framework can; `None`: all.
+    pub only: Option<Vec<String>>,
+    /// Whether causes are counted (log lines, SQL statements).
+    pub causes: bool,
+}
+
+/// A file that the run finds when it starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// Where.
+    pub path: PathBuf,
+    /// What is in it.
+    pub text: String,
+    /// Whether it can be run.
+    pub runs: bool,
+}
+
+/// The user's command with what is added for one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// All words.
+    pub argv: Vec<OsString>,
+    /// Variables; they replace those of the same name.
+    pub env: Vec<(String, String)>,
+    /// Variables that hold options (`RUBYOPT`): behind what the user has in them, with a blank between.
+    pub options: Vec<(String, String)>,
+    /// Variables that hold directories (`PYTHONPATH`): before what the user has in them, with a colon between.
+    pub paths: Vec<(String, String)>,
+    /// Files, all of them in the room of the run.
+    pub files: Vec<Text>,
+    /// Directories there, which have to exist.
+    pub directories: Vec<PathBuf>,
+}
+
+impl Request {
+    /// These words and nothing more.
+    pub fn words(argv: Vec<OsString>) -> Self {
+        Self { argv, ..Self::default() }
+    }
+
+    /// The same with one more variable.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.env.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// The same with one more file.
+    #[must_use]
+    pub fn file(mut self, path: PathBuf, text: impl Into<String>) -> Self {
+        self.files.push(Text { path, text: text.into(), runs: false });
+        self
+    }
+}
+
+/// What came of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// The room of the run: the directory in which it was asked to leave its reports.
+    pub room: &'a Path,
+    /// The directory in which the command ran.
+    pub directory: &'a Path,
+    /// What it wrote to standard output,
+    pub output: &'a [u8],
+    /// and to standard error.
+    pub errors: &'a [u8],
+    /// When it began, s of a monotonic clock,
+    pub began: f64,
+    /// when it ended,
+    pub ended: f64,
+    /// and what that clock lags behind the seconds since 1970.
+    pub since_1970: f64,
+}
+
+impl Answer<'_> {
+    /// What it said that tells most, for messages.
+    pub fn said(&self) -> Option<String> {
+        crate::error::said(self.errors, self.output)
+    }
+}

@@ -1,0 +1,354 @@
+//! The command of a suite, and where in it the framework's own program stands: behind `env`, `bundle exec`, `python -m`, `npx`, `npm test` and the like.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Programs that run the command behind them; in brackets the word that has to follow, or nothing.
+const STARTERS: [(&str, &str); 24] = [
+    ("bundle", "exec"),
+    ("rbenv", "exec"),
+    ("uv", "run"),
+    ("uvx", ""),
+    ("poetry", "run"),
+    ("pipenv", "run"),
+    ("pdm", "run"),
+    ("hatch", "run"),
+    ("rye", "run"),
+    ("conda", "run"),
+    ("coverage", "run"),
+    ("npx", ""),
+    ("bunx", ""),
+    ("pnpx", ""),
+    ("pnpm", "exec"),
+    ("yarn", "exec"),
+    ("npm", "exec"),
+    ("nice", ""),
+    ("time", ""),
+    ("nohup", ""),
+    ("setsid", ""),
+    ("stdbuf", ""),
+    ("xvfb-run", ""),
+    ("spring", ""),
+];
+
+/// Programs of packages whose scripts `package.json` names.
+const PACKAGES: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
+
+/// So much of a file is looked at.
+const LONGEST_TEXT: u64 = 1 << 20;
+/// And so much of a program.
+const LONGEST_PROGRAM: u64 = 64 << 20;
+
+/// A command, as the user typed it, and where in it the framework stands.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// All words.
+    pub argv: Vec<OsString>,
+    /// The directory in which it runs.
+    pub directory: PathBuf,
+    /// Index of the word that names the framework's program or module.
+    at: usize,
+    /// Whether that word is a module behind `python -m`.
+    is_module: bool,
+    /// The words of the script of `package.json` that is run instead, where one is.
+    script: Option<Vec<String>>,
+}
+
+impl Call {
+    /// A command that runs in a directory.
+    pub fn new(argv: &[OsString], directory: &Path) -> Self {
+        let mut call = Self {
+            argv: argv.to_vec(),
+            directory: directory.to_owned(),
+            at: 0,
+            is_module: false,
+            script: None,
+        };
+        call.look();
+        call
+    }
+
+    fn look(&mut self) {
+        let words: Vec<String> =
+            self.argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            let name = base_name(word);
+            if name == "env" || word.split_once('=').is_some_and(|(name, _)| is_variable(name)) {
+                at += 1;
+                while words.get(at).is_some_and(|word| word.starts_with('-')) {
+                    // `-u NAME`, `-C DIR`.
+                    at += if matches!(words[at].as_str(), "-u" | "-C") { 2 } else { 1 };
+                }
+                continue;
+            }
+            if is_python(name) {
+                match module_of(&words[at + 1..]) {
+                    Some(module) => {
+                        (at, self.is_module) = (at + 1 + module, true);
+                        continue;
+                    }
+                    None => break,
+                }
+            }
+            if name == "timeout" {
+                at += 1;
+                while words.get(at).is_some_and(|word| word.starts_with('-')) {
+                    at += if matches!(words[at].as_str(), "-k" | "-s") { 2 } else { 1 };
+                }
+                at += 1;
+                continue;
+            }
+            let follows =
+                |second: &str| second.is_empty() || words.get(at + 1).is_some_and(|w| w == second);
+            let Some((_, second)) =
+                STARTERS.iter().find(|(own, second)| name == *own && follows(second))
+            else {
+                break;
+            };
+            at += if second.is_empty() { 1 } else { 2 };
+            // `coverage run -m pytest`
+            if words.get(at).is_some_and(|word| word == "-m") {
+                (at, self.is_module) = (at + 1, true);
+                continue;
+            }
+            while words.get(at).is_some_and(|word| word.starts_with('-') && word != "--") {
+                at += if words[at] == "-n" { 2 } else { 1 };
+            }
+            at += usize::from(words.get(at).is_some_and(|word| word == "--"));
+        }
+        self.at = at.min(words.len().saturating_sub(1));
+        let name = base_name(&words[self.at]);
+        if PACKAGES.contains(&name) && name != "bun" {
+            let rest = &words[self.at + 1..];
+            let script = match rest.first().map(String::as_str) {
+                Some("t" | "tst" | "test") => Some("test"),
+                Some("run" | "run-script") => rest.get(1).map(String::as_str),
+                // yarn and pnpm run scripts by their names alone.
+                Some(script) if name != "npm" => Some(script),
+                _ => None,
+            };
+            self.script = script.and_then(|script| self.script_of_package(script));
+        }
+    }
+
+    fn script_of_package(&self, script: &str) -> Option<Vec<String>> {
+        let text = self.text("package.json")?;
+        let package: serde_json::Value = serde_json::from_str(&text).ok()?;
+        let line = package.get("scripts")?.get(script)?.as_str()?;
+        Some(line.split_whitespace().map(str::to_owned).collect())
+    }
+
+    /// The name of the framework's program or module, without directories and a version behind it.
+    pub fn program(&self) -> String {
+        let name = base_name(&self.argv[self.at].to_string_lossy()).to_owned();
+        let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let bare = bare.trim_end_matches('-');
+        if bare.is_empty() { name } else { bare.to_owned() }
+    }
+
+    /// Whether that program is called so.
+    pub fn is(&self, names: &[&str]) -> bool {
+        names.contains(&self.program().as_str())
+    }
+
+    /// Whether it is a module of Python.
+    pub fn is_module(&self) -> bool {
+        self.is_module
+    }
+
+    /// The words behind the framework's program.
+    pub fn arguments(&self) -> Vec<String> {
+        self.argv[self.at + 1..].iter().map(|word| word.to_string_lossy().into_owned()).collect()
+    }
+
+    /// Whether one of them is one of these.
+    pub fn has(&self, words: &[&str]) -> bool {
+        self.arguments().iter().any(|word| words.contains(&word.as_str()))
+    }
+
+    /// The first word behind the program that is no option.
+    pub fn verb(&self) -> Option<String> {
+        self.arguments().into_iter().find(|word| !word.starts_with(['-', '+']))
+    }
+
+    /// The words of the script that a package's manager runs, where that is the command.
+    pub fn script(&self) -> Option<&[String]> {
+        self.script.as_deref()
+    }
+
+    /// Whether a script of a package runs one of these programs.
+    pub fn script_runs(&self, names: &[&str]) -> bool {
+        self.script().is_some_and(|words| words.iter().any(|word| names.contains(&base_name(word))))
+    }
+
+    /// All words, with options directly behind the framework's program; of a script of a package at the end.
+    pub fn with_options(&self, options: &[String]) -> Vec<OsString> {
+        if self.script.is_some() {
+            return self.with_last(options);
+        }
+        self.inserted(self.at + 1, options)
+    }
+
+    /// All words, with options directly behind this one, the first of its kind behind the program; where it is not there, behind the program.
+    pub fn with_options_behind(&self, word: &str, options: &[String]) -> Vec<OsString> {
+        let place = self.argv[self.at..].iter().position(|own| own == word);
+        self.inserted(self.at + place.unwrap_or(0) + 1, options)
+    }
+
+    /// All words, with others at the end: of a script of a package behind the `--` that npm wants.
+    pub fn with_last(&self, words: &[String]) -> Vec<OsString> {
+        let is_npm = self.script.is_some() && self.is(&["npm"]);
+        let mark =
+            (is_npm && !self.has(&["--"]) && !words.is_empty()).then(|| OsString::from("--"));
+        self.argv.iter().cloned().chain(mark).chain(words.iter().map(OsString::from)).collect()
+    }
+
+    /// All words, with others at the end behind a `--`, which is added where there is none.
+    pub fn with_passed(&self, words: &[String]) -> Vec<OsString> {
+        let mark = (!self.has(&["--"])).then(|| OsString::from("--"));
+        self.argv.iter().cloned().chain(mark).chain(words.iter().map(OsString::from)).collect()
+    }
+
+    fn inserted(&self, at: usize, options: &[String]) -> Vec<OsString> {
+        let (before, behind) = self.argv.split_at(at.min(self.argv.len()));
+        before
+            .iter()
+            .cloned()
+            .chain(options.iter().map(OsString::from))
+            .chain(behind.iter().cloned())
+            .collect()
+    }
+
+    /// A file of the project, if it is text and not too large.
+    pub fn text(&self, path: &str) -> Option<String> {
+        let path = self.directory.join(path);
+        let metadata = fs::metadata(&path).ok().filter(|file| file.is_file())?;
+        (metadata.len() <= LONGEST_TEXT).then(|| fs::read_to_string(&path).ok())?
+    }
+
+    /// Whether a program of the command holds one of these texts, as programs hold the names of the functions that they use.
+    pub fn program_holds(&self, texts: &[&str]) -> bool {
+        let word = &self.argv[self.at];
+        if !word.to_string_lossy().contains('/') {
+            return false;
+        }
+        let path = self.directory.join(word);
+        let is_program =
+            fs::metadata(&path).is_ok_and(|f| f.is_file() && f.len() <= LONGEST_PROGRAM);
+        let Some(bytes) = is_program.then(|| fs::read(&path).ok()).flatten() else { return false };
+        bytes.starts_with(b"\x7fELF")
+            && texts.iter().any(|text| memchr::memmem::find(&bytes, text.as_bytes()).is_some())
+    }
+
+    /// The command on one line, for people.
+    pub fn line(&self) -> String {
+        let words: Vec<_> = self.argv.iter().map(|word| word.to_string_lossy()).collect();
+        words.join(" ")
+    }
+}
+
+fn base_name(word: &str) -> &str {
+    let name = Path::new(word).file_name().and_then(OsStr::to_str);
+    name.unwrap_or(word)
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn is_python(name: &str) -> bool {
+    ["python", "pypy"].iter().any(|own| {
+        name.strip_prefix(own)
+            .is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
+    })
+}
+
+/// Where the module stands among the words behind Python's program.
+fn module_of(words: &[String]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
+        at += match word.as_str() {
+            "-m" => return (at + 1 < words.len()).then_some(at + 1),
+            "-X" | "-W" => 2,
+            _ => 1,
+        };
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(line: &str) -> Call {
+        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        Call::new(&words, Path::new("/nonexistent"))
+    }
+
+    #[test]
+    fn the_program_is_found_behind_what_starts_it() {
+        for (line, program) in [
+            ("rspec spec", "rspec"),
+            ("bundle exec rspec", "rspec"),
+            ("env RAILS_ENV=test bundle exec rspec", "rspec"),
+            ("RAILS_ENV=test bin/rspec", "rspec"),
+            ("python3 -m pytest tests", "pytest"),
+            ("python3.11 -X dev -m pytest tests", "pytest"),
+            ("/venv/bin/python -m unittest", "unittest"),
+            ("uv run pytest -q", "pytest"),
+            ("poetry run python -m pytest", "pytest"),
+            ("coverage run -m pytest", "pytest"),
+            ("timeout -k 5 60 pytest", "pytest"),
+            ("nice -n 10 go test ./...", "go"),
+            ("npx --yes jest --ci", "jest"),
+            ("pnpm exec vitest run", "vitest"),
+            ("ruby3.1 -Itest test/a.rb", "ruby"),
+            ("pytest-3 a.py", "pytest"),
+            ("python3 bench.py -m pytest", "python"),
+        ] {
+            assert_eq!(call(line).program(), program, "{line}");
+        }
+        assert!(call("python -m pytest").is_module());
+        assert!(!call("pytest").is_module());
+    }
+
+    #[test]
+    fn options_go_where_the_program_reads_them() {
+        let told = |words: Vec<OsString>| {
+            let words: Vec<_> = words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+            words.join(" ")
+        };
+        let more = ["-x".to_owned(), "y".to_owned()];
+        assert_eq!(told(call("uv run pytest a.py").with_options(&more)), "uv run pytest -x y a.py");
+        assert_eq!(
+            told(call("go -C d test ./...").with_options_behind("test", &more)),
+            "go -C d test -x y ./..."
+        );
+        assert_eq!(told(call("cargo test -p a").with_passed(&more)), "cargo test -p a -- -x y");
+        assert_eq!(told(call("cargo test -- a").with_passed(&more)), "cargo test -- a -x y");
+    }
+
+    #[test]
+    fn scripts_of_packages_tell_what_they_run() {
+        let room = tempfile::tempdir().unwrap();
+        fs::write(
+            room.path().join("package.json"),
+            r#"{"scripts": {"test": "jest --ci", "unit": "vitest run"}}"#,
+        )
+        .unwrap();
+        let call = |line: &str| {
+            let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            Call::new(&words, room.path())
+        };
+        assert!(call("npm test").script_runs(&["jest"]));
+        assert!(call("npm run unit").script_runs(&["vitest"]));
+        assert!(call("yarn unit").script_runs(&["vitest"]));
+        assert!(!call("npm install").script_runs(&["jest"]));
+        let words = call("npm test").with_options(&["--json".to_owned()]);
+        assert_eq!(words, ["npm", "test", "--", "--json"].map(OsString::from));
+        let words = call("yarn test").with_options(&["--json".to_owned()]);
+        assert_eq!(words, ["yarn", "test", "--json"].map(OsString::from));
+    }
+}

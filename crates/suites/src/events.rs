@@ -1,0 +1,293 @@
+//! Reads what the hooks wrote that were loaded into the processes of a suite: one file for each process, one JSON object a line
+//! (version 1; the hooks say what each holds). A process that was killed leaves a file without an end, and perhaps half a line.
+
+use crate::error::SuiteError;
+use crate::run::{Part, Process, Run, Span, Test, TestStatus, Unfinished};
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// The version of the lines that is understood.
+const VERSION: u32 = 1;
+
+/// What a line says; each kind has a member that no other kind has.
+#[derive(Deserialize)]
+struct Line {
+    assay_tests: Option<u32>,
+    #[serde(default)]
+    framework: String,
+    #[serde(default)]
+    framework_version: String,
+    process: Option<u32>,
+    worker: Option<String>,
+    loaded: Option<f64>,
+    span: Option<String>,
+    open: Option<String>,
+    problem: Option<String>,
+    started: Option<String>,
+    id: Option<String>,
+    start: Option<String>,
+    at: Option<f64>,
+    test: Option<String>,
+    group: Option<String>,
+    file: Option<String>,
+    line: Option<u32>,
+    begin: Option<f64>,
+    end: Option<f64>,
+    status: Option<String>,
+    message: Option<String>,
+    setup: Option<f64>,
+    body: Option<f64>,
+    teardown: Option<f64>,
+    gc: Option<f64>,
+    #[serde(default)]
+    causes: BTreeMap<String, Option<f64>>,
+}
+
+/// Reads the files of all processes in a directory; `None` where there are none. O(bytes).
+///
+/// # Errors
+/// When a file can't be read, or has a line in its midst that is none of the hooks'.
+pub fn read(directory: &Path) -> Result<Option<Run>, SuiteError> {
+    let files = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(SuiteError::unreadable(directory, source)),
+    };
+    let mut paths = Vec::new();
+    for entry in files {
+        let path = entry.map_err(|source| SuiteError::unreadable(directory, source))?.path();
+        if path.extension().is_some_and(|ending| ending == "jsonl") {
+            paths.push(path);
+        }
+    }
+    // By the numbers of processes: rows come in the same order in every run, as far as processes do.
+    paths.sort();
+    let mut gathered = Gathered::default();
+    for path in &paths {
+        let bytes = fs::read(path).map_err(|source| SuiteError::unreadable(path, source))?;
+        gathered.file(&bytes, path)?;
+    }
+    let run = gathered.finish();
+    Ok(run.filter(|run| !paths.is_empty() && !run.framework.is_empty()))
+}
+
+#[derive(Default)]
+struct Gathered {
+    run: Run,
+    /// How often each name was met.
+    names: HashMap<String, u32>,
+}
+
+impl Gathered {
+    fn file(&mut self, bytes: &[u8], path: &Path) -> Result<(), SuiteError> {
+        let process = self.run.processes.len();
+        let mut own = Process::default();
+        let mut running: Vec<(String, Option<f64>)> = Vec::new();
+        let text = String::from_utf8_lossy(bytes);
+        let mut lines = text.split_inclusive('\n').enumerate().peekable();
+        let mut is_ours = false;
+        while let Some((number, text)) = lines.next() {
+            if text.trim().is_empty() {
+                continue;
+            }
+            let line: Line = match serde_json::from_str(text) {
+                Ok(line) => line,
+                // The process was killed while it wrote.
+                Err(_) if lines.peek().is_none() && !text.ends_with('\n') => break,
+                Err(error) => {
+                    let why = format!("line {}: {error}", number + 1);
+                    return Err(SuiteError::Garbage { what: path.display().to_string(), why });
+                }
+            };
+            if let Some(version) = line.assay_tests {
+                if version != VERSION {
+                    let why = format!("version {version} of the hooks' lines; expected {VERSION}");
+                    return Err(SuiteError::Garbage { what: path.display().to_string(), why });
+                }
+                is_ours = true;
+                own.began = line.loaded;
+                own.name = line
+                    .worker
+                    .clone()
+                    .or(line.process.map(|pid| pid.to_string()))
+                    .unwrap_or_default();
+                let version = format!("{} {}", line.framework, line.framework_version);
+                if self.run.framework.is_empty() {
+                    version.trim().clone_into(&mut self.run.framework);
+                }
+                continue;
+            }
+            self.line(line, process, &mut own, &mut running);
+        }
+        if is_ours {
+            self.run.processes.push(own);
+        }
+        let unfinished = running.into_iter().map(|(name, began)| Unfinished { name, began });
+        self.run.unfinished.extend(unfinished);
+        Ok(())
+    }
+
+    fn line(
+        &mut self,
+        line: Line,
+        process: usize,
+        own: &mut Process,
+        running: &mut Vec<(String, Option<f64>)>,
+    ) {
+        if let Some(name) = line.start {
+            running.push((name, line.at));
+        } else if let Some(span) = &line.open {
+            running.push((about(span, line.group.as_deref()), line.at));
+        } else if let Some(problem) = line.problem {
+            if !self.run.notes.contains(&problem) {
+                self.run.notes.push(problem);
+            }
+        } else if let Some(name) = line.test.clone() {
+            let started = line.started.as_ref().unwrap_or(&name);
+            running.retain(|(own, _)| own != started);
+            let test = self.test(name, line, process);
+            self.run.tests.push(test);
+        } else if let Some(span) = &line.span {
+            let part = match span.as_str() {
+                "load" | "collect" => Part::Loading,
+                _ => Part::Hooks,
+            };
+            let opened = about(span, line.group.as_deref());
+            running.retain(|(own, _)| *own != opened);
+            if let (Some(began), Some(ended)) = (line.begin, line.end) {
+                self.run.spans.push(Span { part, group: line.group, began, ended, process });
+            }
+        } else if let Some(end) = line.end {
+            own.ended = Some(end);
+        }
+    }
+
+    /// A test; of several of one name those after the first are numbered, as in reports.
+    fn test(&mut self, name: String, line: Line, process: usize) -> Test {
+        let times = self.names.entry(name.clone()).or_default();
+        *times += 1;
+        let name = if *times == 1 { name } else { format!("{name} #{times}") };
+        let status = match line.status.as_deref() {
+            Some("failed" | "error") => TestStatus::Failed,
+            Some("skipped") => TestStatus::Skipped,
+            _ => TestStatus::Passed,
+        };
+        let span = line.begin.zip(line.end).filter(|_| status != TestStatus::Skipped);
+        Test {
+            name,
+            id: line.id,
+            group: line.group,
+            file: line.file,
+            line: line.line,
+            began: span.map(|(began, _)| began),
+            ended: span.map(|(_, ended)| ended),
+            seconds: span.map(|(began, ended)| (ended - began).max(0.0)),
+            status,
+            message: line.message.filter(|message| !message.is_empty()),
+            setup: line.setup,
+            body: line.body,
+            teardown: line.teardown,
+            gc: line.gc,
+            causes: line.causes.into_iter().filter_map(|(k, v)| Some((k, v?))).collect(),
+            process,
+        }
+    }
+
+    /// Takes off what groups set up while a test ran, which is not that test's.
+    fn finish(mut self) -> Option<Run> {
+        let mut hooks: Vec<(usize, f64, f64)> = Vec::new();
+        let of_hooks = self.run.spans.iter().filter(|span| span.part == Part::Hooks);
+        hooks.extend(of_hooks.map(|span| (span.process, span.began, span.ended)));
+        hooks.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        for test in &mut self.run.tests {
+            let (Some(began), Some(ended)) = (test.began, test.ended) else { continue };
+            let from = hooks.partition_point(|&(process, at, _)| {
+                process < test.process || (process == test.process && at < began)
+            });
+            // Spans within spans (a fixture of a fixture) count once.
+            let mut covered = began;
+            let mut within = 0.0;
+            for &(process, from, to) in &hooks[from..] {
+                if process != test.process || from >= ended {
+                    break;
+                }
+                within += (to.min(ended) - from.max(covered)).max(0.0);
+                covered = covered.max(to);
+            }
+            if within > 0.0 {
+                test.seconds = test.seconds.map(|seconds| (seconds - within).max(0.0));
+            }
+        }
+        Some(self.run)
+    }
+}
+
+/// What is said of something outside of tests that does not end: `group_setup of UserTest`.
+fn about(span: &str, group: Option<&str>) -> String {
+    let span = span.replace('_', " ");
+    group.map_or(span.clone(), |group| format!("{span} of {group}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(files: &[(&str, &str)]) -> Result<Option<Run>, SuiteError> {
+        let room = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::write(room.path().join(name), text).unwrap();
+        }
+        read(room.path())
+    }
+
+    const HEAD: &str = r#"{"assay_tests":1,"framework":"rspec","framework_version":"3.12","language":"ruby","process":7,"parent":1,"worker":null,"loaded":1.0}
+"#;
+
+    #[test]
+    fn tests_spans_and_the_end_are_read() {
+        let text = format!(
+            "{HEAD}{}",
+            r#"{"span":"load","begin":1.0,"end":2.0}
+{"start":"A: x","at":2.0}
+{"span":"group_setup","group":"A","begin":2.0,"end":2.5}
+{"test":"A: x","group":"A","file":"a.rb","line":3,"begin":2.0,"end":3.0,"status":"failed","message":"no","id":"./a.rb[1:1]","setup":0.25,"body":0.25,"teardown":0,"gc":0.125,"causes":{"sql":4,"redis":null}}
+{"test":"A: x","begin":3.0,"end":4.0,"status":"passed"}
+{"test":"A: z","status":"skipped"}
+{"end":5.0}
+"#
+        );
+        let run = written(&[("7.jsonl", &text), ("other.txt", "x")]).unwrap().unwrap();
+        assert_eq!(run.framework, "rspec 3.12");
+        let names: Vec<&str> = run.tests.iter().map(|test| test.name.as_str()).collect();
+        assert_eq!(names, ["A: x", "A: x #2", "A: z"]);
+        let first = &run.tests[0];
+        assert_eq!((first.seconds, first.setup, first.body), (Some(0.5), Some(0.25), Some(0.25)));
+        assert_eq!((first.status, first.message.as_deref()), (TestStatus::Failed, Some("no")));
+        assert_eq!(first.causes.len(), 1);
+        assert_eq!((run.tests[2].seconds, run.processes[0].ended), (None, Some(5.0)));
+        assert!(run.unfinished.is_empty());
+    }
+
+    #[test]
+    fn a_process_that_was_killed_tells_which_test_ran() {
+        let text = format!("{HEAD}{}", "{\"start\":\"A: hangs\",\"at\":2.5}\n{\"test\":\"A: ha");
+        let run = written(&[("7.jsonl", &text)]).unwrap().unwrap();
+        let unfinished = Unfinished { name: "A: hangs".to_owned(), began: Some(2.5) };
+        assert_eq!(run.unfinished, [unfinished]);
+        assert_eq!(run.tests.len(), 0);
+    }
+
+    #[test]
+    fn no_file_is_nothing_and_garbage_is_an_error() {
+        assert_eq!(written(&[]).unwrap(), None);
+        assert_eq!(read(Path::new("/nonexistent/x")).unwrap(), None);
+        let error =
+            written(&[("1.jsonl", &format!("{HEAD}garbage\n{{\"end\":1}}\n"))]).unwrap_err();
+        assert!(error.to_string().contains("line 2"), "{error}");
+        let error = written(&[("1.jsonl", "{\"assay_tests\":2}\n")]).unwrap_err();
+        assert!(error.to_string().contains("version 2"), "{error}");
+    }
+}

@@ -1,0 +1,293 @@
+//! The test frameworks that are known. Each is a file: how it is recognised from the command, how it is asked for the time of every test, how it
+//! orders and selects tests, and how its answer is read.
+
+mod cargo;
+mod ctest;
+mod go;
+mod javascript;
+mod jvm;
+mod native;
+mod printed;
+mod python;
+mod ruby;
+
+use crate::asking::{Answer, Request, Wanted};
+use crate::call::Call;
+use crate::error::SuiteError;
+use crate::hooks;
+use crate::run::Run;
+use std::fmt::Debug;
+use std::path::Path;
+
+/// How the order of tests can be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orders {
+    /// Not at all.
+    No,
+    /// A random one by a seed.
+    Seeded,
+    /// Any, test by test.
+    Any,
+}
+
+/// A test framework.
+pub trait Framework: Debug + Sync {
+    /// Its name, by which users choose it.
+    fn name(&self) -> &'static str;
+
+    /// Whether a command runs it.
+    fn knows(&self, call: &Call) -> bool;
+
+    /// How the order of tests can be chosen.
+    fn orders(&self) -> Orders;
+
+    /// Whether a run can be held to some of the tests by their names; else it is held to more than these, or not at all.
+    fn selects(&self) -> bool {
+        self.orders() == Orders::Any
+    }
+
+    /// The command that runs the suite and leaves its answer in `room`, which is empty then.
+    ///
+    /// # Errors
+    /// When it can't do what is wanted.
+    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError>;
+
+    /// What a run told.
+    ///
+    /// # Errors
+    /// When it left no answer, or one that can't be read.
+    fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError>;
+}
+
+/// All that are recognised, in the order in which they are asked.
+const KNOWN: [&dyn Framework; 15] = [
+    &ruby::Rspec,
+    &ruby::Minitest,
+    &ruby::TestUnit,
+    &python::Pytest,
+    &python::Unittest,
+    &go::GoTest,
+    &cargo::Nextest,
+    &cargo::CargoTest,
+    &javascript::Jest,
+    &javascript::Vitest,
+    &javascript::NodeTest,
+    &jvm::Maven,
+    &jvm::Gradle,
+    &ctest::Ctest,
+    &native::GoogleTest,
+];
+
+/// And those that are looked for last, for they read whatever there is.
+const LAST: [&dyn Framework; 1] = [&native::Catch2];
+
+fn known() -> impl Iterator<Item = &'static dyn Framework> {
+    KNOWN.into_iter().chain(LAST)
+}
+
+/// The names of all frameworks.
+pub fn names() -> Vec<&'static str> {
+    known().map(Framework::name).chain(["tap", "junit:FILE", "tap:FILE"]).collect()
+}
+
+/// The framework of this name.
+///
+/// # Errors
+/// When there is none.
+pub fn by_name(name: &str) -> Result<Box<dyn Framework>, SuiteError> {
+    if let Some(file) = name.strip_prefix("junit:").or_else(|| name.strip_prefix("tap:")) {
+        return Ok(Box::new(printed::Written { file: file.into() }));
+    }
+    if name == "tap" {
+        return Ok(Box::new(printed::Printed));
+    }
+    let own = known().find(|own| own.name() == name);
+    let own = own.ok_or_else(|| SuiteError::NoSuchFramework {
+        name: name.to_owned(),
+        known: names().join(", "),
+    })?;
+    Ok(Box::new(own))
+}
+
+/// The framework that a command runs. One that is not known may print what can be read: TAP, JUnit XML.
+pub fn by_call(call: &Call) -> Box<dyn Framework> {
+    match known().find(|framework| framework.knows(call)) {
+        Some(own) => Box::new(own),
+        None => Box::new(printed::Printed),
+    }
+}
+
+impl Framework for &'static dyn Framework {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn knows(&self, call: &Call) -> bool {
+        (**self).knows(call)
+    }
+
+    fn orders(&self) -> Orders {
+        (**self).orders()
+    }
+
+    fn selects(&self) -> bool {
+        (**self).selects()
+    }
+
+    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+        (**self).ask(call, wanted, room)
+    }
+
+    fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
+        (**self).read(answer)
+    }
+}
+
+/// The seed of the order, where it is random.
+fn seed(wanted: &Wanted) -> Option<u64> {
+    match wanted.order {
+        crate::Order::Given => None,
+        crate::Order::Random(seed) => Some(seed),
+    }
+}
+
+/// The directory of hooks in the room of a run.
+const HOOKS: &str = "hooks";
+
+/// A request with the hooks, and what tells it where to write and what to do.
+fn hooked(request: Request, wanted: &Wanted, room: &Path) -> Request {
+    let events = room.join("events");
+    let mut request = request.env("ASSAY_TESTS", format!("path:{}", events.display()));
+    request.directories.push(events);
+    for (name, text) in hooks::FILES {
+        request = request.file(room.join(HOOKS).join(name), text);
+    }
+    if wanted.causes {
+        request = request.env("ASSAY_TESTS_CAUSES", "1");
+    }
+    if let Some(only) = &wanted.only {
+        let list = room.join("only.txt");
+        let names: String = only.iter().map(|name| format!("{name}\n")).collect();
+        request =
+            request.env("ASSAY_TESTS_ONLY", format!("path:{}", list.display())).file(list, names);
+    }
+    request
+}
+
+/// A request whose hook orders the tests, where the framework can't.
+fn ordered(request: Request, wanted: &Wanted) -> Request {
+    match seed(wanted) {
+        Some(seed) => request.env("ASSAY_TESTS_ORDER", seed.to_string()),
+        None => request,
+    }
+}
+
+/// A regular expression that matches these names and no others, as nearly all dialects read it.
+fn any_of(names: &[String]) -> String {
+    let escaped: Vec<String> = names.iter().map(|name| escaped(name)).collect();
+    format!("^({})$", escaped.join("|"))
+}
+
+fn escaped(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for c in name.chars() {
+        if r"\.+*?()|[]{}^$/".contains(c) {
+            text.push('\\');
+        }
+        text.push(c);
+    }
+    text
+}
+
+/// Whether what a command said speaks of an option of this name that it doesn't know.
+fn refuses(answer: &Answer<'_>, option: &str) -> bool {
+    let has = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        text.lines().any(|line| {
+            let line = line.to_ascii_lowercase();
+            line.contains(option)
+                && [
+                    "unrecognized",
+                    "unknown",
+                    "bad option",
+                    "invalid option",
+                    "not defined",
+                    "not supported",
+                ]
+                .iter()
+                .any(|word| line.contains(word))
+        })
+    };
+    has(answer.errors) || has(answer.output)
+}
+
+/// Explains a missing report: the framework is too old for one of our options, or said why itself.
+fn too_old(
+    error: SuiteError,
+    answer: &Answer<'_>,
+    framework: &'static str,
+    (option, needed): (&str, &'static str),
+) -> SuiteError {
+    match error {
+        SuiteError::NoReport { said } if refuses(answer, option) => {
+            let said = said.unwrap_or_default();
+            SuiteError::TooOld { framework, needed, said }
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsString;
+
+    fn call(line: &str) -> Call {
+        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        Call::new(&words, Path::new("/nonexistent"))
+    }
+
+    #[test]
+    fn frameworks_are_known_by_their_commands() {
+        for (line, name) in [
+            ("bundle exec rspec spec/models", "rspec"),
+            ("bin/rspec", "rspec"),
+            ("bundle exec rake spec", "rspec"),
+            ("ruby -Ilib:test test/user_test.rb", "minitest"),
+            ("bin/rails test", "minitest"),
+            ("rake test", "minitest"),
+            ("pytest", "pytest"),
+            ("python3 -m pytest -x tests", "pytest"),
+            ("tox -e py", "tap"),
+            ("python -m unittest discover", "unittest"),
+            ("python manage.py test", "unittest"),
+            ("go test ./...", "go"),
+            ("gotestsum -- ./...", "go"),
+            ("cargo test --workspace", "cargo"),
+            ("cargo +nightly test", "cargo"),
+            ("cargo nextest run", "nextest"),
+            ("npx jest --ci", "jest"),
+            ("vitest run", "vitest"),
+            ("node --test", "node"),
+            ("node --import tsx --test tests", "node"),
+            ("mvn -q test", "maven"),
+            ("./mvnw verify", "maven"),
+            ("./gradlew test", "gradle"),
+            ("ctest --test-dir build", "ctest"),
+            ("make check", "tap"),
+            ("go build", "tap"),
+            ("node app.js", "tap"),
+        ] {
+            assert_eq!(by_call(&call(line)).name(), name, "{line}");
+        }
+        for name in names() {
+            assert!(by_name(name).is_ok(), "{name}");
+        }
+        assert!(by_name("nose").unwrap_err().to_string().contains("there are rspec, "));
+    }
+
+    #[test]
+    fn names_are_matched_as_they_are() {
+        assert_eq!(any_of(&["a.b".to_owned(), "c (d)".to_owned()]), r"^(a\.b|c \(d\))$");
+    }
+}

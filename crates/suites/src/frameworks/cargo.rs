@@ -1,0 +1,261 @@
+//! `cargo test` and `cargo nextest`.
+//!
+//! libtest writes its events only for those who allow unstable options. That is allowed to the test programs alone (by a runner that cargo starts
+//! them with), since in the environment of the compiler it would build everything anew.
+
+use super::{Framework, Orders, seed, too_old};
+use crate::asking::{Answer, Request, Text, Wanted};
+use crate::call::Call;
+use crate::error::SuiteError;
+use crate::reports;
+use crate::run::{Part, Process, Run, Span, Test, Unfinished};
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+/// Runs a test program so that its events go to a file of its own, and its name and the moments of its start and end to another.
+const RUNNER: &str = r#"#!/bin/sh
+# $1: the directory for events; then the program and its arguments.
+events=$1
+shift
+began=$(date +%s.%N)
+echo "$began - $1" > "$events/$$.about"
+RUSTC_BOOTSTRAP=1 "$@" > "$events/$$.json"
+status=$?
+echo "$began $(date +%s.%N) $1" > "$events/$$.about"
+exit $status
+"#;
+
+/// `cargo test`.
+#[derive(Debug)]
+pub(super) struct CargoTest;
+
+impl Framework for CargoTest {
+    fn name(&self) -> &'static str {
+        "cargo"
+    }
+
+    fn knows(&self, call: &Call) -> bool {
+        call.is(&["cargo"]) && call.verb().is_some_and(|verb| verb == "test" || verb == "t")
+    }
+
+    fn orders(&self) -> Orders {
+        Orders::Seeded
+    }
+
+    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+        let events = room.join("events");
+        let (runner, doc) = (room.join("run.sh"), room.join("rustdoc.sh"));
+        let quoted = |path: &Path| serde_json::Value::from(path.display().to_string()).to_string();
+        let config = format!(
+            "target.'cfg(all())'.runner=[\"sh\", {}, {}]",
+            quoted(&runner),
+            quoted(&events)
+        );
+        let mut passed = vec![
+            "-Zunstable-options".to_owned(),
+            "--format=json".to_owned(),
+            "--report-time".to_owned(),
+        ];
+        if let Some(seed) = seed(wanted) {
+            passed.push(format!("--shuffle-seed={seed}"));
+        }
+        if let Some(only) = &wanted.only {
+            passed.push("--exact".to_owned());
+            let own = |name: &String| {
+                name.split_once(": ").map_or(name.clone(), |(_, own)| own.to_owned())
+            };
+            passed.extend(only.iter().map(own));
+        }
+        let mut call = call.clone();
+        let verb = call.verb().unwrap_or_default();
+        call.argv = call.with_options_behind(&verb, &["--config".to_owned(), config]);
+        let own = std::env::var("RUSTDOC").unwrap_or_else(|_| "rustdoc".to_owned());
+        // rustdoc runs its tests itself; asked about its version it must answer as ever.
+        let wrapped = format!(
+            "#!/bin/sh\ncase \" $* \" in *' --test '*) exec sh '{}' '{}' '{own}' \"$@\";; *) exec '{own}' \"$@\";; esac\n",
+            runner.display(),
+            events.display()
+        );
+        let mut request = Request::words(call.with_passed(&passed))
+            .file(runner, RUNNER)
+            .env("RUSTDOC", doc.display().to_string());
+        request.files.push(Text { path: doc, text: wrapped, runs: true });
+        request.directories.push(events);
+        Ok(request)
+    }
+
+    fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
+        let directory = answer.room.join("events");
+        let unreadable = |source| SuiteError::unreadable(&directory, source);
+        let mut programs: Vec<Program> = Vec::new();
+        for entry in fs::read_dir(&directory).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
+            if path.extension().is_some_and(|ending| ending == "about") {
+                programs.extend(Program::of(&path, answer.since_1970));
+            }
+        }
+        programs.sort_by(|a, b| a.began.total_cmp(&b.began));
+        if programs.is_empty() {
+            return Err(SuiteError::NoReport { said: answer.said() });
+        }
+        let process = Process {
+            name: String::new(),
+            began: programs.first().map(|program| program.began),
+            ended: programs.last().and_then(|program| program.ended),
+        };
+        let mut run =
+            Run { framework: "cargo test".to_owned(), processes: vec![process], ..Run::default() };
+        // What comes before the first program is the build.
+        let began = answer.began;
+        run.spans.push(span(Part::Boot, began, programs[0].began));
+        let mut names: HashSet<String> = HashSet::new();
+        for program in &programs {
+            program.add(&mut run, &mut names, answer)?;
+        }
+        Ok(run)
+    }
+}
+
+fn span(part: Part, began: f64, ended: f64) -> Span {
+    Span { part, group: None, began, ended, process: 0 }
+}
+
+/// A test program that ran.
+struct Program {
+    /// Its crate, or `doc`.
+    name: String,
+    began: f64,
+    /// `None`: it did not end.
+    ended: Option<f64>,
+    events: std::path::PathBuf,
+}
+
+impl Program {
+    /// By what the runner wrote: `BEGAN ENDED PROGRAM`.
+    fn of(about: &Path, since_1970: f64) -> Option<Self> {
+        let text = fs::read_to_string(about).ok()?;
+        let mut words = text.trim_end().splitn(3, ' ');
+        let began: f64 = words.next()?.parse().ok()?;
+        let ended: Option<f64> = words.next()?.parse().ok();
+        let file = Path::new(words.next()?).file_name()?.to_string_lossy().into_owned();
+        let name = match file.as_str() {
+            "rustdoc" => "doc".to_owned(),
+            file => file.rsplit_once('-').map_or(file, |(name, _)| name).to_owned(),
+        };
+        let events = about.with_extension("json");
+        Some(Self { name, began: began - since_1970, ended: ended.map(|e| e - since_1970), events })
+    }
+
+    /// Adds its tests. Programs run one behind the other; within one it is known how long the tests took together, and not when each ran.
+    fn add(
+        &self,
+        run: &mut Run,
+        names: &mut HashSet<String>,
+        answer: &Answer<'_>,
+    ) -> Result<(), SuiteError> {
+        let bytes = fs::read(&self.events).unwrap_or_default();
+        if !bytes.contains(&b'{') {
+            // A harness of its own, or it died before it said anything.
+            if self.ended.is_none() {
+                run.unfinished
+                    .push(Unfinished { name: self.name.clone(), began: Some(self.began) });
+            }
+            let said = crate::error::said(answer.errors, &bytes).unwrap_or_default();
+            if !said.is_empty() {
+                run.notes.push(format!("`{}` told no tests: {said}", self.name));
+            }
+            return Ok(());
+        }
+        let results = reports::of_bytes(bytes, &self.name)?;
+        for test in &results.tests {
+            let mut name = format!("{}: {}", self.name, test.name);
+            let mut times = 1;
+            while !names.insert(name.clone()) {
+                times += 1;
+                name = format!("{}: {} #{times}", self.name, test.name);
+            }
+            run.tests.push(Test {
+                name,
+                group: Some(self.name.clone()),
+                ..reports::of_result(test)
+            });
+        }
+        let unfinished = results
+            .unfinished
+            .iter()
+            .map(|name| Unfinished { name: format!("{}: {name}", self.name), began: None });
+        run.unfinished.extend(unfinished);
+        let Some(ended) = self.ended else { return Ok(()) };
+        let all = results.groups.iter().map(|(_, _, seconds)| seconds).sum::<f64>();
+        if all > 0.0 {
+            // Programs start slowly and end quickly.
+            let began = (ended - all).max(self.began);
+            run.spans.push(span(Part::Loading, self.began, began));
+            run.spans.push(span(Part::Body, began, ended));
+        }
+        Ok(())
+    }
+}
+
+/// `cargo nextest run`.
+#[derive(Debug)]
+pub(super) struct Nextest;
+
+impl Framework for Nextest {
+    fn name(&self) -> &'static str {
+        "nextest"
+    }
+
+    fn knows(&self, call: &Call) -> bool {
+        call.is(&["cargo-nextest"])
+            || call.is(&["cargo"]) && call.verb().is_some_and(|verb| verb == "nextest")
+    }
+
+    fn orders(&self) -> Orders {
+        Orders::No
+    }
+
+    fn selects(&self) -> bool {
+        true
+    }
+
+    fn ask(&self, call: &Call, wanted: &Wanted, _: &Path) -> Result<Request, SuiteError> {
+        if seed(wanted).is_some() {
+            return Err(SuiteError::Unable {
+                framework: "nextest",
+                what:
+                    "runs each test in a process of its own, and has no random order; --order given"
+                        .to_owned(),
+            });
+        }
+        let verb = if call.has(&["run"]) { "run" } else { "r" };
+        let mut options = vec![
+            "--message-format".to_owned(),
+            "libtest-json".to_owned(),
+            "--no-fail-fast".to_owned(),
+        ];
+        if let Some(only) = &wanted.only {
+            let test = |name: &String| {
+                let own = name.rsplit_once('$').map_or(name.as_str(), |(_, own)| own);
+                format!("test(={own})")
+            };
+            options
+                .extend(["-E".to_owned(), only.iter().map(test).collect::<Vec<_>>().join(" + ")]);
+        }
+        let argv = call.with_options_behind(verb, &options);
+        Ok(Request::words(argv).env("NEXTEST_EXPERIMENTAL_LIBTEST_JSON", "1"))
+    }
+
+    fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
+        if !answer.output.contains(&b'{') {
+            let none = SuiteError::NoReport { said: answer.said() };
+            return Err(too_old(none, answer, "nextest", ("libtest-json", "0.9.59")));
+        }
+        let results = reports::of_bytes(answer.output.to_vec(), "(standard output)")?;
+        let mut run = reports::run(results, "nextest", answer);
+        // Its groups are numbers of its own clock.
+        run.processes.clear();
+        Ok(run)
+    }
+}

@@ -1,0 +1,120 @@
+//! pytest and unittest.
+//!
+//! pytest writes JUnit XML by itself; the hook, a plugin that is loaded through the environment, tells more: when each test began, what its
+//! setup took, which test ran when the process was killed. unittest has no reports, and is run by a runner of ours.
+
+use super::{Framework, HOOKS, Orders, hooked, ordered, too_old};
+use crate::asking::{Answer, Request, Wanted};
+use crate::call::Call;
+use crate::error::SuiteError;
+use crate::run::Run;
+use crate::{events, reports};
+use std::path::Path;
+
+/// The module of pytest's plugin.
+const PLUGIN: &str = "assay_tests_hook";
+/// The runner of unittest.
+const RUNNER: &str = "assay_unittest.py";
+/// Options by which pytest goes by what failed before, for which it needs its own cache.
+const BY_CACHE: [&str; 9] = [
+    "--lf",
+    "--last-failed",
+    "--ff",
+    "--failed-first",
+    "--nf",
+    "--new-first",
+    "--sw",
+    "--stepwise",
+    "--cache-clear",
+];
+
+/// pytest.
+#[derive(Debug)]
+pub(super) struct Pytest;
+
+impl Framework for Pytest {
+    fn name(&self) -> &'static str {
+        "pytest"
+    }
+
+    fn knows(&self, call: &Call) -> bool {
+        call.is(&["pytest", "py.test"])
+    }
+
+    fn orders(&self) -> Orders {
+        Orders::Any
+    }
+
+    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+        let mut options = vec![format!("--junit-xml={}", room.join("report.xml").display())];
+        // What fails in orders of ours is nothing that the user's next run should go by.
+        if !call.has(&BY_CACHE) {
+            options
+                .extend(["-o".to_owned(), format!("cache_dir={}", room.join("cache").display())]);
+        }
+        let request = Request::words(call.with_options(&options));
+        let mut request = hooked(request, wanted, room).env("PYTEST_PLUGINS", plugins());
+        request.paths.push(("PYTHONPATH".to_owned(), room.join(HOOKS).display().to_string()));
+        Ok(ordered(request, wanted))
+    }
+
+    fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
+        if let Some(run) = events::read(&answer.room.join("events"))? {
+            return Ok(run);
+        }
+        let results = reports::of_file(&answer.room.join("report.xml"), answer);
+        let results =
+            results.map_err(|error| too_old(error, answer, "pytest", ("--junit-xml", "3.0")))?;
+        Ok(reports::run(results, "pytest", answer))
+    }
+}
+
+/// The plugins that the user has in the environment, and ours.
+fn plugins() -> String {
+    let own = std::env::var("PYTEST_PLUGINS").ok().filter(|own| !own.is_empty());
+    own.map_or_else(|| PLUGIN.to_owned(), |own| format!("{own},{PLUGIN}"))
+}
+
+/// unittest, also that of Django.
+#[derive(Debug)]
+pub(super) struct Unittest;
+
+impl Framework for Unittest {
+    fn name(&self) -> &'static str {
+        "unittest"
+    }
+
+    fn knows(&self, call: &Call) -> bool {
+        let is_django = call
+            .arguments()
+            .windows(2)
+            .any(|two| two[0].ends_with("manage.py") && two[1] == "test");
+        (call.is_module() && call.is(&["unittest"])) || is_django
+    }
+
+    fn orders(&self) -> Orders {
+        Orders::Any
+    }
+
+    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+        let runner = room.join(HOOKS).join(RUNNER).into_os_string();
+        let mut argv = call.argv.clone();
+        let module = argv.windows(2).position(|two| two[0] == "-m" && two[1] == "unittest");
+        match (module, argv.iter().position(|word| word == "manage.py" || word == "./manage.py")) {
+            // `python -m unittest ARGUMENTS` becomes `python RUNNER ARGUMENTS`,
+            (Some(module), _) => argv.splice(module..module + 2, [runner]),
+            // and a script that runs the tests itself is run by it.
+            (None, Some(script)) => argv.splice(script..script, [runner, "--script".into()]),
+            (None, None) => {
+                let what = "is run by `python -m unittest` or by `manage.py test`; this command does neither";
+                return Err(SuiteError::Unable { framework: "unittest", what: what.to_owned() });
+            }
+        };
+        Ok(ordered(hooked(Request::words(argv), wanted, room), wanted))
+    }
+
+    fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
+        let run = events::read(&answer.room.join("events"))?;
+        run.ok_or_else(|| SuiteError::NoReport { said: answer.said() })
+    }
+}

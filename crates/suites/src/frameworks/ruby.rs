@@ -1,0 +1,138 @@
+//! rspec, minitest and test-unit: asked by a hook that Ruby loads through `RUBYOPT`, whatever starts them. It tells which of them it met.
+
+use super::{Framework, HOOKS, Orders, hooked, ordered, seed};
+use crate::asking::{Answer, Request, Wanted};
+use crate::call::Call;
+use crate::error::SuiteError;
+use crate::run::Run;
+use crate::{events, reports};
+use std::path::Path;
+
+/// The file of the hook that loads the others.
+const HOOK: &str = "assay_tests.rb";
+
+/// A command that runs tests of Ruby, with the hook.
+fn asked(request: Request, wanted: &Wanted, room: &Path) -> Request {
+    let mut request = hooked(request, wanted, room);
+    let option = format!("-r{}", room.join(HOOKS).join(HOOK).display());
+    request.options.push(("RUBYOPT".to_owned(), option));
+    request
+}
+
+fn read(answer: &Answer<'_>) -> Result<Run, SuiteError> {
+    let run = events::read(&answer.room.join("events"))?;
+    run.ok_or_else(|| SuiteError::NoReport { said: answer.said() })
+}
+
+/// rspec.
+#[derive(Debug)]
+pub(super) struct Rspec;
+
+impl Framework for Rspec {
+    fn name(&self) -> &'static str {
+        "rspec"
+    }
+
+    fn knows(&self, call: &Call) -> bool {
+        let is_task =
+            call.is(&["rake"]) && call.verb().is_some_and(|task| task.starts_with("spec"));
+        call.is(&["rspec", "parallel_rspec", "turbo_tests"]) || is_task
+    }
+
+    fn orders(&self) -> Orders {
+        Orders::Any
+    }
+
+    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+        let is_rspec = call.is(&["rspec"]);
+        let mut options = Vec::new();
+        let mut task_options = Vec::new();
+        if is_rspec {
+            // What is read if the hook should not be loaded: somebody may clear the environment.
+            let report = room.join("report.json").display().to_string();
+            options.extend(["--format".to_owned(), "json".to_owned(), "--out".to_owned(), report]);
+        }
+        if let Some(seed) = seed(wanted) {
+            match is_rspec {
+                true => options.extend(["--order".to_owned(), format!("rand:{seed}")]),
+                false => {
+                    task_options.push(("SPEC_OPTS".to_owned(), format!("--order rand:{seed}")))
+                }
+            }
+        }
+        let mut request = asked(Request::words(call.with_options(&options)), wanted, room);
+        request.options.extend(task_options);
+        Ok(request)
+    }
+
+    fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
+        if let Some(run) = events::read(&answer.room.join("events"))? {
+            return Ok(run);
+        }
+        let results = reports::of_file(&answer.room.join("report.json"), answer)?;
+        Ok(reports::run(results, "rspec", answer))
+    }
+}
+
+/// minitest, also that of Rails.
+#[derive(Debug)]
+pub(super) struct Minitest;
+
+impl Framework for Minitest {
+    fn name(&self) -> &'static str {
+        "minitest"
+    }
+
+    fn knows(&self, call: &Call) -> bool {
+        let is_task = |tool: &str, task: &str| {
+            call.is(&[tool]) && call.verb().is_some_and(|own| own.starts_with(task))
+        };
+        call.is(&["ruby", "m", "minitest", "parallel_test", "jruby", "truffleruby"])
+            || is_task("rake", "test")
+            || is_task("rails", "test")
+            || call.is(&["rake"]) && call.verb().is_none()
+    }
+
+    fn orders(&self) -> Orders {
+        Orders::Any
+    }
+
+    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+        // Minitest has a variable for its seed, and test-unit leaves it to the hook.
+        let request = asked(Request::words(call.argv.clone()), wanted, room);
+        Ok(match seed(wanted) {
+            Some(seed) => ordered(request, wanted).env("SEED", seed.to_string()),
+            None => request,
+        })
+    }
+
+    fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
+        read(answer)
+    }
+}
+
+/// test-unit; by its command it is not told from minitest.
+#[derive(Debug)]
+pub(super) struct TestUnit;
+
+impl Framework for TestUnit {
+    fn name(&self) -> &'static str {
+        "test-unit"
+    }
+
+    fn knows(&self, call: &Call) -> bool {
+        call.is(&["testrb", "test-unit"])
+    }
+
+    fn orders(&self) -> Orders {
+        Orders::Any
+    }
+
+    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+        Minitest.ask(call, wanted, room)
+    }
+
+    fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
+        read(answer)
+    }
+}

@@ -1,0 +1,246 @@
+//! Where the time of one run went: parts that sum to the time of the whole, and what single tests have of it.
+//!
+//! Of several processes beside one another the one that is heard of last is the critical one: the run takes as long as it does, so the
+//! parts are those of its time. What the others do meanwhile shortens nothing, and stands in the sum over all of them alone.
+
+use crate::run::{Part, Run};
+
+/// Where the time of a run went.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parts {
+    /// Seconds of each part, in the order of [`Part::ALL`]; `None` where the framework does not tell it. They sum to the whole.
+    pub seconds: [Option<f64>; Part::ALL.len()],
+    /// What all tests took, over all processes, s.
+    pub tests: f64,
+    /// How many processes ran tests beside one another; 0: not known.
+    pub workers: usize,
+    /// The process of which the parts are, where there are several.
+    pub critical: Option<String>,
+}
+
+impl Parts {
+    /// Of one part.
+    pub fn of(&self, part: Part) -> Option<f64> {
+        let place = Part::ALL.iter().position(|own| *own == part)?;
+        self.seconds[place]
+    }
+
+    fn set(&mut self, part: Part, seconds: f64) {
+        if let Some(place) = Part::ALL.iter().position(|own| *own == part) {
+            self.seconds[place] = Some(seconds);
+        }
+    }
+}
+
+/// The parts of a run that lasted from `began` to `ended`. O(n log n).
+pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
+    let tests = run.tests.iter().filter_map(|test| test.seconds).sum();
+    let mut parts = Parts { tests, workers: run.processes.len(), ..Parts::default() };
+    let whole = ended - began;
+    let critical = critical(run);
+    let is_placed = run.tests.iter().any(|test| test.began.is_some()) || !run.spans.is_empty();
+    if !is_placed {
+        // Only how long the tests took is known; beside one another they may take longer than the whole.
+        let body = tests.min(whole);
+        parts.set(Part::Body, body);
+        parts.set(Part::Unaccounted, whole - body);
+        return parts;
+    }
+    if run.processes.len() > 1 {
+        parts.critical = critical.map(|process| run.processes[process].name.clone());
+    }
+    let critical = critical.unwrap_or(0);
+    let (in_tests, mut of_spans) = timeline(run, critical, began, ended);
+    let own = || run.tests.iter().filter(|test| test.process == critical);
+    let sum = |of: fn(&crate::run::Test) -> Option<f64>| -> Option<f64> {
+        let told: Vec<f64> = own().filter_map(of).collect();
+        (!told.is_empty()).then(|| told.iter().sum())
+    };
+    // Tests beside one another in one process (threads) overlap: their parts are shares of the time in which any of them ran.
+    let of_tests: f64 = own().filter_map(|test| test.seconds).sum();
+    let scale = if of_tests > in_tests { in_tests / of_tests } else { 1.0 };
+    let told = [
+        (Part::Setup, sum(|test| test.setup)),
+        (Part::Teardown, sum(|test| test.teardown)),
+        (Part::Gc, sum(|test| test.gc)),
+    ];
+    // Where bodies are told, what is neither body nor setup nor teardown is the framework's.
+    let rest = |test: &crate::run::Test| {
+        let beside = test.setup.unwrap_or(0.0) + test.teardown.unwrap_or(0.0);
+        test.body.or_else(|| Some(test.seconds? - beside)).map(|body| body.max(0.0))
+    };
+    let bodies: f64 = own().filter_map(rest).sum();
+    // The collector works in all three; mostly in bodies.
+    let mut body = (bodies * scale).min(in_tests);
+    for (part, seconds) in told {
+        if let Some(seconds) = seconds {
+            let seconds = seconds * scale;
+            if part == Part::Gc {
+                body = (body - seconds).max(0.0);
+            }
+            parts.set(part, seconds);
+        }
+    }
+    of_spans.push((Part::Body, body));
+    for (part, seconds) in of_spans {
+        parts.set(part, parts.of(part).unwrap_or(0.0) + seconds);
+    }
+    let process = run.processes.get(critical);
+    let told = |part: Part| run.spans.iter().any(|span| span.part == part);
+    let edges = edges(run, critical);
+    if let Some((first, last)) = edges {
+        let first = process.and_then(|process| process.began).map_or(first, |own| own.min(first));
+        let last = process.and_then(|process| process.ended).map_or(last, |own| own.max(last));
+        if !told(Part::Boot) {
+            parts.set(Part::Boot, (first - began).max(0.0));
+        }
+        parts.set(Part::Ending, (ended - last).max(0.0));
+    }
+    let sum: f64 = parts.seconds.iter().flatten().sum();
+    parts.set(Part::Unaccounted, whole - sum);
+    parts
+}
+
+/// The process that is heard of last; of those that ran no test none.
+fn critical(run: &Run) -> Option<usize> {
+    let last = |process: &usize| edges(run, *process).map_or(f64::NEG_INFINITY, |(_, last)| last);
+    (0..run.processes.len()).max_by(|a, b| last(a).total_cmp(&last(b)))
+}
+
+/// When the first and the last is heard of a process.
+fn edges(run: &Run, process: usize) -> Option<(f64, f64)> {
+    let tests = run.tests.iter().filter(|test| test.process == process);
+    let tests = tests.filter_map(|test| test.began.zip(test.ended));
+    let spans = run.spans.iter().filter(|span| span.process == process);
+    let all = tests.chain(spans.map(|span| (span.began, span.ended)));
+    all.reduce(|(first, last), (began, ended)| (first.min(began), last.max(ended)))
+}
+
+/// How long a process was in any test, and in each kind of span: what is set up for a group while a test runs is the group's.
+fn timeline(run: &Run, process: usize, began: f64, ended: f64) -> (f64, Vec<(Part, f64)>) {
+    // A span begins or ends: of those that are open the first in the order of parts has the time; tests come last.
+    let mut edges: Vec<(f64, usize, i32)> = Vec::new();
+    let mut add = |from: f64, to: f64, kind: usize| {
+        let (from, to) = (from.clamp(began, ended), to.clamp(began, ended));
+        if to > from {
+            edges.extend([(from, kind, 1), (to, kind, -1)]);
+        }
+    };
+    let tests = Part::ALL.len();
+    for span in run.spans.iter().filter(|span| span.process == process) {
+        let kind = Part::ALL.iter().position(|part| *part == span.part).unwrap_or(tests);
+        add(span.began, span.ended, kind);
+    }
+    for test in run.tests.iter().filter(|test| test.process == process) {
+        if let (Some(began), Some(ended)) = (test.began, test.ended) {
+            add(began, ended, tests);
+        }
+    }
+    edges.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut open, mut seconds) = (vec![0; tests + 1], vec![0.0; tests + 1]);
+    let mut at = began;
+    for (time, kind, step) in edges {
+        // The innermost is the last in the order: hooks within loading are hooks.
+        let current = (0..tests).rev().chain([tests]).find(|&kind| open[kind] > 0);
+        if let Some(kind) = current {
+            seconds[kind] += time - at;
+        }
+        at = time;
+        open[kind] += step;
+    }
+    let of_spans = Part::ALL.iter().zip(&seconds).filter(|(_, seconds)| **seconds > 0.0);
+    (seconds[tests], of_spans.map(|(part, seconds)| (*part, *seconds)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Process, Span, Test};
+
+    fn test(name: &str, began: f64, seconds: f64) -> Test {
+        let name = name.to_owned();
+        let ended = Some(began + seconds);
+        Test { name, began: Some(began), ended, seconds: Some(seconds), ..Test::default() }
+    }
+
+    fn span(part: Part, began: f64, ended: f64) -> Span {
+        Span { part, group: None, began, ended, process: 0 }
+    }
+
+    fn near(parts: &Parts, part: Part, seconds: f64) {
+        let own = parts.of(part).unwrap_or(f64::NAN);
+        assert!((own - seconds).abs() < 1e-9, "{part:?}: {own} instead of {seconds}");
+    }
+
+    #[test]
+    fn all_parts_sum_to_the_whole() {
+        let process = Process {
+            name: String::new(),
+            began: Some(1.0),
+            ended: Some(9.5),
+            ..Process::default()
+        };
+        let mut first = test("a", 4.0, 1.0);
+        first.ended = Some(6.0);
+        (first.setup, first.teardown, first.gc) = (Some(0.25), Some(0.125), Some(0.0625));
+        // Its group is set up within it: its time goes from 4 to 6.
+        let run = Run {
+            tests: vec![first, test("b", 6.5, 2.0)],
+            spans: vec![
+                span(Part::Loading, 1.0, 3.0),
+                span(Part::Hooks, 4.0, 5.0),
+                span(Part::Hooks, 9.0, 9.25),
+            ],
+            processes: vec![process],
+            ..Run::default()
+        };
+        let parts = of(&run, 0.0, 10.0);
+        near(&parts, Part::Boot, 1.0);
+        near(&parts, Part::Loading, 2.0);
+        near(&parts, Part::Hooks, 1.25);
+        near(&parts, Part::Setup, 0.25);
+        near(&parts, Part::Body, 3.0 - 0.4375);
+        near(&parts, Part::Gc, 0.0625);
+        near(&parts, Part::Ending, 0.5);
+        near(&parts, Part::Unaccounted, 1.0 + 0.5 + 0.5 + 0.25);
+        assert!((parts.seconds.iter().flatten().sum::<f64>() - 10.0).abs() < 1e-9);
+        assert!((parts.tests - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn of_workers_the_one_that_is_heard_of_last_is_critical() {
+        let worker = |name: &str| Process { name: name.to_owned(), ..Process::default() };
+        let mut slow = test("slow", 1.0, 6.0);
+        slow.process = 1;
+        let run = Run {
+            tests: vec![test("a", 1.0, 2.0), test("b", 3.0, 1.0), slow],
+            processes: vec![worker("gw0"), worker("gw1")],
+            ..Run::default()
+        };
+        let parts = of(&run, 0.0, 8.0);
+        assert_eq!(parts.critical.as_deref(), Some("gw1"));
+        near(&parts, Part::Boot, 1.0);
+        near(&parts, Part::Body, 6.0);
+        near(&parts, Part::Ending, 1.0);
+        near(&parts, Part::Unaccounted, 0.0);
+        assert!((parts.tests - 9.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn threads_overlap_and_reports_without_moments_know_only_the_tests() {
+        let run = Run { tests: vec![test("a", 1.0, 2.0), test("b", 1.0, 2.0)], ..Run::default() };
+        let parts = of(&run, 0.0, 4.0);
+        near(&parts, Part::Body, 2.0);
+        near(&parts, Part::Boot, 1.0);
+        let untimed = |mut test: Test| {
+            (test.began, test.ended) = (None, None);
+            test
+        };
+        let run = Run { tests: run.tests.into_iter().map(untimed).collect(), ..run };
+        let parts = of(&run, 0.0, 10.0);
+        near(&parts, Part::Body, 4.0);
+        near(&parts, Part::Unaccounted, 6.0);
+        assert_eq!(parts.of(Part::Boot), None);
+        near(&of(&run, 0.0, 3.0), Part::Unaccounted, 0.0);
+    }
+}

@@ -1,0 +1,146 @@
+//! What one run of a suite told: its tests, and what it did beside them.
+
+pub use assay_data::test_results::TestStatus;
+use std::collections::BTreeMap;
+
+/// One run of a suite. Times are seconds of the clock that [`Answer`](crate::Answer) uses.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// The framework, with its version where it tells, as in `pytest 8.3.2`.
+    pub framework: String,
+    /// The tests, in the order in which they are reported. No two have one name.
+    pub tests: Vec<Test>,
+    /// What the processes did beside tests.
+    pub spans: Vec<Span>,
+    /// The processes that ran tests, or the parts that ran beside one another (packages of Go). Empty: the framework doesn't tell.
+    pub processes: Vec<Process>,
+    /// Tests that began and never ended, and files whose tests never began.
+    pub unfinished: Vec<Unfinished>,
+    /// What should be known of it.
+    pub notes: Vec<String>,
+}
+
+/// One test.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Test {
+    /// Its name.
+    pub name: String,
+    /// By what it is selected, where that is not its name.
+    pub id: Option<String>,
+    /// What it stands in, where that isn't in its file alone: a class.
+    pub group: Option<String>,
+    /// Its file, from the directory in which the suite was started where that is known.
+    pub file: Option<String>,
+    /// Where in the file.
+    pub line: Option<u32>,
+    /// When it began, where that is known,
+    pub began: Option<f64>,
+    /// and when it ended.
+    pub ended: Option<f64>,
+    /// How long it took, s; what it set up for its whole group is not in it. `None`: it was skipped.
+    pub seconds: Option<f64>,
+    /// What came of it.
+    pub status: TestStatus,
+    /// What it said when it failed.
+    pub message: Option<String>,
+    /// Seconds of its own setup,
+    pub setup: Option<f64>,
+    /// of its body,
+    pub body: Option<f64>,
+    /// of its teardown,
+    pub teardown: Option<f64>,
+    /// and of the garbage collector in all of them.
+    pub gc: Option<f64>,
+    /// What was counted while it ran, by name.
+    pub causes: BTreeMap<String, f64>,
+    /// Index of its process.
+    pub process: usize,
+}
+
+/// A test that didn't end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Unfinished {
+    /// Its name, or that of the file or package.
+    pub name: String,
+    /// When it began, where that is known.
+    pub began: Option<f64>,
+}
+
+/// A process of the suite.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Process {
+    /// What it is called: a worker's name, a package.
+    pub name: String,
+    /// When its framework was loaded, or it began.
+    pub began: Option<f64>,
+    /// When the last was heard of it.
+    pub ended: Option<f64>,
+}
+
+/// What a process does when it runs no test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// From the start of the command to the first thing that is told: interpreters start, frameworks are loaded, compilers build.
+    Boot,
+    /// Files of tests are loaded, tests are collected.
+    Loading,
+    /// What is set up and torn down once for a suite, a file or a group.
+    Hooks,
+    /// A test's own setup,
+    Setup,
+    /// its body,
+    Body,
+    /// and its teardown.
+    Teardown,
+    /// The garbage collector, within tests.
+    Gc,
+    /// From the last thing that is told to the end of the command.
+    Ending,
+    /// What is none of these.
+    Unaccounted,
+}
+
+impl Part {
+    /// All, in the order in which they are shown.
+    pub const ALL: [Self; 9] = [
+        Self::Boot,
+        Self::Loading,
+        Self::Hooks,
+        Self::Setup,
+        Self::Body,
+        Self::Teardown,
+        Self::Gc,
+        Self::Ending,
+        Self::Unaccounted,
+    ];
+
+    /// Name of its metric.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Boot => "boot",
+            Self::Loading => "loading",
+            Self::Hooks => "hooks",
+            Self::Setup => "setup",
+            Self::Body => "body",
+            Self::Teardown => "teardown",
+            Self::Gc => "gc",
+            Self::Ending => "ending",
+            Self::Unaccounted => "unaccounted",
+        }
+    }
+}
+
+/// A stretch of time of one process that is no test's own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Span {
+    /// What is done in it.
+    pub part: Part,
+    /// For which group, where it is for one.
+    pub group: Option<String>,
+    /// When it began.
+    pub began: f64,
+    /// When it ended.
+    pub ended: f64,
+    /// Index of the process.
+    pub process: usize,
+}
