@@ -59,6 +59,7 @@ pub mod search;
 pub mod series_summary;
 pub mod slices;
 pub mod spread;
+pub mod testing;
 pub mod unpaired;
 pub mod until;
 pub mod verdict;

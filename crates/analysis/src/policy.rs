@@ -300,3 +300,8 @@ pub const BISECT_WELL_KNOWN: usize = 5;
 pub const BISECT_NEIGHBOURS: usize = 8;
 /// Where builds differ by themselves by so large a part of the change (standard deviation), an inconclusive search says that this is why.
 pub const BISECT_LUCK: f64 = 0.25;
+
+// Test suites
+
+/// What the first test of a run takes longer than later ones is told from here on, s: less matters to nobody who waits for a suite.
+pub const FIRST_TEST_SECONDS: f64 = 0.001;

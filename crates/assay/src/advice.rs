@@ -17,6 +17,8 @@ pub(crate) enum Dialect {
     Bench,
     /// `assay load`
     Load,
+    /// `assay tests`
+    Tests,
     /// `assay compare`
     Compare,
     /// `assay describe`
@@ -80,6 +82,7 @@ impl Dialect {
             Self::Repeat => "repeat",
             Self::Bench => "bench",
             Self::Load => "load",
+            Self::Tests => "tests",
             Self::Compare => "compare",
             Self::Describe => "describe",
             Self::Profile | Self::Recording => "profile",
@@ -99,13 +102,13 @@ impl Dialect {
 
     fn spelling(self, action: &Action) -> Spelling {
         use Dialect::{
-            Bench, Compare, Describe, Doctor, Gate, Load, Profile, Recording, Repeat, Run,
+            Bench, Compare, Describe, Doctor, Gate, Load, Profile, Recording, Repeat, Run, Tests,
         };
         let seconds = |seconds: &Option<f64>| seconds.map(|seconds| format!("{seconds}s"));
         match (action, self) {
             // What a command uses itself; of servers that is another metric.
             (Action::DecideBy { metric }, Load) if metric == "cpu" => Spelling::Absent,
-            (Action::DecideBy { metric }, Run | Bench | Load | Compare) => {
+            (Action::DecideBy { metric }, Run | Bench | Load | Tests | Compare) => {
                 option("--primary", Some(metric.clone()))
             }
             (Action::DecideBy { metric }, Profile) if metric == "cpu" => {
@@ -114,30 +117,30 @@ impl Dialect {
             (Action::DecideBy { metric }, Doctor) => {
                 command(&format!("assay run --primary {metric} A B"))
             }
-            (Action::MeasureLonger { seconds: wanted }, Run | Repeat | Bench | Load | Gate) => {
+            (Action::MeasureLonger { seconds: wanted }, Run | Repeat | Bench | Load | Tests | Gate) => {
                 option("--time", seconds(wanted))
             }
             (Action::MeasureLonger { seconds: wanted }, Profile) => {
                 option("--duration", seconds(wanted))
             }
-            (Action::FixRuns { runs }, Run | Repeat | Bench | Load | Profile) => {
+            (Action::FixRuns { runs }, Run | Repeat | Bench | Load | Tests | Profile) => {
                 option("--runs", Some(runs.to_string()))
             }
-            (Action::MoreRuns, Run | Repeat | Bench | Load | Profile) => flag("--runs"),
-            (Action::MoreValues, Run | Repeat | Bench | Load) => flag("--time"),
+            (Action::MoreRuns, Run | Repeat | Bench | Load | Tests | Profile) => flag("--runs"),
+            (Action::MoreValues, Run | Repeat | Bench | Load | Tests) => flag("--time"),
             (Action::FewerRows { .. }, Bench | Compare) => flag("--filter"),
-            (Action::LargerThreshold, Run | Bench | Load | Compare | Profile) => {
+            (Action::LargerThreshold, Run | Bench | Load | Tests | Compare | Profile) => {
                 flag("--threshold")
             }
-            (Action::ThresholdAsAmount, Run | Bench | Load | Compare | Profile) => {
+            (Action::ThresholdAsAmount, Run | Bench | Load | Tests | Compare | Profile) => {
                 option("--threshold", Some("250us".to_owned()))
             }
             (Action::GiveUnit, Compare | Describe) => option("--unit", Some("us".to_owned())),
-            (Action::FalseDiscoveryRate, Bench | Compare) => {
+            (Action::FalseDiscoveryRate, Bench | Tests | Compare) => {
                 option("--adjust", Some("bh".to_owned()))
             }
-            (Action::LongerTimeout, Run | Bench | Load) => flag("--timeout"),
-            (Action::WarmUpLonger, Run) => flag("--warmup"),
+            (Action::LongerTimeout, Run | Bench | Load | Tests) => flag("--timeout"),
+            (Action::WarmUpLonger, Run | Tests) => flag("--warmup"),
             (Action::Skip { values }, Compare | Describe) => {
                 option("--skip", Some(values.to_string()))
             }
@@ -148,28 +151,31 @@ impl Dialect {
             (Action::FewerEvents, Run | Bench) => flag("--counters"),
             (Action::CountInstructions, Run | Bench) => flag("--count-instructions"),
             (Action::CountWhole, _) => command("assay run --alloc A B"),
-            (Action::WorkingTree, Bench) => option("--rev", Some(".".to_owned())),
+            (Action::WorkingTree, Bench | Tests) => option("--rev", Some(".".to_owned())),
             (Action::SeveralBuilds, Run | Bench) => flag("--builds"),
-            (Action::CheckMachine, Run | Repeat | Bench | Load | Compare | Profile | Gate) => {
+            (
+                Action::CheckMachine,
+                Run | Repeat | Bench | Load | Tests | Compare | Profile | Gate,
+            ) => {
                 command("assay doctor")
             }
             (Action::Calibrate, _) => command("assay calibrate"),
             (Action::PlanRuns, _) => command("assay plan"),
             (Action::SampleMore | Action::SampleLess, Profile) => flag("--rate"),
             (Action::SampleByWall, Profile) => option("--clock", Some("wall".to_owned())),
-            (Action::SaveElsewhere, Run | Repeat | Bench | Load) => {
+            (Action::SaveElsewhere, Run | Repeat | Bench | Load | Tests) => {
                 option("--save", Some("FILE".to_owned()))
             }
             (Action::ShowOutput, Profile) => flag("--show-output"),
-            (Action::SeeDistributions, Run | Repeat | Bench | Load | Compare) => {
+            (Action::SeeDistributions, Run | Repeat | Bench | Load | Tests | Compare) => {
                 option("--report", Some("report.html".to_owned()))
             }
             // How a series is described does not change what it is compared by, and a page of two recordings decides nothing.
             (Action::DecideBy { .. }, _)
             | (Action::FixRuns { .. }, _)
             | (Action::FewerRows { .. } | Action::LargerThreshold, Describe | Recording | Doctor)
-            | (Action::FewerRows { .. }, Run | Repeat | Load | Profile)
-            | (Action::SeveralBuilds, Load)
+            | (Action::FewerRows { .. }, Run | Repeat | Load | Tests | Profile)
+            | (Action::SeveralBuilds, Load | Tests)
             | (Action::FalseDiscoveryRate, _)
             | (Action::CheckMachine, Doctor) => Spelling::Absent,
             _ => Spelling::Plain,
@@ -181,11 +187,12 @@ impl Dialect {
 mod tests {
     use super::*;
 
-    const ALL: [(Dialect, &str); 10] = [
+    const ALL: [(Dialect, &str); 11] = [
         (Dialect::Run, "run"),
         (Dialect::Repeat, "repeat"),
         (Dialect::Bench, "bench"),
         (Dialect::Load, "load"),
+        (Dialect::Tests, "tests"),
         (Dialect::Compare, "compare"),
         (Dialect::Describe, "describe"),
         (Dialect::Profile, "profile"),

@@ -39,6 +39,7 @@ mod scan;
 mod seed;
 mod site;
 mod store;
+mod tests;
 mod verbs;
 mod whole_file;
 
@@ -137,7 +138,17 @@ const VERBS: [Verb; 20] = [
     ),
     verb!(history, "Keep runs, and look at how benchmarks changed over revisions"),
     verb!(gate, "Check whether a run is worse than what is normal in the history"),
-    verb!(tests, "Learn about the tests of a project: which write most into its log, and what"),
+    Verb {
+        run: |verb, matches| {
+            let mut args = verbs::tests::Args::from_arg_matches(matches)?;
+            args.running.record.given = given(verb, matches);
+            Ok(verbs::tests::run(&args))
+        },
+        ..verb!(
+            tests,
+            "Run a test suite: where its time goes, which tests fail at times, and is it faster than before?"
+        )
+    },
     Verb {
         run: |verb, matches| {
             let mut args = verbs::bisect::Args::from_arg_matches(matches)?;
@@ -286,7 +297,7 @@ fn given(verb: &Command, matches: &ArgMatches) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+mod arguments {
     use super::*;
 
     #[test]

@@ -109,7 +109,7 @@ impl Showing<'_> {
 
     /// After an interrupt: where the samples are, and how to add to them.
     fn say_how_to_go_on(&self, analysis: &Analysis) {
-        let measures = matches!(self.dialect, Dialect::Run | Dialect::Bench);
+        let measures = matches!(self.dialect, Dialect::Run | Dialect::Bench | Dialect::Tests);
         if let Some(path) = self.file.filter(|_| measures && !self.show.quiet)
             && analysis.stop == Some(StopReason::Interrupted)
         {

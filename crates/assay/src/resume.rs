@@ -150,7 +150,12 @@ pub(crate) fn check(
     other_options: bool,
 ) -> anyhow::Result<Resumption> {
     let path = earlier.resume.clone().unwrap_or_default();
-    let mut differences = differences(recorded, &now.subjects, &now.environment);
+    // Rows that runs discover are not declared before the first.
+    let mut declared = Samples::new(Vec::new());
+    let own = recorded.subjects.iter().filter(|subject| subject.row < now.rows.len());
+    declared.subjects = own.cloned().collect();
+    declared.environment = recorded.environment.clone();
+    let mut differences = differences(&declared, &now.subjects, &now.environment);
     if other_options {
         differences.push(format!("the options: it was begun with `{}`", recorded.argv.join(" ")));
     }

@@ -29,8 +29,8 @@ pub use blocks::{BlockRow, InPass, Pass};
 pub use by_subject::BySubject;
 pub(crate) use keys::free_name;
 pub use metric::{
-    ALLOCATIONS, Better, ITERATIONS, Metric, NOT_COMPARED, OF_EVERY_RUN, PER_ITERATION, STEAL,
-    VALGRIND_INSTRUCTIONS,
+    ALLOCATIONS, Better, ITERATIONS, Metric, NOT_COMPARED, OF_EVERY_RUN, PER_ITERATION, PLACE,
+    STEAL, TEST_TIME, VALGRIND_INSTRUCTIONS, WHOLE_SUITE, WORKERS,
 };
 pub use parameter::ParameterValue;
 pub use series::Series;

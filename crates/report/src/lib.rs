@@ -71,5 +71,6 @@ pub mod site;
 mod small_table;
 pub mod terminal;
 pub mod test_log;
+pub mod tests_run;
 mod ticks;
 pub mod words;

@@ -74,6 +74,14 @@ pub fn read(directory: &Path) -> Result<Option<Run>, SuiteError> {
     Ok(run.filter(|run| !paths.is_empty() && !run.framework.is_empty()))
 }
 
+/// Something that began.
+struct Running {
+    name: String,
+    began: Option<f64>,
+    /// Whether it is no test.
+    beside: bool,
+}
+
 #[derive(Default)]
 struct Gathered {
     run: Run,
@@ -85,7 +93,7 @@ impl Gathered {
     fn file(&mut self, bytes: &[u8], path: &Path) -> Result<(), SuiteError> {
         let process = self.run.processes.len();
         let mut own = Process::default();
-        let mut running: Vec<(String, Option<f64>)> = Vec::new();
+        let mut running: Vec<Running> = Vec::new();
         let text = String::from_utf8_lossy(bytes);
         let mut lines = text.split_inclusive('\n').enumerate().peekable();
         let mut is_ours = false;
@@ -125,29 +133,32 @@ impl Gathered {
         if is_ours {
             self.run.processes.push(own);
         }
-        let unfinished = running.into_iter().map(|(name, began)| Unfinished { name, began });
+        let unfinished =
+            running.into_iter().map(|Running { name, began, .. }| Unfinished { name, began });
         self.run.unfinished.extend(unfinished);
         Ok(())
     }
 
-    fn line(
-        &mut self,
-        line: Line,
-        process: usize,
-        own: &mut Process,
-        running: &mut Vec<(String, Option<f64>)>,
-    ) {
+    fn line(&mut self, line: Line, process: usize, own: &mut Process, running: &mut Vec<Running>) {
+        // What took no time to speak of has no line of its end: it is over when a test begins or ends, or the process does.
+        let is_over = line.start.is_some()
+            || line.test.is_some()
+            || line.end.is_some() && line.span.is_none();
+        if is_over {
+            running.retain(|running| !running.beside);
+        }
         if let Some(name) = line.start {
-            running.push((name, line.at));
+            running.push(Running { name, began: line.at, beside: false });
         } else if let Some(span) = &line.open {
-            running.push((about(span, line.group.as_deref()), line.at));
+            let name = about(span, line.group.as_deref());
+            running.push(Running { name, began: line.at, beside: true });
         } else if let Some(problem) = line.problem {
             if !self.run.notes.contains(&problem) {
                 self.run.notes.push(problem);
             }
         } else if let Some(name) = line.test.clone() {
             let started = line.started.as_ref().unwrap_or(&name);
-            running.retain(|(own, _)| own != started);
+            running.retain(|own| own.name != *started);
             let test = self.test(name, line, process);
             self.run.tests.push(test);
         } else if let Some(span) = &line.span {
@@ -156,7 +167,7 @@ impl Gathered {
                 _ => Part::Hooks,
             };
             let opened = about(span, line.group.as_deref());
-            running.retain(|(own, _)| *own != opened);
+            running.retain(|own| own.name != opened);
             if let (Some(began), Some(ended)) = (line.begin, line.end) {
                 self.run.spans.push(Span { part, group: line.group, began, ended, process });
             }

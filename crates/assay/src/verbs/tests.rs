@@ -1,21 +1,37 @@
-//! `assay tests`: what there is to learn about the tests of a project.
+//! `assay tests`: the test suite of a project, and what there is to learn about its tests.
 
 mod log;
+mod options;
+mod running;
+mod showing;
 
 use crate::Ending;
 
 /// Arguments of `assay tests`.
 #[derive(clap::Args, Debug)]
 #[command(
-    subcommand_required = true,
-    arg_required_else_help = true,
-    after_help = "Examples:
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
+How it measures: the test framework is recognised from the command, and asked by its own reporter, flags or environment what each \
+test took; nothing is written into the project. One run of the suite is one observation of each of its tests.
+
+Frameworks: rspec, minitest, test-unit, pytest, unittest, go test, cargo test, cargo nextest, jest, vitest, node --test, Maven, \
+Gradle, ctest, GoogleTest, Catch2; and whatever prints TAP or writes JUnit XML (--framework junit:FILE).
+
+Examples:
+  assay tests -- bundle exec rspec              where do the seconds go?
+  assay tests --runs 20 -- pytest               in random orders: which tests fail at times?
+  assay tests --rev main --rev . -- go test ./...    is the suite slower than on main?
   assay tests log log/test.log                  which tests write most into it?
   assay tests log --marker '=== RUN +(.*)' -    the same of Go"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+
+    #[command(flatten)]
+    pub(crate) running: options::SuiteRunArgs,
 }
 
 #[derive(clap::Subcommand, Debug)]
@@ -27,6 +43,7 @@ enum Command {
 /// Does what was asked for.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     match &args.command {
-        Command::Log(args) => log::run(args),
+        Some(Command::Log(args)) => log::run(args),
+        None => running::run(&args.running),
     }
 }

@@ -94,5 +94,17 @@ pub const VALGRIND_INSTRUCTIONS: &str = "valgrind_instructions";
 /// What stands behind the name of a count that is per iteration of a benchmark.
 pub const PER_ITERATION: &str = "/iteration";
 
+/// Name of the metric of a test's place in the order of its run, counted from 0.
+pub const PLACE: &str = "test_place";
+
+/// Name of the metric of what all tests of a suite took together, over all processes.
+pub const TEST_TIME: &str = "test_time";
+
+/// Name of the metric of how many processes ran the tests of a suite beside one another.
+pub const WORKERS: &str = "test_workers";
+
+/// Name of the row of a whole suite, beside those of its tests.
+pub const WHOLE_SUITE: &str = "(whole suite)";
+
 /// Metrics that explain others and are not compared themselves, unless one of them is named to decide.
-pub const NOT_COMPARED: [&str; 2] = [STEAL, ITERATIONS];
+pub const NOT_COMPARED: [&str; 4] = [STEAL, ITERATIONS, PLACE, WORKERS];

@@ -102,9 +102,13 @@ impl Framework for Unittest {
         let module = argv.windows(2).position(|two| two[0] == "-m" && two[1] == "unittest");
         match (module, argv.iter().position(|word| word == "manage.py" || word == "./manage.py")) {
             // `python -m unittest ARGUMENTS` becomes `python RUNNER ARGUMENTS`,
-            (Some(module), _) => argv.splice(module..module + 2, [runner]),
+            (Some(module), _) => {
+                argv.splice(module..module + 2, [runner]);
+            }
             // and a script that runs the tests itself is run by it.
-            (None, Some(script)) => argv.splice(script..script, [runner, "--script".into()]),
+            (None, Some(script)) => {
+                argv.splice(script..script, [runner, "--script".into()]);
+            }
             (None, None) => {
                 let what = "is run by `python -m unittest` or by `manage.py test`; this command does neither";
                 return Err(SuiteError::Unable { framework: "unittest", what: what.to_owned() });

@@ -1,0 +1,332 @@
+//! The runs of a test suite by themselves: where its time goes, which tests it goes to, what the first test of a run pays for all, and which tests
+//! fail, always or at times. Nothing is compared.
+//!
+//! Parts are means, for only means of parts sum to the mean of the whole; of tests, medians are told, as of everything else.
+
+use crate::describe::Description;
+use crate::policy;
+use assay_data::samples::{PLACE, TEST_TIME, WHOLE_SUITE, WORKERS};
+use assay_data::{Outcome, Samples};
+use assay_stats::proportion::wilson_interval;
+use assay_stats::{Interval, descriptive};
+use std::collections::BTreeMap;
+
+/// Names of the parts of a suite's time, in the order of their kind; they sum to the whole.
+pub const PARTS: [&str; 9] =
+    ["boot", "loading", "hooks", "setup", "body", "teardown", "gc", "ending", "unaccounted"];
+
+/// What one side's suite is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Testing {
+    /// Name of the side.
+    pub side: String,
+    /// How often it ran.
+    pub runs: usize,
+    /// The time of the whole.
+    pub whole: Description,
+    /// The tests that have times, the slowest first.
+    pub tests: Vec<TestTime>,
+    /// The parts of the time of the whole that are known.
+    pub parts: Vec<PartTime>,
+    /// What all tests took together, over all processes, in the mean, s.
+    pub together: f64,
+    /// How many processes ran tests, in the mean.
+    pub workers: Option<f64>,
+    /// What the first test of a run takes longer, whichever it is; `None` where no runs in different orders show it.
+    pub first: Option<First>,
+    /// The tests that failed, the most frequent first.
+    pub failing: Vec<Failing>,
+    /// Names of the metrics of causes that are known.
+    pub causes: Vec<String>,
+}
+
+/// A test's time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TestTime {
+    /// Its name.
+    pub name: String,
+    /// Seconds.
+    pub time: Description,
+    /// Its share of the whole, in the median over runs.
+    pub share: f64,
+    /// The interval of that.
+    pub share_interval: Option<Interval>,
+    /// The medians of its causes by their names.
+    pub causes: BTreeMap<String, f64>,
+}
+
+/// A part of the time of the whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartTime {
+    /// Its name, one of [`PARTS`].
+    pub name: &'static str,
+    /// Seconds, in the mean over runs.
+    pub seconds: f64,
+    /// Its share of the whole.
+    pub share: f64,
+}
+
+/// What the first test of a run takes longer than when it comes later.
+#[derive(Clone, Debug, PartialEq)]
+pub struct First {
+    /// Seconds: the median over runs.
+    pub seconds: f64,
+    /// The interval of that.
+    pub interval: Interval,
+    /// In how many runs that is known.
+    pub runs: usize,
+}
+
+/// A test that failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failing {
+    /// Its name.
+    pub name: String,
+    /// Runs in which it failed,
+    pub failed: u64,
+    /// of so many.
+    pub runs: u64,
+    /// The interval of the share of failures (Wilson).
+    pub interval: Option<Interval>,
+    /// So many green runs in a row would tell that it is mended, where it fails only at times.
+    pub green_runs: Option<u64>,
+    /// Blocks in which it failed, and in which it passed.
+    pub failed_in: Vec<u32>,
+    /// Blocks in which it passed.
+    pub passed_in: Vec<u32>,
+}
+
+impl Failing {
+    /// Whether it fails in every run.
+    pub fn always(&self) -> bool {
+        self.failed == self.runs
+    }
+}
+
+/// Looks at the runs of a side; `None` where it has none. O(n log n).
+pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testing> {
+    let metric = |name: &str| samples.metric_index(name);
+    let wall = metric("wall")?;
+    let by_subject = samples.by_subject();
+    let block = |observation: u32| by_subject.block(observation).map_or(0, |(_, block)| block);
+    let of_side = |subject: &usize| samples.subjects[*subject].side == side;
+    let subjects: Vec<usize> = (0..samples.subjects.len()).filter(of_side).collect();
+    let is_whole = |subject: usize| samples.row_of(&samples.subjects[subject]).name == WHOLE_SUITE;
+    let whole = subjects.iter().copied().find(|&subject| is_whole(subject))?;
+    let walls: BTreeMap<u32, f64> =
+        by_subject.series(whole, wall).map(|(o, value)| (block(o), value)).collect();
+    let times: Vec<f64> = walls.values().copied().collect();
+    let described = Description::of(&times, confidence)?;
+    let mean_of = |name: &str| -> Option<f64> {
+        let values: Vec<f64> = by_subject.series(whole, metric(name)?).map(|(_, v)| v).collect();
+        // A part that some runs don't have took no time in them.
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / times.len() as f64)
+    };
+    let mean = descriptive::mean(&times);
+    let parts = PARTS.iter().filter_map(|&name| {
+        let seconds = mean_of(name)?;
+        Some(PartTime { name, seconds, share: seconds / mean })
+    });
+    let parts: Vec<PartTime> = parts.collect();
+    let known = ["wall", "cpu", "max_rss", TEST_TIME, WORKERS, PLACE];
+    let is_cause = |name: &&str| !known.contains(name) && !PARTS.contains(name);
+    let causes: Vec<String> = samples
+        .metrics
+        .iter()
+        .map(|m| m.name.as_str())
+        .filter(is_cause)
+        .map(str::to_owned)
+        .collect();
+    let mut tests = Vec::new();
+    let mut failing = Vec::new();
+    let mut first: BTreeMap<u32, (u64, f64)> = BTreeMap::new();
+    for &subject in subjects.iter().filter(|&&subject| subject != whole) {
+        let name = samples.row_of(&samples.subjects[subject]).name.clone();
+        let series: Vec<(u32, f64)> =
+            by_subject.series(subject, wall).map(|(o, value)| (block(o), value)).collect();
+        let values: Vec<f64> = series.iter().map(|&(_, value)| value).collect();
+        let Some(time) = Description::of(&values, confidence) else { continue };
+        let shares = series.iter().filter_map(|(block, value)| Some(value / walls.get(block)?));
+        let shares: Vec<f64> = shares.collect();
+        let share = Description::of(&shares, confidence);
+        if let Some(place) = metric(PLACE) {
+            let places: BTreeMap<u32, f64> =
+                by_subject.series(subject, place).map(|(o, value)| (block(o), value)).collect();
+            first_costs(&series, &places, &mut first);
+        }
+        let of_cause = |cause: &String| {
+            let values: Vec<f64> =
+                by_subject.series(subject, metric(cause)?).map(|(_, v)| v).collect();
+            Some((cause.clone(), Description::of(&values, confidence)?.median))
+        };
+        tests.push(TestTime {
+            name: name.clone(),
+            share: share.as_ref().map_or(0.0, |share| share.median),
+            share_interval: share.and_then(|share| share.median_interval),
+            causes: causes.iter().filter_map(of_cause).collect(),
+            time,
+        });
+        let outcomes: Vec<(u32, Outcome)> = by_subject
+            .observations(subject)
+            .iter()
+            .map(|&o| (block(o), outcome(samples, o)))
+            .collect();
+        failing.extend(of_outcomes(name, &outcomes, confidence));
+    }
+    tests.sort_by(|a: &TestTime, b| b.time.median.total_cmp(&a.time.median));
+    failing.sort_by(|a: &Failing, b| {
+        let share = |own: &Failing| own.failed as f64 / own.runs as f64;
+        share(b).total_cmp(&share(a)).then_with(|| a.name.cmp(&b.name))
+    });
+    Some(Testing {
+        side: samples.sides[side].name.clone(),
+        runs: times.len(),
+        whole: described,
+        tests,
+        parts,
+        together: mean_of(TEST_TIME).unwrap_or(f64::NAN),
+        workers: mean_of(WORKERS),
+        first: first_of(&first, confidence),
+        failing,
+        causes,
+    })
+}
+
+fn outcome(samples: &Samples, observation: u32) -> Outcome {
+    samples.observation(observation as usize).map_or(Outcome::Ok, |own| own.outcome)
+}
+
+/// What a test that came first in some of its runs took longer in them than in the others, by block, with how many others there were.
+fn first_costs(
+    series: &[(u32, f64)],
+    places: &BTreeMap<u32, f64>,
+    first: &mut BTreeMap<u32, (u64, f64)>,
+) {
+    let is_first = |block: &u32| places.get(block).is_some_and(|place| *place == 0.0);
+    let mut later: Vec<f64> =
+        series.iter().filter(|(block, _)| !is_first(block)).map(|&(_, value)| value).collect();
+    if later.is_empty() {
+        return;
+    }
+    later.sort_by(f64::total_cmp);
+    let usual = later[later.len() / 2];
+    for &(block, value) in series.iter().filter(|(block, _)| is_first(block)) {
+        first.insert(block, (later.len() as u64, value - usual));
+    }
+}
+
+/// The first test's cost, where it is beyond chance and matters.
+fn first_of(first: &BTreeMap<u32, (u64, f64)>, confidence: f64) -> Option<First> {
+    let excess: Vec<f64> = first.values().map(|&(_, excess)| excess).collect();
+    let found = Description::of(&excess, confidence)?;
+    let interval = found.median_interval.filter(|interval| interval.lower > 0.0)?;
+    (found.median >= policy::FIRST_TEST_SECONDS).then_some(First {
+        seconds: found.median,
+        interval,
+        runs: excess.len(),
+    })
+}
+
+/// A test's failures; `None` where there are none.
+fn of_outcomes(name: String, outcomes: &[(u32, Outcome)], confidence: f64) -> Option<Failing> {
+    let blocks = |failed: bool| -> Vec<u32> {
+        let own = outcomes.iter().filter(|(_, outcome)| (*outcome != Outcome::Ok) == failed);
+        own.map(|&(block, _)| block).collect()
+    };
+    let (failed_in, passed_in) = (blocks(true), blocks(false));
+    let (failed, runs) = (failed_in.len() as u64, outcomes.len() as u64);
+    if failed == 0 {
+        return None;
+    }
+    let share = failed as f64 / runs as f64;
+    // Fewer green runs than these are no sign: they would come by chance as well.
+    let green_runs = (failed < runs).then(|| ((1.0 - confidence).ln() / (1.0 - share).ln()).ceil());
+    Some(Failing {
+        name,
+        failed,
+        runs,
+        interval: wilson_interval(failed, runs, confidence),
+        green_runs: green_runs.map(|runs| runs as u64),
+        failed_in,
+        passed_in,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_data::{Metric, Observation, Row, Subject, Unit};
+
+    /// Runs of a suite of two tests, in turn first; the first takes a second longer.
+    fn runs() -> Samples {
+        let names = ["wall", "boot", "body", "unaccounted", PLACE];
+        let metric = |name: &&str| {
+            Metric::lower(name, if *name == PLACE { Unit::One } else { Unit::Second })
+        };
+        let mut samples = Samples::new(names.iter().map(metric).collect());
+        let side = samples.side_named("x");
+        for name in [WHOLE_SUITE, "a", "b"] {
+            samples.rows.push(Row { name: name.to_owned(), ..Row::default() });
+            let row = samples.rows.len() - 1;
+            samples.add(Subject { side, row, name: name.to_owned(), ..Subject::default() });
+        }
+        for block in 0..12 {
+            let mut add = |subject, outcome, values: [f64; 5]| {
+                let (block, values) = (Some(block), values.to_vec());
+                samples.push(Observation {
+                    subject,
+                    block,
+                    outcome,
+                    values,
+                    ..Observation::default()
+                });
+            };
+            let slow =
+                |is_first: bool, seconds: f64| if is_first { seconds + 1.0 } else { seconds };
+            let nan = f64::NAN;
+            let even = block % 2 == 0;
+            add(0, Outcome::Exit(1), [10.0, 2.0, 7.0, 1.0, nan]);
+            add(1, Outcome::Ok, [slow(even, 4.0), nan, nan, nan, f64::from(!even)]);
+            let failed = if block % 3 == 0 { Outcome::Exit(1) } else { Outcome::Ok };
+            add(2, failed, [slow(!even, 2.0), nan, nan, nan, f64::from(even)]);
+        }
+        samples
+    }
+
+    #[test]
+    fn times_parts_first_costs_and_failures_are_told() {
+        let found = of_side(&runs(), 0, 0.95).expect("there are runs");
+        assert_eq!((found.runs, found.tests.len(), found.tests[0].name.as_str()), (12, 2, "a"));
+        assert!((found.tests[0].share - 0.45).abs() < 1e-9);
+        let parts: Vec<_> = found.parts.iter().map(|part| (part.name, part.share)).collect();
+        assert_eq!(parts.len(), 3);
+        assert!((parts.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-9);
+        let first = found.first.expect("whichever comes first is slower");
+        assert!((first.seconds - 1.0).abs() < 1e-9 && first.runs == 12);
+        assert_eq!(found.failing.len(), 1);
+        let flaky = &found.failing[0];
+        assert_eq!((flaky.name.as_str(), flaky.failed, flaky.runs), ("b", 4, 12));
+        // ln 0.05 / ln (2/3)
+        assert_eq!(flaky.green_runs, Some(8));
+        assert!(!flaky.always());
+        assert_eq!(flaky.failed_in, [0, 3, 6, 9]);
+    }
+
+    #[test]
+    fn a_single_run_has_no_intervals_and_no_first_costs() {
+        let mut samples = runs();
+        let whole = runs();
+        samples = {
+            let mut one = Samples::new(samples.metrics.clone());
+            (one.sides, one.rows, one.subjects) =
+                (whole.sides.clone(), whole.rows.clone(), whole.subjects.clone());
+            whole.observations().take(3).for_each(|o| one.push(o));
+            one
+        };
+        let found = of_side(&samples, 0, 0.95).expect("there is a run");
+        assert_eq!((found.runs, found.first.clone()), (1, None));
+        assert_eq!(found.tests[0].share_interval, None);
+        assert!(found.failing[0].always());
+        assert_eq!(of_side(&samples, 1, 0.95), None);
+    }
+}

@@ -1,0 +1,14 @@
+//! Running the test suites of projects: a side is a suite under some settings, one run of it one observation of each of its tests.
+//!
+//! How a framework is asked and how its answer is read is `assay-suites`'s; whose turn it is, the analysis's; starting and ending processes,
+//! `assay-measure`'s. Here these three are joined. No statistics, no screen.
+
+mod asker;
+mod side;
+mod suite;
+
+pub(crate) use asker::{Asker, Ran};
+#[allow(unused_imports, reason = "sides get settings by toggles")]
+pub(crate) use side::Setting;
+pub(crate) use side::Side;
+pub(crate) use suite::{Suite, first_lines};

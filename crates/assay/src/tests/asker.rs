@@ -1,0 +1,243 @@
+//! Runs a suite once and hands back what it told. Each run has a room of its own, in which its reports lie, and which goes after it.
+
+use super::Side;
+use crate::room;
+use crate::run_error::RunError;
+use anyhow::Context;
+use assay_measure::clock::now_seconds;
+use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, interrupt};
+use assay_report::number;
+use assay_suites::parts::{self, Parts};
+use assay_suites::run::Unfinished;
+use assay_suites::{Answer, Call, Framework, Request, Run, SuiteError, Wanted};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What came of one run.
+pub(crate) struct Ran {
+    /// What it told.
+    pub run: Run,
+    /// Where its time went.
+    pub parts: Parts,
+    /// How long it took, and how it ended.
+    pub result: RunResult,
+}
+
+/// Runs suites, one at a time.
+pub(crate) struct Asker {
+    runner: Runner,
+    room: assay_measure::room::Room,
+    /// After so long a run is ended.
+    timeout: Duration,
+    runs: usize,
+}
+
+impl Asker {
+    /// Starts the launcher and makes a place for rooms.
+    ///
+    /// # Errors
+    /// When the system lets us do neither.
+    pub fn start(timeout: Duration) -> anyhow::Result<Self> {
+        Ok(Self { room: room::temporary()?, runner: Runner::start()?, timeout, runs: 0 })
+    }
+
+    /// Runs the suite of a side, with so many bytes of padding in its environment.
+    ///
+    /// # Errors
+    /// [`RunError::Failed`] when the suite crashed, hung, or told nothing that can be read; tests that fail are a result.
+    pub fn run(
+        &mut self,
+        framework: &dyn Framework,
+        side: &Side,
+        wanted: &Wanted,
+        padding: u16,
+    ) -> Result<Ran, RunError> {
+        self.runs += 1;
+        let room = self.room.path().join(self.runs.to_string());
+        let made = fs::create_dir(&room).with_context(|| room.display().to_string());
+        made.map_err(|error| RunError::Reading(format!("{error:#}")))?;
+        let ran = side.under(|| self.run_in(&room, framework, side, wanted, padding));
+        // What a test made unreadable there goes with the place of all rooms.
+        let _stays = fs::remove_dir_all(&room);
+        ran
+    }
+
+    fn run_in(
+        &mut self,
+        room: &Path,
+        framework: &dyn Framework,
+        side: &Side,
+        wanted: &Wanted,
+        padding: u16,
+    ) -> Result<Ran, RunError> {
+        let directory = side.directory.clone().unwrap_or_else(|| PathBuf::from("."));
+        let call = Call::new(&side.argv, &directory);
+        let request = framework.ask(&call, wanted, room);
+        let request = request.map_err(|error| RunError::Reading(error.to_string()))?;
+        write(&request)
+            .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
+        let command = command(&request, side)?;
+        let subject = self.runner.add(&command)?;
+        let options = RunOptions {
+            pad: padding,
+            timeout: Some(self.timeout),
+            end_strays: true,
+            ..RunOptions::default()
+        };
+        let result = self.runner.run(subject, options)?;
+        if interrupt::count() > 0 && !result.outcome.is_success() {
+            // The terminal sends Ctrl-C to the suite as well.
+            return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));
+        }
+        let kept = |kept: &Option<assay_measure::Kept>| {
+            kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default()
+        };
+        let (output, errors) = (kept(&result.output), kept(&result.errors));
+        let answer = Answer {
+            room,
+            directory: &directory,
+            output: &output,
+            errors: &errors,
+            began: seconds(result.started_ns),
+            ended: seconds(result.ended_ns),
+            since_1970: since_1970(),
+        };
+        let read = framework.read(&answer);
+        self.judged(read, result, &answer)
+    }
+
+    /// A run as it is kept, unless it crashed, hung or told nothing.
+    fn judged(
+        &self,
+        read: Result<Run, SuiteError>,
+        result: RunResult,
+        answer: &Answer<'_>,
+    ) -> Result<Ran, RunError> {
+        let running = read.as_ref().map_or(&[][..], |run| &run.unfinished);
+        match result.outcome {
+            Outcome::TimedOut => {
+                let limit = number::chosen(self.timeout.as_secs_f64(), &assay_data::Unit::Second);
+                return Err(RunError::Failed(format!(
+                    "the suite took longer than --timeout {limit} and was ended{}; give it more, or end what hangs",
+                    while_running(running, answer.ended)
+                )));
+            }
+            Outcome::Exited(_) => {}
+            how => {
+                return Err(RunError::Failed(format!(
+                    "the suite {how}{}",
+                    while_running(running, answer.ended)
+                )));
+            }
+        }
+        let run = read.map_err(|error| told(error, &result))?;
+        if !run.unfinished.is_empty() {
+            let said = answer.said().map_or(String::new(), |said| format!("; it said: {said}"));
+            return Err(RunError::Failed(format!(
+                "the suite {} before it was through{}{said}",
+                result.outcome,
+                while_running(&run.unfinished, answer.ended)
+            )));
+        }
+        if run.tests.is_empty() {
+            let none = SuiteError::NoTests { said: answer.said() };
+            return Err(told(none, &result));
+        }
+        let parts = parts::of(&run, answer.began, answer.ended);
+        Ok(Ran { run, parts, result })
+    }
+}
+
+/// An error of a suite; what has no tests is no failure of theirs, but a slip of whoever typed the command.
+fn told(error: SuiteError, result: &RunResult) -> RunError {
+    let advice = match error {
+        SuiteError::NoTests { .. } => "; see by the command alone whether it finds any",
+        SuiteError::NoReport { .. } => "; run it by itself, or name its framework by --framework",
+        _ => "",
+    };
+    let text = format!("the suite {}: {error}{advice}", result.outcome);
+    match error {
+        SuiteError::NoTests { .. } | SuiteError::TooOld { .. } => RunError::Reading(text),
+        _ => RunError::Failed(text),
+    }
+}
+
+/// `, while X ran (for 4.2 s)`, of as many tests as ran.
+fn while_running(running: &[Unfinished], ended: f64) -> String {
+    const NAMED: usize = 3;
+    let one = |test: &Unfinished| {
+        let since = test.began.map(|began| (ended - began).max(0.0));
+        let since = since.map(|seconds| number::rough(seconds, &assay_data::Unit::Second));
+        format!("`{}`{}", test.name, since.map_or(String::new(), |since| format!(" (for {since})")))
+    };
+    let named: Vec<String> = running.iter().take(NAMED).map(one).collect();
+    let more = running.len().saturating_sub(NAMED);
+    match (named.is_empty(), more) {
+        (true, _) => String::new(),
+        (false, 0) => format!(", while this ran: {}", named.join(", ")),
+        (false, more) => format!(", while this ran: {} and {more} more", named.join(", ")),
+    }
+}
+
+/// Writes what the run finds when it starts.
+fn write(request: &Request) -> Result<(), (PathBuf, std::io::Error)> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |error| (path, error)
+    };
+    for directory in &request.directories {
+        fs::create_dir_all(directory).map_err(failed(directory))?;
+    }
+    for file in &request.files {
+        if let Some(above) = file.path.parent() {
+            fs::create_dir_all(above).map_err(failed(above))?;
+        }
+        fs::write(&file.path, &file.text).map_err(failed(&file.path))?;
+        if file.runs {
+            let mode = fs::Permissions::from_mode(0o700);
+            fs::set_permissions(&file.path, mode).map_err(failed(&file.path))?;
+        }
+    }
+    Ok(())
+}
+
+/// The command of a request, in the environment of its side.
+fn command(request: &Request, side: &Side) -> Result<Command, RunError> {
+    let command = Command::new(request.argv.clone());
+    let command = command.map_err(|error| RunError::Reading(error.to_string()))?;
+    let mut env: BTreeMap<String, String> = side.env.iter().cloned().collect();
+    let known = |env: &BTreeMap<String, String>, name: &str| {
+        env.get(name).cloned().or_else(|| std::env::var(name).ok()).filter(|own| !own.is_empty())
+    };
+    for (name, value) in &request.env {
+        env.insert(name.clone(), value.clone());
+    }
+    for (name, value) in &request.options {
+        let own = known(&env, name).map_or(value.clone(), |own| format!("{own} {value}"));
+        env.insert(name.clone(), own);
+    }
+    for (name, value) in &request.paths {
+        let own = known(&env, name).map_or(value.clone(), |own| format!("{value}:{own}"));
+        env.insert(name.clone(), own);
+    }
+    Ok(Command {
+        env: env.into_iter().collect(),
+        cwd: side.directory.clone(),
+        keep_output: true,
+        keep_errors: true,
+        ..command
+    })
+}
+
+fn seconds(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / 1e9
+}
+
+/// What the monotonic clock lags behind the seconds since 1970.
+fn since_1970() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.as_secs_f64() - now_seconds()
+}

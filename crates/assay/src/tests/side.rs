@@ -1,0 +1,105 @@
+//! The sides of a comparison of suites: a command with its environment and directory, and what is set before each of its runs and undone after it.
+
+use crate::run_error::RunError;
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+/// Something that holds during the runs of a side: a setting of a server, a line of a shell.
+pub(crate) trait Setting {
+    /// Sets it, before a run.
+    ///
+    /// # Errors
+    /// When it can't be set: nothing more is measured then.
+    fn apply(&mut self) -> Result<(), RunError>;
+
+    /// Undoes it, after the run, however that ended.
+    ///
+    /// # Errors
+    /// When it can't be undone.
+    fn undo(&mut self) -> Result<(), RunError>;
+}
+
+/// One side.
+#[derive(Clone)]
+pub(crate) struct Side {
+    /// What people see; all sides have different names.
+    pub name: String,
+    /// The command of the suite, as it was typed.
+    pub argv: Vec<OsString>,
+    /// Variables added to the environment.
+    pub env: Vec<(String, String)>,
+    /// Where it runs; `None`: here.
+    pub directory: Option<PathBuf>,
+    /// What is set before each of its runs, in this order, and undone after it, in the other one.
+    pub settings: Vec<Rc<RefCell<dyn Setting>>>,
+}
+
+impl Side {
+    /// A command as it is, here.
+    pub fn new(name: impl Into<String>, argv: Vec<OsString>) -> Self {
+        Self { name: name.into(), argv, env: Vec::new(), directory: None, settings: Vec::new() }
+    }
+
+    /// The command on one line.
+    pub fn line(&self) -> String {
+        let words: Vec<_> = self.argv.iter().map(|word| word.to_string_lossy()).collect();
+        words.join(" ")
+    }
+
+    /// Runs something under its settings. They are undone whatever comes of it.
+    ///
+    /// # Errors
+    /// Those of the settings, and of what is run.
+    pub fn under<T>(&self, run: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
+        let mut set = 0;
+        let applied = self.settings.iter().try_for_each(|setting| {
+            set += 1;
+            setting.borrow_mut().apply()
+        });
+        let ran = applied.and_then(|()| run());
+        // One that was set in part has to be undone as well.
+        let undone = self.settings[..set].iter().rev().map(|setting| setting.borrow_mut().undo());
+        let undone: Result<Vec<()>, RunError> = undone.collect::<Vec<_>>().into_iter().collect();
+        let ran = ran?;
+        undone.map(|_| ran)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Noted(&'static str, Rc<RefCell<Vec<String>>>);
+
+    impl Setting for Noted {
+        fn apply(&mut self) -> Result<(), RunError> {
+            self.1.borrow_mut().push(format!("set {}", self.0));
+            if self.0 == "bad" { Err(RunError::Reading("no".to_owned())) } else { Ok(()) }
+        }
+
+        fn undo(&mut self) -> Result<(), RunError> {
+            self.1.borrow_mut().push(format!("undo {}", self.0));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn settings_are_undone_in_the_other_order_whatever_happens() {
+        let notes = Rc::new(RefCell::new(Vec::new()));
+        let side = |names: &[&'static str]| {
+            let setting = |name: &&'static str| -> Rc<RefCell<dyn Setting>> {
+                Rc::new(RefCell::new(Noted(name, Rc::clone(&notes))))
+            };
+            Side { settings: names.iter().map(setting).collect(), ..Side::new("x", Vec::new()) }
+        };
+        assert!(side(&["a", "b"]).under(|| Ok(())).is_ok());
+        assert_eq!(notes.take(), ["set a", "set b", "undo b", "undo a"]);
+        let failed: Result<(), _> = side(&["a"]).under(|| Err(RunError::Failed("x".to_owned())));
+        assert!(failed.is_err());
+        assert_eq!(notes.take(), ["set a", "undo a"]);
+        assert!(side(&["a", "bad", "b"]).under(|| Ok(())).is_err());
+        assert_eq!(notes.take(), ["set a", "set bad", "undo bad", "undo a"]);
+    }
+}

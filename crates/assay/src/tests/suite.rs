@@ -1,0 +1,327 @@
+//! Suites as a source: each turn is one run of the whole suite of a side. It tells its tests, which are rows; the whole is a row, too, and decides.
+
+use super::{Asker, Ran, Side};
+use crate::run_error::RunError;
+use assay_data::samples::{PLACE, TEST_TIME, WHOLE_SUITE, WORKERS};
+use assay_data::source::{
+    Failure as Failed, Layout, Measured, Obstacle, OfRow, Purpose, RowResult, Source, Turn, Unit,
+};
+use assay_data::{
+    Action, Finding, Metric, Outcome, Row, Samples, Severity, Side as Compared, Subject, Unit as Of,
+};
+use assay_measure::Outcome as Ended;
+use assay_suites::run::{Part, Test, TestStatus};
+use assay_suites::{Framework, Order, Wanted};
+use std::collections::BTreeMap;
+
+/// Name of the row of the whole suite.
+pub(crate) const WHOLE: &str = WHOLE_SUITE;
+/// What a row is called.
+const NOUN: &str = "test";
+/// So many tests have their message among the findings.
+const MOST_MESSAGES: usize = 20;
+/// The metrics of a run as a whole; those of its parts follow.
+const OF_WHOLE: [&str; 5] = ["wall", "cpu", "max_rss", TEST_TIME, WORKERS];
+
+/// The seed of the order of a block, of a plan with this seed. Some frameworks take none above 65535, and 0 may mean that they draw one.
+pub(crate) fn order_of(seed: u64, block: u32) -> u64 {
+    // Any mixing will do that makes neighbours different (splitmix64).
+    let mut mixed = seed.wrapping_add(u64::from(block).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (mixed ^ (mixed >> 31)) % 65_535 + 1
+}
+
+/// What is known of a test beside its times.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct About {
+    /// Where it stands.
+    pub file: Option<String>,
+    /// By what it is selected.
+    pub id: Option<String>,
+    /// What it said when it failed last, on this side.
+    pub message: Option<(usize, String)>,
+    /// Runs in which it was skipped.
+    pub skipped: u32,
+}
+
+/// Suites that are run by turns.
+pub(crate) struct Suite<'a> {
+    pub sides: Vec<Side>,
+    pub framework: &'a dyn Framework,
+    pub asker: Asker,
+    /// Whether tests run in a random order, another one in each block, and the seed of all of them.
+    pub order: Option<u64>,
+    /// What is wanted of all runs.
+    pub wanted: Wanted,
+    /// What is known of the tests by name.
+    pub tests: BTreeMap<String, About>,
+    /// The framework of each side, as its runs told it.
+    pub told: Vec<Option<String>>,
+    /// The last run of each side.
+    pub last: Vec<Option<Ran>>,
+    metrics: Vec<Metric>,
+    /// Runs that ended with an error although no test failed, by side: status and how many.
+    oddly_ended: BTreeMap<(usize, String), u32>,
+    notes: Vec<String>,
+}
+
+impl<'a> Suite<'a> {
+    pub fn new(
+        sides: Vec<Side>,
+        framework: &'a dyn Framework,
+        asker: Asker,
+        wanted: Wanted,
+        order: Option<u64>,
+    ) -> Self {
+        let told = vec![None; sides.len()];
+        let last = sides.iter().map(|_| None).collect();
+        let metrics = OF_WHOLE.iter().map(|&name| metric(name)).collect();
+        let (tests, oddly_ended, notes) = Default::default();
+        Self {
+            sides,
+            framework,
+            asker,
+            order,
+            wanted,
+            tests,
+            told,
+            last,
+            metrics,
+            oddly_ended,
+            notes,
+        }
+    }
+
+    /// Runs the suite of a side once, in the order of a block.
+    ///
+    /// # Errors
+    /// As [`Asker::run`] has them.
+    pub fn run(&mut self, side: usize, block: u32, padding: u16) -> Result<Ran, RunError> {
+        let order = self.order.map_or(Order::Given, |seed| Order::Random(order_of(seed, block)));
+        let wanted = Wanted { order, ..self.wanted.clone() };
+        let side = &self.sides[side];
+        let ran = self.asker.run(self.framework, side, &wanted, padding);
+        // With several sides it matters whose suite it was.
+        ran.map_err(|error| match (error, self.sides.len()) {
+            (RunError::Failed(why), 2..) => RunError::Failed(format!("{}: {why}", side.name)),
+            (error, _) => error,
+        })
+    }
+
+    fn value(&mut self, values: &mut Vec<f64>, name: &str, value: Option<f64>) {
+        let Some(value) = value else { return };
+        let known = self.metrics.iter().position(|own| own.name == name);
+        let index = known.unwrap_or_else(|| {
+            self.metrics.push(metric(name));
+            self.metrics.len() - 1
+        });
+        if values.len() <= index {
+            values.resize(index + 1, f64::NAN);
+        }
+        values[index] = value;
+    }
+
+    fn whole(&mut self, ran: &Ran) -> RowResult {
+        let mut values = Vec::new();
+        let result = &ran.result;
+        let cpu = result.user_seconds + result.system_seconds;
+        self.value(&mut values, "wall", Some(result.wall_seconds));
+        self.value(&mut values, "cpu", Some(cpu));
+        self.value(&mut values, "max_rss", Some(result.max_rss_bytes as f64));
+        self.value(&mut values, TEST_TIME, Some(ran.parts.tests));
+        self.value(&mut values, WORKERS, Some(ran.parts.workers as f64).filter(|n| *n > 0.0));
+        for part in Part::ALL {
+            self.value(&mut values, part.name(), ran.parts.of(part));
+        }
+        let ended = match result.outcome {
+            Ended::Exited(0) => Outcome::Ok,
+            Ended::Exited(status) => Outcome::Exit(status),
+            _ => Outcome::Exit(1),
+        };
+        RowResult { values, ended, ..RowResult::default() }
+    }
+
+    fn test(&mut self, side: usize, place: usize, test: &Test) -> Option<RowResult> {
+        let about = self.tests.entry(test.name.clone()).or_default();
+        about.file = test.file.clone().or(about.file.take());
+        about.id = test.id.clone().or(about.id.take());
+        let failed = test.status == TestStatus::Failed;
+        if let Some(message) = test.message.as_ref().filter(|_| failed) {
+            about.message = Some((side, message.clone()));
+        }
+        if test.status == TestStatus::Skipped {
+            about.skipped += 1;
+            return None;
+        }
+        let seconds = test.seconds?;
+        let mut values = Vec::new();
+        self.value(&mut values, "wall", Some(seconds));
+        let of = [
+            ("setup", test.setup),
+            ("body", test.body),
+            ("teardown", test.teardown),
+            ("gc", test.gc),
+        ];
+        for (name, value) in of {
+            self.value(&mut values, name, value);
+        }
+        self.value(&mut values, PLACE, Some(place as f64));
+        for (name, count) in &test.causes {
+            self.value(&mut values, name, Some(*count));
+        }
+        let row = Row { name: test.name.clone(), noun: Some(NOUN.to_owned()), ..Row::default() };
+        Some(RowResult {
+            row: OfRow::Discovered(row),
+            values,
+            ended: if failed { Outcome::Exit(1) } else { Outcome::Ok },
+            ..RowResult::default()
+        })
+    }
+}
+
+/// A metric of a suite by its name. Causes that are times say so in their names.
+fn metric(name: &str) -> Metric {
+    let unit = match name {
+        "max_rss" => Of::Byte,
+        "wall" | "cpu" => Of::Second,
+        name if name.ends_with("_time") => Of::Second,
+        name if Part::ALL.iter().any(|part| part.name() == name) => Of::Second,
+        _ => Of::One,
+    };
+    Metric::lower(name, unit)
+}
+
+impl Source for Suite<'_> {
+    type Error = RunError;
+
+    fn layout(&self) -> Layout {
+        let mut samples = Samples::default();
+        for (index, side) in self.sides.iter().enumerate() {
+            let command = Some(side.line());
+            let compared = Compared {
+                name: side.name.clone(),
+                command: command.clone(),
+                ..Compared::default()
+            };
+            samples.add_side(compared);
+            if index == 0 {
+                let noun = Some(NOUN.to_owned());
+                samples.rows.push(Row { name: WHOLE.to_owned(), noun, ..Row::default() });
+            }
+            samples.subjects.push(Subject {
+                side: index,
+                row: 0,
+                name: format!("{}: {WHOLE}", side.name),
+                command,
+                cwd: side.directory.as_ref().map(|path| path.display().to_string()),
+                env: side.env.clone(),
+                against: Some(0),
+                ..Subject::default()
+            });
+        }
+        let Samples { sides, rows, subjects, .. } = samples;
+        let references: Vec<_> = (0..sides.len()).map(|side| (side > 0).then_some(0)).collect();
+        Layout { units: vec![Unit::of_subjects(&references).discovering()], sides, rows, subjects }
+    }
+
+    fn metrics(&self) -> &[Metric] {
+        &self.metrics
+    }
+
+    fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<RunError>> {
+        let ran = self.run(turn.place, turn.block, turn.padding).map_err(RunError::obstacle)?;
+        let side = turn.place;
+        let mut rows = vec![self.whole(&ran)];
+        for (place, test) in ran.run.tests.iter().enumerate() {
+            rows.extend(self.test(side, place, test));
+        }
+        if turn.purpose == Purpose::Measure {
+            let is_odd = !ran.result.outcome.is_success()
+                && ran.run.tests.iter().all(|test| test.status != TestStatus::Failed);
+            if is_odd {
+                let how = ran.result.outcome.to_string();
+                *self.oddly_ended.entry((side, how)).or_default() += 1;
+            }
+        }
+        let new = ran.run.notes.iter().filter(|note| !self.notes.contains(note));
+        let new: Vec<String> = new.cloned().collect();
+        self.notes.extend(new);
+        self.told[side] = Some(ran.run.framework.clone());
+        let started = ran.result.started_seconds;
+        self.last[side] = Some(ran);
+        Ok(Measured { rows, started_seconds: Some(started), ..Measured::default() })
+    }
+
+    fn findings(&self, _: &Samples, _: &[Failed]) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for ((side, how), runs) in &self.oddly_ended {
+            let message = format!(
+                "{}: the suite {how} in {runs} {}, although no test failed",
+                self.sides[*side].name,
+                if *runs == 1 { "run" } else { "runs" }
+            );
+            found.push(
+                Finding::new("SUITE_STATUS", Severity::Warning, message)
+                    .with("runs", f64::from(*runs))
+                    .advise(Action::text("run it by itself and see why")),
+            );
+        }
+        let said =
+            self.tests.iter().filter_map(|(name, about)| Some((name, about.message.as_ref()?)));
+        for (name, (_, message)) in said.take(MOST_MESSAGES) {
+            let message = format!("`{name}` failed: {}", first_lines(message));
+            found.push(Finding::new("TEST_FAILED", Severity::Warning, message).about(name));
+        }
+        let skipped: Vec<&String> = self
+            .tests
+            .iter()
+            .filter(|(_, about)| about.skipped > 0)
+            .map(|(name, _)| name)
+            .collect();
+        if let Some(first) = skipped.first() {
+            let more = match skipped.len() {
+                1 => String::new(),
+                n => format!(" and {} more", n - 1),
+            };
+            let message = format!("skipped, so without values: `{first}`{more}");
+            found.push(
+                Finding::new("BENCHMARK_SKIPPED", Severity::Note, message)
+                    .with("benchmarks", skipped.len() as f64),
+            );
+        }
+        for note in &self.notes {
+            let message = format!("the framework was looked into in part only: {note}");
+            found.push(Finding::new("TESTS_HOOK", Severity::Note, message));
+        }
+        found
+    }
+}
+
+/// The beginning of what a test said, on one line.
+pub(crate) fn first_lines(message: &str) -> String {
+    const MOST: usize = 200;
+    let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    let text = lines.take(3).collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_of_blocks_differ_and_are_small() {
+        let orders: Vec<u64> = (0..100).map(|block| order_of(7, block)).collect();
+        assert!(orders.iter().all(|order| (1..65_536).contains(order)));
+        let mut different = orders.clone();
+        different.sort_unstable();
+        different.dedup();
+        assert!(different.len() > 95);
+        assert_eq!(order_of(7, 3), orders[3]);
+        assert_ne!(order_of(8, 3), orders[3]);
+    }
+}

@@ -1,0 +1,144 @@
+//! The options of `assay tests -- COMMAND`.
+
+use crate::args::{JudgeArgs, seconds};
+use crate::resume::RecordArgs;
+use crate::seed;
+use crate::verbs::compare::suite::SuiteArgs;
+use clap::ValueEnum;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What is run, how often, and what is shown of it.
+#[derive(clap::Args, Debug)]
+pub(crate) struct SuiteRunArgs {
+    /// The command that runs the suite, behind `--`
+    #[arg(last = true, required_unless_present = "resume", value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+
+    #[command(flatten)]
+    pub ask: AskArgs,
+
+    #[command(flatten)]
+    pub revisions: RevisionArgs,
+
+    #[command(flatten)]
+    pub when: WhenArgs,
+
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+
+    #[command(flatten)]
+    pub suite: SuiteArgs,
+
+    #[command(flatten)]
+    pub look: LookArgs,
+
+    #[command(flatten)]
+    pub record: RecordArgs,
+}
+
+/// How the framework is asked.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Tests")]
+pub(crate) struct AskArgs {
+    /// Test framework of the command, if it is not recognised: rspec, pytest, go, ..., tap, or
+    /// junit:FILE for a command that writes JUnit XML
+    #[arg(long, value_name = "NAME")]
+    pub framework: Option<String>,
+
+    /// Order of the tests [default: random with --runs of one suite, else given]
+    ///
+    /// In a random order another one is drawn for each run, from the recorded seed; all sides of a comparison have the same.
+    #[arg(long, value_enum, value_name = "ORDER")]
+    pub order: Option<OrderOf>,
+
+    /// Count causes beside times: log lines, SQL statements, Redis commands, allocations, sleeps,
+    /// HTTP requests and started programs of each test (Ruby and Python)
+    #[arg(long)]
+    pub causes: bool,
+
+    /// Set an environment variable
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+}
+
+/// Orders of tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderOf {
+    /// Another random one in each run
+    Random,
+    /// As the framework has them
+    Given,
+}
+
+/// Which revisions are compared.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Git revisions")]
+pub(crate) struct RevisionArgs {
+    /// Run the suite of this git revision; repeat it for each side, the first is the reference; `.`
+    /// is the working tree
+    #[arg(long, value_name = "REVISION")]
+    pub rev: Vec<String>,
+
+    /// Shell line that prepares a revision, run at the root of its working tree, once per commit
+    #[arg(long, value_name = "LINE", requires = "rev")]
+    pub build: Option<String>,
+
+    /// Measure even if two revisions are identical, to see this machine's false positives
+    #[arg(long, requires = "rev")]
+    pub aa: bool,
+}
+
+/// How often.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "How long")]
+pub(crate) struct WhenArgs {
+    /// Run the suite (of each side) exactly N times [default: once; of several sides until the
+    /// verdict on the whole suite is clear]
+    #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: Option<u32>,
+
+    /// Time budget; extended up to 5min, or 12 runs, if the fewest runs for a verdict take longer
+    /// [default of several sides: 60s]
+    #[arg(long, value_name = "SPAN", value_parser = seconds)]
+    pub time: Option<f64>,
+
+    /// Runs of each side before the first that counts [default: 1 where there are several runs]
+    #[arg(long, value_name = "N")]
+    pub warmup: Option<u32>,
+
+    /// End a run of the suite that takes longer than this, and say which test ran
+    #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30min")]
+    pub timeout: f64,
+
+    /// Seed of all random orders [default: a new one, recorded]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
+    pub seed: Option<u64>,
+}
+
+/// What is shown.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct LookArgs {
+    /// How many of the slowest tests to list; 0: all
+    #[arg(long, short = 'n', value_name = "TESTS", default_value_t = 10)]
+    pub number: usize,
+
+    /// What a test that fails in some runs alone is: with `fail` the exit status is 4, as for one
+    /// that fails in all
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Flaky::Tell)]
+    pub flaky: Flaky,
+
+    /// Also write what came of each test as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+}
+
+/// What tests are that fail at times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Flaky {
+    /// They are told
+    Tell,
+    /// They are failures
+    Fail,
+}

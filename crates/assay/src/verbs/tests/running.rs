@@ -1,0 +1,276 @@
+//! `assay tests -- COMMAND`: runs the suite, of several revisions by turns, records each of its tests, and shows what came of it.
+
+use super::options::{OrderOf, SuiteRunArgs as Args};
+use super::showing;
+use crate::ending::{close, ending};
+use crate::planning::{self, BUDGET_ALONE, CEILING, When, check_threshold, no_such_metric};
+use crate::progress::{Line, share_done};
+use crate::record::Record;
+use crate::resume;
+use crate::revisions::{self, NO_BUILD, Prepared, Wanted as Revisions};
+use crate::run_error::RunError;
+use crate::tests::{Asker, Side, Suite};
+use crate::{Ending, history, output, present};
+use anyhow::{Context, bail};
+use assay_data::plan::MAX_BLOCKS;
+use assay_data::{Environment, Metric, Plan, Samples, StopReason, StopRule, assay_file};
+use assay_experiment::{Limits, Session, Standing};
+use assay_measure::{Command, environment, interrupt};
+use assay_suites::frameworks;
+use assay_suites::{Call, Framework, Orders, Wanted};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A budget holds so many runs of each side at least, or [`CEILING`].
+const FEWEST_RUNS: f64 = 12.0;
+/// What is decided of several sides beside the time: the parts of the whole. Those of every test would share the error with them.
+const SHOWN: [&str; 4] = ["cpu", "max_rss", "boot", "loading"];
+
+/// Runs, records, decides, shows.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    args.record.check()?;
+    interrupt::install()?;
+    let ended = match &args.record.earlier.resume {
+        None => measure(args, None),
+        Some(path) => resumed(args, path),
+    };
+    match ended {
+        Err(error) if error.downcast_ref::<RunError>().is_some_and(is_interruption) => {
+            output::error(&error);
+            Ok(Ending::Interrupted)
+        }
+        other => other,
+    }
+}
+
+fn is_interruption(error: &RunError) -> bool {
+    matches!(error, RunError::Interrupted(_))
+}
+
+/// Resumes a recorded run, by the command line that it was begun with.
+fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
+    let recorded = assay_file::read(path)?;
+    resume::check_given(&args.record.given, path)?;
+    resume::check_complete(&recorded, path, "resumed", "measure again, in a file of its own")?;
+    let first: super::Args = resume::begun(&recorded, path, "tests", "resumed")?;
+    let mut first = first.running;
+    first.when.time = args.when.time;
+    first.judge.fail_if.clone_from(&args.judge.fail_if);
+    first.record = args.record.after(&first.record);
+    measure(&first, Some(&recorded))
+}
+
+fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
+    let (sides, prepared) = sides(args)?;
+    let call = Call::new(&args.command, Path::new("."));
+    let framework = match &args.ask.framework {
+        Some(name) => frameworks::by_name(name)?,
+        None => frameworks::by_call(&call),
+    };
+    if sides.len() < 2 && !args.judge.fail_if.is_empty() {
+        bail!("--fail-if: one suite, and nothing to compare it with: name two revisions (--rev)");
+    }
+    let plan = plan(args, sides.len(), recorded)?;
+    let order = order(args, framework.as_ref(), sides.len())?;
+    let environment = Environment::from_facts(environment::capture());
+    let line = Line::new(args.record.show.quiet);
+    line.machine(&environment);
+    let asker = Asker::start(Duration::from_secs_f64(args.when.timeout))?;
+    let wanted = Wanted { causes: args.ask.causes, ..Wanted::default() };
+    let order = order.then_some(plan.seed);
+    let count = sides.len();
+    let suite = Suite::new(sides, framework.as_ref(), asker, wanted, order);
+    let began = jiff::Timestamp::now();
+    let clock = Instant::now();
+    let mut session = Session::<_, Record>::new(suite, move || clock.elapsed().as_secs_f64())
+        .interrupted_by(|| interrupt::count() > 0);
+    describe(&mut session.samples, environment, prepared.as_ref(), &session.source.sides);
+    session.samples.started = Some(began.to_string());
+    if args.record.keep.anonymous {
+        session.samples.make_anonymous();
+    }
+    let warmup = args.when.warmup.unwrap_or(u32::from(several(&plan) || count > 1));
+    let warm = session.warm_up(warmup, plan.seed, &mut |_| {
+        if line.is_due() {
+            line.draw(0.0, "a run before those that count".to_owned());
+        }
+    });
+    let warm = match warm {
+        Ok(phase) if phase.reason == StopReason::Interrupted => {
+            line.end();
+            return Ok(Ending::Interrupted);
+        }
+        Ok(phase) => phase,
+        Err(error) => {
+            line.end();
+            return failed(error);
+        }
+    };
+    let deciding = session.samples.metric_index(&plan.primary);
+    let deciding = deciding.with_context(|| {
+        let known: Vec<&str> = session.samples.metrics.iter().map(|m| m.name.as_str()).collect();
+        no_such_metric("--primary", &plan.primary, &known)
+    })?;
+    check_threshold(&plan, &session.samples.metrics[deciding]).map_err(anyhow::Error::msg)?;
+    let block = warm.block_seconds.unwrap_or(0.0);
+    let ceiling_seconds = match (count, args.when.time) {
+        (2.., None) => CEILING.max(block * FEWEST_RUNS),
+        _ => 0.0,
+    };
+    session.begin(&plan, deciding, Limits { ceiling_seconds, sharing: usize::from(count > 1) });
+    let done = match recorded {
+        None => {
+            session.recorder = Record::open(&args.record.keep, &began, &session.samples);
+            None
+        }
+        Some(recorded) => {
+            let resumption =
+                resume::check(&args.record.earlier, recorded, &session.samples, false)?;
+            resume::go_on(resumption, &mut session, began)?
+        }
+    };
+    let measured = match done {
+        Some(reason) => Ok(reason),
+        None => session
+            .measure(&mut |standing| progress(&line, &standing, &plan))
+            .map(|phase| phase.reason),
+    };
+    line.end();
+    if measured.is_err() && session.samples.is_empty() {
+        return measured.map_or_else(failed, |_| Ok(Ending::Fine));
+    }
+    set_frameworks(&mut session);
+    close(&mut session, &measured, Environment::default());
+    let verdict = showing::show(args, &mut session)?;
+    history::keep(&args.record, &session.samples, session.recorder.as_ref())?;
+    let must_save = args.record.names_a_file();
+    let named = session.recorder.as_ref().filter(|_| must_save);
+    Ok(ending(measured, verdict, named))
+}
+
+/// Of a suite of which nothing was measured.
+fn failed(error: RunError) -> anyhow::Result<Ending> {
+    let ending = error.ending();
+    output::error(&error.into());
+    Ok(ending)
+}
+
+/// Whether a plan is of several runs.
+fn several(plan: &Plan) -> bool {
+    !matches!(plan.stop, StopRule::Fixed { blocks: 1 })
+}
+
+/// The sides, and the revisions, if they are such.
+fn sides(args: &Args) -> anyhow::Result<(Vec<Side>, Option<Prepared>)> {
+    let variable = |text: &String| -> anyhow::Result<(String, String)> {
+        let (name, value) = text
+            .split_once('=')
+            .filter(|(name, _)| !name.is_empty())
+            .with_context(|| format!("--env {text}: write it as NAME=VALUE"))?;
+        Ok((name.to_owned(), value.to_owned()))
+    };
+    let env = args.ask.env.iter().map(variable).collect::<anyhow::Result<Vec<_>>>()?;
+    let command = Command::new(args.command.clone())?;
+    if args.revisions.rev.is_empty() {
+        command.resolve()?;
+        let side = Side { env, ..Side::new("suite", args.command.clone()) };
+        return Ok((vec![side], None));
+    }
+    let wanted = Revisions {
+        revisions: &args.revisions.rev,
+        line: args.revisions.build.as_deref().unwrap_or(NO_BUILD),
+        program: &command,
+        links: None,
+        if_same: (!args.revisions.aa).then_some("--aa"),
+        quiet: args.record.show.quiet,
+    };
+    let prepared = revisions::prepare(&wanted)?;
+    let names = match crate::bench::all_differ(&args.revisions.rev) {
+        true => args.revisions.rev.clone(),
+        false => crate::bench::numbered(args.revisions.rev.iter().cloned()),
+    };
+    let side = |(name, command): (&String, &Command)| Side {
+        env: env.clone(),
+        directory: command.cwd.clone(),
+        ..Side::new(name.clone(), command.argv.clone())
+    };
+    let sides = names.iter().zip(&prepared.commands).map(side).collect();
+    Ok((sides, Some(prepared)))
+}
+
+/// What is decided before the first run.
+fn plan(args: &Args, sides: usize, recorded: Option<&Samples>) -> anyhow::Result<Plan> {
+    if let Some(begun) = recorded.and_then(|recorded| recorded.plan.clone()) {
+        return Ok(planning::resumed(begun, args.when.time));
+    }
+    let alone = sides < 2;
+    let runs = args.when.runs.or((alone && args.when.time.is_none()).then_some(1));
+    let primary = args.judge.primary.clone().unwrap_or_else(|| Metric::wall().name);
+    let when = When { runs, time: args.when.time, seed: args.when.seed };
+    let mut plan = planning::plan(when, &args.judge, &primary, MAX_BLOCKS);
+    if alone {
+        plan.budget_seconds = args.when.time.or(plan.budget_seconds.map(|_| BUDGET_ALONE));
+    }
+    if plan.secondary.is_empty() {
+        let shown = SHOWN.iter().filter(|name| **name != plan.primary);
+        plan.secondary = shown.map(|name| (*name).to_owned()).collect();
+    }
+    Ok(plan)
+}
+
+/// Whether tests run in random orders.
+fn order(args: &Args, framework: &dyn Framework, sides: usize) -> anyhow::Result<bool> {
+    let can = framework.orders() != Orders::No;
+    match args.ask.order {
+        Some(OrderOf::Random) if !can => bail!(
+            "--order random: {} has no random order that assay knows how to ask for; leave it out",
+            framework.name()
+        ),
+        Some(order) => Ok(order == OrderOf::Random),
+        None => Ok(can && sides < 2 && args.when.runs.is_some_and(|runs| runs > 1)),
+    }
+}
+
+/// What a record says of the suites and of the machine.
+fn describe(
+    samples: &mut Samples,
+    environment: Environment,
+    prepared: Option<&Prepared>,
+    sides: &[Side],
+) {
+    let calibrated = crate::calibrated::facts(&environment);
+    samples.environment = environment;
+    samples.environment.facts.extend(calibrated.facts);
+    if let Some(prepared) = prepared {
+        samples.findings.extend(prepared.findings.iter().cloned());
+        let names = sides.iter().map(|side| side.name.clone());
+        prepared.record(names, &mut samples.environment);
+    }
+    samples.argv = present::argv();
+}
+
+/// Sets the frameworks, as their runs told them, as facts; one that all sides share once.
+fn set_frameworks(session: &mut Session<'_, Suite<'_>, Record>) {
+    let told = session.source.told.clone();
+    for (side, own) in session.source.sides.iter().zip(&told) {
+        let Some(own) = own else { continue };
+        let fact = match Some(own) == told[0].as_ref() {
+            true => "test_framework".to_owned(),
+            false => format!("test_framework@{}", side.name),
+        };
+        session.samples.environment.set(&fact, own.as_str());
+    }
+}
+
+fn progress(line: &Line, standing: &Standing<'_>, plan: &Plan) {
+    if !line.is_due() {
+        return;
+    }
+    let share = share_done(plan, standing);
+    let done = standing.experiment.blocks();
+    let of = match plan.stop {
+        StopRule::Fixed { blocks } => format!(" of {blocks}"),
+        StopRule::Sequential { .. } => String::new(),
+    };
+    line.draw(share, format!("the suite ran {done}{of} times"));
+}

@@ -1,0 +1,102 @@
+//! What is shown of the runs of suites: of one its own screen, of several the verdicts on the whole and on every test.
+
+use super::options::{Flaky, SuiteRunArgs as Args};
+use crate::advice::Dialect;
+use crate::present::{self, Showing};
+use crate::record::Record;
+use crate::tests::Suite;
+use crate::{Ending, output};
+use anyhow::Context;
+use assay_analysis::testing::{self, Testing};
+use assay_data::{Samples, StopReason};
+use assay_experiment::Session;
+use assay_report::tests_run::{self, Shown};
+
+/// Shows what was measured, and says how the verb ends.
+pub(super) fn show(
+    args: &Args,
+    session: &mut Session<'_, Suite<'_>, Record>,
+) -> anyhow::Result<Ending> {
+    let record = session.recorder.as_ref();
+    let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.clone());
+    let (samples, source) = (&session.samples, &session.source);
+    if samples.is_empty() {
+        if samples.stop == Some(StopReason::Interrupted) {
+            output::say("interrupted before the first run was whole");
+            return Ok(Ending::Interrupted);
+        }
+        return Ok(Ending::Fine);
+    }
+    let confidence = samples.plan.as_ref().map_or(0.95, |plan| plan.confidence);
+    let found: Vec<Option<Testing>> =
+        (0..samples.sides.len()).map(|side| testing::of_side(samples, side, confidence)).collect();
+    let failing = ending_of(args, &found);
+    if samples.sides.len() < 2 {
+        alone(args, samples, source, found.first().and_then(Option::as_ref), file.as_deref())?;
+        return Ok(failing);
+    }
+    let mut options = args.judge.options();
+    options.adjust = args.suite.adjust();
+    options.secondary = samples.plan.as_ref().map(|plan| plan.secondary.clone());
+    let analysis = assay_analysis::analyse(samples, &options);
+    let mut analysis = analysis.context("no suite was measured on both sides")?;
+    let how = Showing {
+        dialect: Dialect::Tests,
+        rows: args.suite.shown(),
+        show: &args.record.show,
+        file: file.as_deref(),
+    };
+    present::present(how, &mut analysis, samples)?;
+    let judged = present::judge(&analysis, &args.judge.fail_if);
+    Ok(if judged == Ending::Fine { failing } else { judged })
+}
+
+/// A suite with tests that fail ends as a command does that failed.
+fn ending_of(args: &Args, found: &[Option<Testing>]) -> Ending {
+    let fails = found.iter().flatten().flat_map(|found| &found.failing);
+    let counts = |always: bool| always || args.look.flaky == Flaky::Fail;
+    if fails.into_iter().any(|test| counts(test.always())) {
+        Ending::CommandFailed
+    } else {
+        Ending::Fine
+    }
+}
+
+/// The screen of one suite, or its document.
+fn alone(
+    args: &Args,
+    samples: &Samples,
+    source: &Suite<'_>,
+    found: Option<&Testing>,
+    file: Option<&std::path::Path>,
+) -> anyhow::Result<()> {
+    let show = &args.record.show;
+    if show.writes_documents() {
+        let options = args.judge.options();
+        let mut analysis = assay_analysis::analyse(samples, &options)?;
+        let how = Showing { dialect: Dialect::Tests, rows: args.suite.shown(), show, file };
+        if show.json {
+            return present::present(how, &mut analysis, samples);
+        }
+        present::export_all(how, &analysis, samples, Default::default())?;
+    }
+    let Some(found) = found else { return Ok(()) };
+    let order = source.order.map(|seed| format!(", in random orders of seed {seed}"));
+    let said = source.tests.iter().filter_map(|(name, about)| {
+        let (_, message) = about.message.as_ref()?;
+        Some((name.clone(), crate::tests::first_lines(message)))
+    });
+    let said: Vec<(String, String)> = said.collect();
+    let framework = source.told.first().and_then(Clone::clone).unwrap_or_default();
+    let mut findings = samples.findings.clone();
+    crate::advice::spell(Dialect::Tests, &mut findings);
+    let shown = Shown {
+        framework: &framework,
+        tests: args.look.number,
+        order: order.as_deref().unwrap_or_default(),
+        said: &said,
+        findings: &findings,
+        remarks: show.remarks(),
+    };
+    output::print(&tests_run::render(found, &shown, &present::screen(show.color)))
+}

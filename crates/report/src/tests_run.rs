@@ -1,0 +1,287 @@
+//! The runs of a test suite by themselves: the screen of `assay tests`. The slowest tests with their shares, where the time goes, which tests
+//! failed. Nothing is computed here.
+
+use crate::grid::{Cells, GAP, draw_columns, width_of};
+use crate::layout::{Page, Tone};
+use crate::names::width;
+use crate::number::{self, Column};
+use crate::remarks::{List, Remarks};
+use crate::terminal::Screen;
+use crate::words::counted;
+use assay_analysis::Interval;
+use assay_analysis::testing::{Failing, PartTime, TestTime, Testing};
+use assay_data::{Finding, Unit};
+
+/// Widest and narrowest names of tests.
+const WIDEST_NAME: usize = 60;
+const NARROWEST_NAME: usize = 20;
+/// So many failed tests are listed.
+const MOST_FAILED: usize = 20;
+
+/// What stands on the screen.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// The framework, as its runs told it.
+    pub framework: &'a str,
+    /// How many tests are listed; 0: all.
+    pub tests: usize,
+    /// In which order they ran, for people: `in random orders of seed 7`.
+    pub order: &'a str,
+    /// What is said of why tests failed, and of tests that depend on others: name and words.
+    pub said: &'a [(String, String)],
+    /// What was found, and how much of it is told.
+    pub findings: &'a [Finding],
+    /// How much follows.
+    pub remarks: Remarks,
+}
+
+/// The screen as text, every line ended. O(tests log tests).
+pub fn render(found: &Testing, shown: &Shown<'_>, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
+    head(&mut page, found, shown);
+    page.gap();
+    slowest(&mut page, found, shown);
+    page.gap();
+    parts(&mut page, found);
+    failed(&mut page, found, shown);
+    page.gap();
+    let mut list = List::new(shown.remarks);
+    let other = shown.findings.iter().filter(|finding| finding.code != "TEST_FAILED");
+    other.for_each(|finding| list.finding(&page, finding, ""));
+    list.draw(&mut page);
+    page.finish()
+}
+
+fn head(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
+    let (time, interval) = with_interval(found.whole.median, found.whole.median_interval);
+    let runs = match found.runs {
+        1 => "1 run".to_owned(),
+        n => format!("{n} runs{}", shown.order),
+    };
+    let head = format!("{}: {} in {time}", shown.framework, counted(found.tests.len(), "test"));
+    page.paragraph(2, &[(Tone::Strong, head), (Tone::Quiet, format!("{interval}   ({runs})"))]);
+    let always = found.failing.iter().filter(|test| test.always()).count();
+    let sometimes = found.failing.len() - always;
+    let line = match (always, sometimes) {
+        (0, 0) => return,
+        (n, 0) if found.runs == 1 => format!("{} failed", counted(n, "test")),
+        (n, 0) => format!("{} failed in every run", counted(n, "test")),
+        (0, n) => format!("{} failed in some runs", counted(n, "test")),
+        (n, some) => format!("{} failed in every run, {some} in some", counted(n, "test")),
+    };
+    page.paragraph(4, &[(Tone::Bad, format!("  {line}"))]);
+}
+
+/// A median, and its interval in brackets.
+fn with_interval(median: f64, interval: Option<Interval>) -> (String, String) {
+    let interval = interval.filter(|interval| interval.is_bounded());
+    let widths: Vec<f64> = interval.iter().map(|i| i.half_width()).collect();
+    let column = Column::for_row(&Unit::Second, &[median], &[median], &widths);
+    let ends = interval.map_or_else(String::new, |i| {
+        format!(" [{} … {}]", column.number(i.lower), column.number(i.upper))
+    });
+    (column.with_unit(median), ends)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn slowest(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
+    let most = if shown.tests == 0 { found.tests.len() } else { shown.tests };
+    let rows = &found.tests[..most.min(found.tests.len())];
+    let names: Vec<String> = rows.iter().map(|test| page.spelled(&test.name)).collect();
+    let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
+    // What does not fit goes from the right: causes, then intervals.
+    let mut numbers = columns(page, found, rows);
+    let room = loop {
+        let own: usize = numbers.iter().map(|column| column.gap + column.width()).sum();
+        let room = page.table_width().saturating_sub(own).min(WIDEST_NAME);
+        if room >= NARROWEST_NAME.min(widest) || numbers.len() <= 1 {
+            break room;
+        }
+        numbers.pop();
+    };
+    let heading = if rows.len() == found.tests.len() { "tests" } else { "slowest tests" };
+    let mut columns = vec![Cells::left(heading, page.fitted(&names, room), Tone::Plain, 0)];
+    columns.extend(numbers);
+    while width_of(&columns) > page.table_width() && columns.len() > 2 {
+        columns.pop();
+    }
+    draw_columns(page, &columns, rows.len());
+    let left = found.tests.len() - rows.len();
+    if left > 0 {
+        let share: f64 = rows.iter().map(|test| test.share).sum();
+        let more = format!(
+            "these {} make {} of the whole; {}: -n 0 shows all",
+            counted(rows.len(), "test"),
+            percent(share),
+            counted(left, "more test")
+        );
+        page.paragraph(2, &[(Tone::Quiet, more)]);
+    }
+}
+
+fn columns(page: &Page, found: &Testing, rows: &[TestTime]) -> Vec<Cells> {
+    let all: Vec<f64> = rows.iter().map(|test| test.time.median).collect();
+    let (mut times, mut ends, mut shares, mut of_shares) = (vec![], vec![], vec![], vec![]);
+    for test in rows {
+        let interval = test.time.median_interval.filter(|interval| interval.is_bounded());
+        let widths: Vec<f64> = interval.iter().map(|i| i.half_width()).collect();
+        let column = Column::for_row(&Unit::Second, &all, &[test.time.median], &widths);
+        times.push(page.spelled(&column.with_unit(test.time.median)));
+        ends.push(interval.map_or_else(String::new, |i| {
+            page.spelled(&format!("[{} … {}]", column.number(i.lower), column.number(i.upper)))
+        }));
+        shares.push(percent(test.share));
+        of_shares.push(
+            test.share_interval.filter(|i| i.is_bounded()).map_or_else(String::new, |i| {
+                page.spelled(&format!("[{:.1} … {:.1}]", i.lower * 100.0, i.upper * 100.0))
+            }),
+        );
+    }
+    let has = |cells: &[String]| cells.iter().any(|cell| !cell.is_empty());
+    let mut columns = vec![Cells::right("time", times, Tone::Strong)];
+    if has(&ends) {
+        columns.push(Cells::left("", ends, Tone::Quiet, 1));
+    }
+    columns.push(Cells::right("of all", shares, Tone::Plain));
+    if has(&of_shares) {
+        columns.push(Cells::left("", of_shares, Tone::Quiet, 1));
+    }
+    for cause in &found.causes {
+        let is_time = cause.ends_with("_time");
+        let cell = |test: &TestTime| match test.causes.get(cause) {
+            Some(&value) if is_time => number::rough(value, &Unit::Second),
+            Some(&value) => number::count(value),
+            None => String::new(),
+        };
+        let cells: Vec<String> = rows.iter().map(|test| page.spelled(&cell(test))).collect();
+        if has(&cells) {
+            columns.push(Cells::right(&cause.replace('_', " "), cells, Tone::Plain).with_gap(GAP));
+        }
+    }
+    columns
+}
+
+/// What a part is called, and what it is.
+fn told(part: &PartTime, is_told: bool) -> (&'static str, &'static str) {
+    match part.name {
+        "boot" => ("start", "until the framework is there: interpreters, compilers"),
+        "loading" => ("loading", "files of tests are loaded and collected"),
+        "hooks" => ("hooks of groups", "what is set up once for a suite, a file, a group"),
+        "setup" => ("setup", "of single tests"),
+        "body" if is_told => ("bodies", "of tests"),
+        "body" => ("tests", ""),
+        "teardown" => ("teardown", "of single tests"),
+        "gc" => ("garbage collector", "within tests"),
+        "ending" => ("end", "after the last test"),
+        _ if is_told => ("unaccounted", "the framework's own, between tests"),
+        _ => ("beside tests", "start, loading, and all else: the report does not tell"),
+    }
+}
+
+fn parts(page: &mut Page, found: &Testing) {
+    let is_told = found.parts.iter().any(|part| part.name == "boot");
+    let all: Vec<f64> = found.parts.iter().map(|part| part.seconds.abs()).collect();
+    let whole: f64 = found.parts.iter().map(|part| part.seconds).sum();
+    let column = Column::new(&Unit::Second, &[&all[..], &[whole]].concat(), &[]);
+    let named: Vec<_> = found.parts.iter().map(|part| told(part, is_told)).collect();
+    let mut names: Vec<String> = named.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let mut times: Vec<String> =
+        found.parts.iter().map(|part| column.with_unit(part.seconds)).collect();
+    let mut shares: Vec<String> = found.parts.iter().map(|part| percent(part.share)).collect();
+    let mut what: Vec<String> = named.iter().map(|(_, what)| (*what).to_owned()).collect();
+    if let Some(first) = &found.first {
+        // Of the parts above, so it stands apart from the sum.
+        let (time, ends) = with_interval(first.seconds, Some(first.interval));
+        let line = format!("{time}{ends} of it the first test pays for all, whichever it is");
+        names.push("first test".to_owned());
+        times.push(String::new());
+        shares.push(String::new());
+        what.push(line);
+    }
+    names.push("whole".to_owned());
+    times.push(column.with_unit(whole));
+    shares.push("100 %".to_owned());
+    what.push(if found.runs > 1 { "in the mean".to_owned() } else { String::new() });
+    let rows = names.len();
+    let spelled = |page: &Page, cells: Vec<String>| -> Vec<String> {
+        cells.iter().map(|cell| page.spelled(cell)).collect()
+    };
+    let mut columns = vec![
+        Cells::left("where the time goes", names, Tone::Plain, 0),
+        Cells::right("", spelled(page, times), Tone::Strong),
+        Cells::right("", shares, Tone::Plain),
+        Cells::left("", spelled(page, what), Tone::Quiet, GAP),
+    ];
+    while width_of(&columns) > page.table_width() && columns.len() > 2 {
+        columns.pop();
+    }
+    draw_columns(page, &columns, rows);
+    if let Some(workers) = found.workers.filter(|workers| *workers > 1.5) {
+        let (together, _) = with_interval(found.together, None);
+        let line = format!(
+            "{} ran tests beside one another, which took {together} together; the parts are of the one that ended last",
+            counted(workers.round() as usize, "process")
+        );
+        page.paragraph(2, &[(Tone::Quiet, line.replace("processs", "processes"))]);
+    }
+}
+
+fn failed(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
+    if found.failing.is_empty() {
+        return;
+    }
+    page.gap();
+    for test in found.failing.iter().take(MOST_FAILED) {
+        let how = match (found.runs, test.always()) {
+            (1, _) => "failed".to_owned(),
+            (_, true) => format!("failed in all {} runs", test.runs),
+            (_, false) => at_times(test),
+        };
+        page.paragraph(4, &[(Tone::Bad, format!("{how}: ")), (Tone::Strong, test.name.clone())]);
+        for (_, said) in shown.said.iter().filter(|(name, _)| *name == test.name) {
+            page.paragraph(4, &[(Tone::Quiet, format!("    {said}"))]);
+        }
+    }
+    let left = found.failing.len().saturating_sub(MOST_FAILED);
+    if left > 0 {
+        let more = format!("and {}: --json has all", counted(left, "more failed test"));
+        page.paragraph(2, &[(Tone::Quiet, more)]);
+    }
+}
+
+/// `failed in 3 of 20 runs, 15 % [5 … 36]; 19 green runs in a row would tell that it is mended`.
+fn at_times(test: &Failing) -> String {
+    let share = percent(test.failed as f64 / test.runs as f64);
+    let ends = test.interval.map_or_else(String::new, |i| {
+        format!(" [{:.0} … {:.0}]", i.lower * 100.0, i.upper * 100.0)
+    });
+    let green = test.green_runs.map_or_else(String::new, |runs| {
+        format!("; {} in a row would tell that it is mended", counted(runs as usize, "green run"))
+    });
+    format!("failed in {} of {} runs, {share}{ends}{green}", test.failed, test.runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails_at_times_says_how_often_and_what_would_tell() {
+        let test = Failing {
+            name: "x".to_owned(),
+            failed: 3,
+            runs: 20,
+            interval: Some(Interval { lower: 0.05, upper: 0.36 }),
+            green_runs: Some(19),
+            failed_in: Vec::new(),
+            passed_in: Vec::new(),
+        };
+        assert_eq!(
+            at_times(&test),
+            "failed in 3 of 20 runs, 15.0 % [5 … 36]; 19 green runs in a row would tell that it is mended"
+        );
+    }
+}
