@@ -4,6 +4,7 @@
 //! `assay-measure`'s. Here these three are joined. No statistics, no screen.
 
 mod asker;
+pub(crate) mod polluters;
 mod side;
 mod suite;
 

@@ -18,6 +18,9 @@ const NARROWEST_NAME: usize = 20;
 /// So many failed tests are listed.
 const MOST_FAILED: usize = 20;
 
+/// Findings that stand with their tests.
+const OF_TESTS: [&str; 3] = ["TEST_FAILED", "FLAKY", "ORDER_DEPENDENT"];
+
 /// What stands on the screen.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
@@ -46,7 +49,7 @@ pub fn render(found: &Testing, shown: &Shown<'_>, screen: &Screen) -> String {
     failed(&mut page, found, shown);
     page.gap();
     let mut list = List::new(shown.remarks);
-    let other = shown.findings.iter().filter(|finding| finding.code != "TEST_FAILED");
+    let other = shown.findings.iter().filter(|finding| !OF_TESTS.contains(&finding.code.as_str()));
     other.for_each(|finding| list.finding(&page, finding, ""));
     list.draw(&mut page);
     page.finish()
@@ -243,6 +246,17 @@ fn failed(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
         page.paragraph(4, &[(Tone::Bad, format!("{how}: ")), (Tone::Strong, test.name.clone())]);
         for (_, said) in shown.said.iter().filter(|(name, _)| *name == test.name) {
             page.paragraph(4, &[(Tone::Quiet, format!("    {said}"))]);
+        }
+        let is_own = |finding: &&Finding| {
+            finding.subject.as_deref() == Some(&test.name) && finding.code != "TEST_FAILED"
+        };
+        for finding in shown.findings.iter().filter(is_own) {
+            let quoted = format!("`{}` ", test.name);
+            let said = finding.message.strip_prefix(&quoted).unwrap_or(&finding.message);
+            page.paragraph(4, &[(Tone::Unsure, format!("    it {said}"))]);
+            for advice in &finding.advice {
+                page.paragraph(6, &[(Tone::Plain, format!("    {advice}"))]);
+            }
         }
     }
     let left = found.failing.len().saturating_sub(MOST_FAILED);

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 /// Why a run told nothing that can be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
-    /// The command is of no framework that is known.
+    /// The command is of no framework that is known, and printed no report.
     #[error(
-        "`{command}`: no test framework that assay knows; known are {known}. Name it with --framework, or have it print TAP, or write JUnit XML: --framework junit:FILE"
+        "it printed no results of tests (it said: {said}), and is no test framework that assay knows; known are {known}. Name it with --framework, or have it print TAP, or write JUnit XML: --framework junit:FILE"
     )]
     Unknown {
-        /// The command as typed.
-        command: String,
+        /// What it said.
+        said: String,
         /// The frameworks.
         known: String,
     },
@@ -78,17 +78,32 @@ impl SuiteError {
     }
 }
 
-/// The line that tells most of what a command said, quoted: the first that speaks of an error, else the last; at most 200 characters.
+/// The line that tells most of what a command said, quoted: one that names an exception, one that begins with `error:`, one that speaks of an error,
+/// else the last; at most 200 characters.
 pub(crate) fn said(errors: &[u8], output: &[u8]) -> Option<String> {
-    let tells = |line: &str| {
-        let line = line.to_ascii_lowercase();
-        line.contains("error") && !line.contains("errors: 0") && !line.contains(" 0 error")
+    let names_exception = |line: &str| {
+        let name = line.split(':').next().unwrap_or_default().trim_start_matches("E ").trim();
+        line.contains(':')
+            && !name.contains(' ')
+            && (name.ends_with("Error") || name.ends_with("Exception"))
     };
-    let of = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes);
-        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        let line = lines.clone().find(|line| tells(line)).or_else(|| lines.next_back())?;
-        Some(format!("`{}`", line.chars().take(200).collect::<String>()))
+    let begins = |line: &str| line.to_ascii_lowercase().starts_with("error");
+    let speaks =
+        |line: &str| line.to_ascii_lowercase().contains("error") && !line.starts_with("==");
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    let (errors, output) = (text(errors), text(output));
+    let lines = |text: &str| -> Vec<String> {
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        lines.map(str::to_owned).collect()
     };
-    of(errors).or_else(|| of(output))
+    let (errors, output) = (lines(&errors), lines(&output));
+    let all = || errors.iter().chain(&output);
+    let line = all()
+        .find(|line| names_exception(line))
+        .or_else(|| all().find(|line| begins(line)))
+        .or_else(|| all().find(|line| speaks(line)))
+        .or_else(|| errors.last())
+        .or_else(|| output.last())?;
+    let line = line.trim_start_matches("E ").trim();
+    Some(format!("`{}`", line.chars().take(200).collect::<String>()))
 }

@@ -21,6 +21,7 @@ pub mod frameworks;
 pub mod hooks;
 pub mod log;
 pub mod parts;
+pub mod polluter;
 mod reports;
 pub mod run;
 

@@ -100,13 +100,15 @@ impl Table<'_> {
 }
 
 /// The groups of a family, in the order in which they begin. `side`: which side a subject is on;
-/// `wanted`: which comparisons belong to a group. O(members), and the resamples.
+/// `wanted`: which comparisons belong to a group; `is_whole`: which subject is the whole of which the others are parts, and so in no mean with
+/// them. O(members), and the resamples.
 pub(super) fn groups(
     members: &[Member<'_>],
     decided: &[Comparison],
     plan: &Plan,
     side: impl Fn(usize) -> usize,
     wanted: impl Fn(&Comparison) -> bool,
+    is_whole: impl Fn(usize) -> bool,
 ) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (index, c) in decided.iter().enumerate().filter(|(_, c)| wanted(c)) {
@@ -122,7 +124,9 @@ pub(super) fn groups(
         }
     }
     for group in &mut groups {
-        group.mean = mean(&group.comparisons, members, decided, plan);
+        let own = group.comparisons.iter().copied();
+        let parts: Vec<usize> = own.filter(|&index| !is_whole(decided[index].of)).collect();
+        group.mean = mean(&parts, members, decided, plan);
     }
     groups
 }

@@ -6,6 +6,7 @@ use super::family::Member;
 use super::mean::{self, Group};
 use crate::comparison::Comparison;
 use crate::scaling::Layout;
+use assay_data::samples::WHOLE_SUITE;
 use assay_data::{Design, Plan, Row, Samples, Side};
 use std::collections::{HashMap, HashSet};
 
@@ -179,9 +180,14 @@ impl Keys {
             Shape::Sides => Vec::new(),
             Shape::Scan(layout) => {
                 // A value that is compared with another one is no part of a comparison of commands.
-                mean::groups(members, decided, plan, side, |c| layout.together(c.of, c.against))
+                let wanted = |c: &Comparison| layout.together(c.of, c.against);
+                mean::groups(members, decided, plan, side, wanted, |_| false)
             }
-            Shape::Rows => mean::groups(members, decided, plan, side, |_| true),
+            Shape::Rows => {
+                let is_whole =
+                    |subject: usize| self.rows[self.places[subject].1].name == WHOLE_SUITE;
+                mean::groups(members, decided, plan, side, |_| true, is_whole)
+            }
         }
     }
 

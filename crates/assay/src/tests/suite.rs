@@ -302,7 +302,7 @@ impl Source for Suite<'_> {
 pub(crate) fn first_lines(message: &str) -> String {
     const MOST: usize = 200;
     let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
-    let text = lines.take(3).collect::<Vec<_>>().join(" ");
+    let text = lines.take(5).collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,

@@ -8,6 +8,7 @@ use assay_analysis::analysis::Table;
 use assay_analysis::checks::{Topic, topic};
 use assay_analysis::policy::TESTED_FROM;
 use assay_analysis::{Adjust, Analysis, Basis, Comparison, NoInterval, Scale, Verdict};
+use assay_data::samples::WHOLE_SUITE;
 use assay_data::{Better, Design, Finding, Metric, Threshold};
 
 /// How many benchmarks a note names; more are counted.
@@ -18,8 +19,32 @@ fn side(suite: &Analysis, side: usize) -> String {
     quoted(&suite.sides[side].name)
 }
 
-/// `3 of 11 benchmarks are slower, 2 faster, 4 equivalent, 2 not known`.
+/// The row of a whole suite, and the table of its parts: what is counted, and where a whole is said to have a verdict.
+fn whole<'a>(suite: &Analysis, table: &Table<'a>) -> (Option<&'a Comparison>, Table<'a>) {
+    let is_whole = |row: &&&Comparison| suite.row_of(row).name == WHOLE_SUITE;
+    let whole = table.rows.iter().find(is_whole).copied();
+    let parts = table.rows.iter().filter(|row| !is_whole(row)).copied().collect();
+    (whole, Table { rows: parts, ..table.clone() })
+}
+
+/// `3 of 11 benchmarks are slower, 2 faster, 4 equivalent, 2 not known`; of a suite of tests the whole comes first.
 pub(crate) fn counts(suite: &Analysis, table: &Table<'_>) -> String {
+    let (whole, parts) = whole(suite, table);
+    let Some(whole) = whole else { return of_rows(suite, &parts) };
+    let metric = &suite.metrics[table.metric];
+    let word = match whole.decision.verdict {
+        Verdict::Faster => won(metric, true),
+        Verdict::Slower => won(metric, false),
+        Verdict::Equivalent => "equivalent",
+        Verdict::Inconclusive => "not known",
+    };
+    let effect = effect(suite, whole, true);
+    let effect = if effect.is_empty() { String::new() } else { format!(" ({effect})") };
+    let told = format!("the whole suite is {word}{effect}");
+    if parts.rows.is_empty() { told } else { format!("{told}; {}", of_rows(suite, &parts)) }
+}
+
+fn of_rows(suite: &Analysis, table: &Table<'_>) -> String {
     let metric = &suite.metrics[table.metric];
     let found = table.counts();
     let all = table.rows.len();
@@ -96,6 +121,7 @@ pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     const MUCH: f64 = 1.5;
     /// No more rows are named.
     const NAMED: usize = 3;
+    let (_, table) = whole(suite, table);
     if table.counts().inconclusive == 0 {
         return None;
     }
@@ -107,7 +133,7 @@ pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     let open = table.rows.iter().filter(|row| !row.decision.verdict.is_directional());
     let mut bounds: Vec<(f64, usize)> = open.filter_map(bound).collect();
     bounds.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let whole = table.rows.len();
+    let all_rows = table.rows.len();
     let (&(widest, _), n) = (bounds.last()?, bounds.len());
     // The earliest gap among the last few.
     let from = n.saturating_sub(NAMED).max(1);
@@ -115,7 +141,7 @@ pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     let within = |share: f64| format!("within ± {}", number::percent(share));
     let row = |n: usize| counted(n, &suite.noun);
     let most = bounds.get(cut - 1).map_or(widest, |(bound, _)| *bound);
-    let mut told = match (cut, whole) {
+    let mut told = match (cut, all_rows) {
         (1, 1) => return None,
         (n, all) if n == all => format!("all {} {}", row(all), within(most)),
         (n, all) => format!("{n} of {} {}", row(all), within(most)),

@@ -43,7 +43,10 @@ impl Framework for Printed {
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
         let read = reports::of_bytes(answer.output.to_vec(), "(standard output)");
-        let results = read.map_err(|_| SuiteError::NoReport { said: answer.said() })?;
+        let results = read.map_err(|_| SuiteError::Unknown {
+            said: answer.said().unwrap_or_else(|| "nothing".to_owned()),
+            known: super::names().join(", "),
+        })?;
         Ok(reports::run(results, "TAP", answer))
     }
 }

@@ -57,6 +57,15 @@ pub(crate) struct AskArgs {
     #[arg(long)]
     pub causes: bool,
 
+    /// Run only this test, by its name on the screen; repeat it for several, which run in this order
+    #[arg(long, value_name = "TEST")]
+    pub only: Vec<String>,
+
+    /// Do not search for the test that makes another one fail that failed in some random orders
+    /// alone; the search takes up to 12 runs of some of the tests
+    #[arg(long)]
+    pub no_search: bool,
+
     /// Set an environment variable
     #[arg(long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,

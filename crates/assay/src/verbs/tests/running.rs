@@ -9,9 +9,10 @@ use crate::record::Record;
 use crate::resume;
 use crate::revisions::{self, NO_BUILD, Prepared, Wanted as Revisions};
 use crate::run_error::RunError;
-use crate::tests::{Asker, Side, Suite};
+use crate::tests::{Asker, Side, Suite, polluters};
 use crate::{Ending, history, output, present};
 use anyhow::{Context, bail};
+use assay_analysis::testing;
 use assay_data::plan::MAX_BLOCKS;
 use assay_data::{Environment, Metric, Plan, Samples, StopReason, StopRule, assay_file};
 use assay_experiment::{Limits, Session, Standing};
@@ -21,6 +22,8 @@ use assay_suites::{Call, Framework, Orders, Wanted};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// Of the intervals that the search for polluters does not look at.
+const CONFIDENCE: f64 = 0.95;
 /// A budget holds so many runs of each side at least, or [`CEILING`].
 const FEWEST_RUNS: f64 = 12.0;
 /// What is decided of several sides beside the time: the parts of the whole. Those of every test would share the error with them.
@@ -76,7 +79,8 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let line = Line::new(args.record.show.quiet);
     line.machine(&environment);
     let asker = Asker::start(Duration::from_secs_f64(args.when.timeout))?;
-    let wanted = Wanted { causes: args.ask.causes, ..Wanted::default() };
+    let only = (!args.ask.only.is_empty()).then(|| args.ask.only.clone());
+    let wanted = Wanted { causes: args.ask.causes, only, ..Wanted::default() };
     let order = order.then_some(plan.seed);
     let count = sides.len();
     let suite = Suite::new(sides, framework.as_ref(), asker, wanted, order);
@@ -140,6 +144,11 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         return measured.map_or_else(failed, |_| Ok(Ending::Fine));
     }
     set_frameworks(&mut session);
+    if measured.as_ref().is_ok_and(|reason| *reason != StopReason::Interrupted)
+        && !args.ask.no_search
+    {
+        polluters(&mut session, &line);
+    }
     close(&mut session, &measured, Environment::default());
     let verdict = showing::show(args, &mut session)?;
     history::keep(&args.record, &session.samples, session.recorder.as_ref())?;
@@ -227,6 +236,8 @@ fn order(args: &Args, framework: &dyn Framework, sides: usize) -> anyhow::Result
             framework.name()
         ),
         Some(order) => Ok(order == OrderOf::Random),
+        // Tests that are named have their order.
+        None if !args.ask.only.is_empty() => Ok(false),
         None => Ok(can && sides < 2 && args.when.runs.is_some_and(|runs| runs > 1)),
     }
 }
@@ -260,6 +271,16 @@ fn set_frameworks(session: &mut Session<'_, Suite<'_>, Record>) {
         };
         session.samples.environment.set(&fact, own.as_str());
     }
+}
+
+/// Searches for what tests depend on that failed in some orders alone. An interruption ends the search, not the run.
+fn polluters(session: &mut Session<'_, Suite<'_>, Record>, line: &Line) {
+    let Some(found) = testing::of_side(&session.samples, 0, CONFIDENCE) else { return };
+    let searched = polluters::search(&mut session.source, &session.samples, &found, &mut |test| {
+        line.draw(1.0, format!("searching for what `{test}` depends on"));
+    });
+    line.end();
+    session.samples.findings.extend(searched.unwrap_or_default());
 }
 
 fn progress(line: &Line, standing: &Standing<'_>, plan: &Plan) {

@@ -37,7 +37,6 @@ pub(super) fn show(
     }
     let mut options = args.judge.options();
     options.adjust = args.suite.adjust();
-    options.secondary = samples.plan.as_ref().map(|plan| plan.secondary.clone());
     let analysis = assay_analysis::analyse(samples, &options);
     let mut analysis = analysis.context("no suite was measured on both sides")?;
     let how = Showing {

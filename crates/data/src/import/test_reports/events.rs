@@ -78,6 +78,8 @@ struct Running {
     began: Option<Moment>,
     /// What it printed, where somebody wants to know why it failed.
     said: String,
+    /// When it went on after it had waited.
+    resumed: Option<Moment>,
     /// Whether it waited for others: then the time from begin to end is not its own.
     paused: bool,
     has_subtests: bool,
@@ -120,6 +122,13 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
                 }
                 Ok(())
             }
+            // It waited for others, and now runs beside them.
+            "cont" => {
+                if let Some(test) = running.get_mut(&name).filter(|test| test.resumed.is_none()) {
+                    test.resumed = at;
+                }
+                Ok(())
+            }
             "output" => {
                 let said = event.output.as_deref().filter(|_| tests.kept.is_some());
                 if let (Some(test), Some(said)) = (running.get_mut(&name), said)
@@ -148,7 +157,9 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
                 tests.observe(&name, seconds.or(event.elapsed.map(|time| time.0)), status)?;
                 tests.more(|own| {
                     own.file = Some(event.package.clone());
-                    own.span = between.map(|(end, begin)| (begin.since_1970(), end.since_1970()));
+                    let began = if known.paused { known.resumed } else { known.began };
+                    let span = at.zip(began);
+                    own.span = span.map(|(end, begin)| (begin.since_1970(), end.since_1970()));
                     let said = Some(known.said.trim().to_owned()).filter(|said| !said.is_empty());
                     own.message = said.filter(|_| status == Status::Failed);
                 });

@@ -1,0 +1,125 @@
+//! Tests that failed in some of the random orders: whether the order does it, and then which test before them.
+
+use super::Suite;
+use crate::run_error::RunError;
+use assay_analysis::testing::{Failing, Testing};
+use assay_data::samples::PLACE;
+use assay_data::{Action, Finding, Samples, Severity};
+use assay_measure::interrupt;
+use assay_suites::polluter::{self, Found, Orders as Before};
+use assay_suites::run::TestStatus;
+use assay_suites::{Orders, Wanted};
+
+/// So many tests are searched for: one polluter has many victims, and each search takes a dozen runs.
+const MOST_SEARCHED: usize = 3;
+
+/// Looks into the tests that failed in some runs of a suite in random orders. `telling` is told whom the search is about.
+///
+/// # Errors
+/// [`RunError::Interrupted`]. Runs that crash end a search without an answer.
+pub(crate) fn search(
+    suite: &mut Suite<'_>,
+    samples: &Samples,
+    found: &Testing,
+    telling: &mut dyn FnMut(&str),
+) -> Result<Vec<Finding>, RunError> {
+    let sometimes = found.failing.iter().filter(|test| !test.always());
+    let sometimes: Vec<&Failing> = sometimes.collect();
+    let beside = found.workers.is_some_and(|workers| workers > 1.5);
+    if suite.framework.orders() != Orders::Any || suite.order.is_none() || beside {
+        return Ok(Vec::new());
+    }
+    let mut told = Vec::new();
+    for test in sometimes.into_iter().take(MOST_SEARCHED) {
+        telling(&test.name);
+        let before = |blocks: &[u32]| {
+            blocks.iter().map(|&block| before(samples, block, &test.name)).collect()
+        };
+        let orders = Before {
+            failed_behind: before(&test.failed_in),
+            passed_behind: before(&test.passed_in),
+        };
+        let searched = polluter::search(&test.name, &orders, |tests| fails(suite, tests));
+        match searched {
+            Ok(found) => told.push(finding(suite, &test.name, &found)),
+            Err(RunError::Interrupted(why)) => return Err(RunError::Interrupted(why)),
+            Err(_) if interrupt::count() > 0 => break,
+            Err(error) => {
+                let message = format!(
+                    "`{}`: the search for what it depends on broke off: {error}",
+                    test.name
+                );
+                told.push(
+                    Finding::new("ORDER_DEPENDENT", Severity::Note, message).about(&test.name),
+                );
+            }
+        }
+    }
+    Ok(told)
+}
+
+/// The tests that ran before one in a block, in their order.
+fn before(samples: &Samples, block: u32, name: &str) -> Vec<String> {
+    let Some(place) = samples.metric_index(PLACE) else { return Vec::new() };
+    let in_block = samples.observations().filter(|own| own.block == Some(block));
+    let mut all: Vec<(f64, String)> = in_block
+        .filter_map(|own| {
+            let at = own.values.get(place).copied().filter(|at| at.is_finite())?;
+            let subject = &samples.subjects[own.subject];
+            Some((at, samples.row_of(subject).name.clone()))
+        })
+        .collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let names = all.into_iter().map(|(_, name)| name);
+    names.take_while(|own| own != name).collect()
+}
+
+/// Whether the last of these tests fails when they run in this order, and no other does.
+fn fails(suite: &mut Suite<'_>, tests: &[String]) -> Result<bool, RunError> {
+    let side = &suite.sides[0];
+    let by_id = tests.iter().map(|name| {
+        suite.tests.get(name).and_then(|about| about.id.clone()).unwrap_or_else(|| name.clone())
+    });
+    let wanted = Wanted { only: Some(by_id.collect()), ..Wanted::default() };
+    let ran = suite.asker.run(suite.framework, side, &wanted, 0)?;
+    let victim = tests.last().and_then(|name| ran.run.tests.iter().find(|test| test.name == *name));
+    victim.map(|test| test.status == TestStatus::Failed).ok_or_else(|| {
+        RunError::Failed(format!("`{}` was not run", tests.last().cloned().unwrap_or_default()))
+    })
+}
+
+fn finding(suite: &Suite<'_>, victim: &str, found: &Found) -> Finding {
+    let line = |first: &str| {
+        let quoted = |name: &str| shell_words::quote(name).into_owned();
+        let command = suite.sides[0].argv.iter().map(|word| quoted(&word.to_string_lossy()));
+        let command: Vec<String> = command.collect();
+        format!(
+            "assay tests --only {} --only {} -- {}",
+            quoted(first),
+            quoted(victim),
+            command.join(" ")
+        )
+    };
+    let dependent = |message: String| Finding::new("ORDER_DEPENDENT", Severity::Warning, message);
+    let found = match found {
+        Found::Polluter(first) => {
+            dependent(format!("`{victim}` depends on the order: it fails behind `{first}`"))
+                .advise(Action::run("see it fail", &line(first)))
+        }
+        Found::Needed(first) => dependent(format!(
+            "`{victim}` depends on the order: it fails by itself, and passes behind `{first}`"
+        ))
+        .advise(Action::run("see it pass", &line(first))),
+        Found::Together(all) => dependent(format!(
+            "`{victim}` depends on the order: by itself it does otherwise than behind {} others together, and no single one does it",
+            all.len()
+        )),
+        Found::NotByOrder => {
+            let message = format!(
+                "`{victim}` is flaky: in one and the same order it fails at times, so it is not the order that does it"
+            );
+            Finding::new("FLAKY", Severity::Warning, message)
+        }
+    };
+    found.about(victim)
+}
