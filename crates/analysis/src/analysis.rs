@@ -19,6 +19,7 @@ use crate::recording::Recording;
 use crate::scaling::{self, Curve, Layout};
 use crate::search::Search;
 use crate::slices::{self, Answers};
+use crate::testing::{self, Testing};
 use crate::verdict::Verdict;
 use assay_data::samples::BlockRow;
 use assay_data::{
@@ -90,6 +91,8 @@ pub struct Analysis {
     pub histogram: Option<Histogram>,
     /// What came of the requests of a load test; empty for all else.
     pub answers: Vec<Answers>,
+    /// The suites of tests of all sides by themselves; empty for all else.
+    pub testing: Vec<Testing>,
     /// What a search for the highest rate tried; `None` where there was none.
     pub search: Option<Search>,
     /// What the checks found, most serious first.
@@ -329,6 +332,7 @@ pub fn analyse_telling(
         seconds_per_block: blocks.and_then(|_| seconds_per_block(samples)),
         environment: samples.environment.clone(),
         answers: slices::of(samples),
+        testing: testing::of(samples, plan.confidence),
         search: Search::of(samples),
         started: samples.started.clone(),
         plan,

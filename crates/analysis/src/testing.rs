@@ -103,6 +103,13 @@ impl Failing {
     }
 }
 
+/// Looks at the runs of all sides; empty where they are of no suite of tests. O(n log n).
+pub fn of(samples: &Samples, confidence: f64) -> Vec<Testing> {
+    let is_suite = samples.rows.iter().any(|row| row.name == WHOLE_SUITE);
+    let sides = if is_suite { samples.sides.len() } else { 0 };
+    (0..sides).filter_map(|side| of_side(samples, side, confidence)).collect()
+}
+
 /// Looks at the runs of a side; `None` where it has none. O(n log n).
 pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testing> {
     let metric = |name: &str| samples.metric_index(name);

@@ -1,6 +1,8 @@
 //! The runs of a test suite by themselves: the screen of `assay tests`. The slowest tests with their shares, where the time goes, which tests
 //! failed. Nothing is computed here.
 
+pub mod junit;
+
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::layout::{Page, Tone};
 use crate::names::width;

@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 126] = [
+pub const CODES: [&str; 131] = [
     "ALARM_CONFIRMED",
     "ALARM_NOT_CONFIRMED",
     "ALARM_UNCONFIRMED",
@@ -48,6 +48,7 @@ pub const CODES: [&str; 126] = [
     "FAILURES",
     "FEW_BLOCKS_PLANNED",
     "FEW_REQUESTS",
+    "FLAKY",
     "GENERATOR_BUSY",
     "GENERATOR_LATE",
     "GOVERNOR",
@@ -90,6 +91,7 @@ pub const CODES: [&str; 126] = [
     "ONE_SIDE_ONLY",
     "ONLY_SAMENESS",
     "OPTIMISED_AWAY",
+    "ORDER_DEPENDENT",
     "OTHER_CHANGES",
     "PERIODIC",
     "POSITION",
@@ -114,9 +116,12 @@ pub const CODES: [&str; 126] = [
     "SKIPPED",
     "STEAL",
     "STRADDLES",
+    "SUITE_STATUS",
     "SUMMARY_ONLY",
     "SUMMARY_TOO_BARE",
     "SWAP",
+    "TESTS_HOOK",
+    "TEST_FAILED",
     "TIMEOUTS",
     "TOO_DEPENDENT",
     "TOO_FEW",

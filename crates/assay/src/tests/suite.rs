@@ -302,6 +302,8 @@ impl Source for Suite<'_> {
 pub(crate) fn first_lines(message: &str) -> String {
     const MOST: usize = 200;
     let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_trace = |line: &&str| line.starts_with("stack backtrace:") || line.starts_with("note: ");
+    let lines = lines.take_while(|line| !is_trace(line));
     let text = lines.take(5).collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &text[..end]),

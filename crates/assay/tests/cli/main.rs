@@ -44,3 +44,4 @@ mod screens;
 mod showing;
 mod simulating;
 mod suites;
+mod test_suites;

@@ -32,15 +32,15 @@ pub(crate) fn counts(suite: &Analysis, table: &Table<'_>) -> String {
     let (whole, parts) = whole(suite, table);
     let Some(whole) = whole else { return of_rows(suite, &parts) };
     let metric = &suite.metrics[table.metric];
-    let word = match whole.decision.verdict {
-        Verdict::Faster => won(metric, true),
-        Verdict::Slower => won(metric, false),
-        Verdict::Equivalent => "equivalent",
-        Verdict::Inconclusive => "not known",
+    let told = match whole.decision.verdict {
+        Verdict::Faster => format!("the whole suite is {}", won(metric, true)),
+        Verdict::Slower => format!("the whole suite is {}", won(metric, false)),
+        Verdict::Equivalent => "the whole suite is equivalent".to_owned(),
+        Verdict::Inconclusive => "no verdict on the whole suite".to_owned(),
     };
     let effect = effect(suite, whole, true);
     let effect = if effect.is_empty() { String::new() } else { format!(" ({effect})") };
-    let told = format!("the whole suite is {word}{effect}");
+    let told = format!("{told}{effect}");
     if parts.rows.is_empty() { told } else { format!("{told}; {}", of_rows(suite, &parts)) }
 }
 

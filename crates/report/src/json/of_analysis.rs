@@ -6,6 +6,7 @@ use super::comparison::{Comparison, Context, Family, Key};
 use super::description::{Description, Noise, Summary};
 use super::finding::Finding;
 use super::result::{Decision, Mean, Only, Row, Side};
+use super::suites::TestSuite;
 use super::{Meta, VERSION, parameters};
 use crate::benchmarks::words as of_rows;
 use crate::words;
@@ -49,6 +50,7 @@ pub fn of_analysis(analysis: &Analysis, meta: &Meta) -> Decision {
         curves: analysis.curves.iter().map(Into::into).collect(),
         answers: analysis.answers.iter().map(|own| Answers::of(analysis, own)).collect(),
         tries: analysis.search.iter().flat_map(|own| Try::all(analysis, own)).collect(),
+        suites: analysis.testing.iter().map(TestSuite::of).collect(),
         only: analysis.only.iter().map(|o| Only::of(analysis, o)).collect(),
         rigorous: None,
         findings: analysis.findings.iter().map(Finding::of).collect(),

@@ -12,6 +12,7 @@ use super::description::Description;
 use super::finding::Finding;
 use super::plan::{Plan, Threshold};
 use super::rigorous::Rigorous;
+use super::suites::TestSuite;
 use super::values::{Design, Interval, StopReason, Verdict, view, words};
 use crate::benchmarks::words as of_rows;
 use assay_analysis::analysis;
@@ -25,7 +26,7 @@ use serde_json::{Map, Value};
 pub struct Decision {
     /// Version of this layout: 1. New members may be added within a version; a member changes its meaning only with a new one.
     pub schema: u64,
-    /// The verb that wrote this: `run`, `bench`, `load`, `compare` or `profile`.
+    /// The verb that wrote this: `run`, `bench`, `load`, `tests`, `compare` or `profile`.
     pub verb: String,
     /// What is known of all comparisons of the primary metric together: `slower` if any is, else `inconclusive` if any is, else
     /// `faster` if any is, else `equivalent`. `null` where nothing is compared.
@@ -68,6 +69,8 @@ pub struct Decision {
     pub answers: Vec<Answers>,
     /// What a search for the highest rate (`load --find`) tried, all blocks together; empty for all else.
     pub tries: Vec<Try>,
+    /// The suites of tests of all sides (`assay tests`); empty for all else.
+    pub suites: Vec<TestSuite>,
     /// What is not on both sides.
     pub only: Vec<Only>,
     /// The four-step check, with the option that asks for it; otherwise `null`.

@@ -5,12 +5,12 @@ use crate::advice::Dialect;
 use crate::present::{self, Showing};
 use crate::record::Record;
 use crate::tests::Suite;
-use crate::{Ending, output};
+use crate::{Ending, output, whole_file};
 use anyhow::Context;
 use assay_analysis::testing::{self, Testing};
 use assay_data::{Samples, StopReason};
 use assay_experiment::Session;
-use assay_report::tests_run::{self, Shown};
+use assay_report::tests_run::{self, Shown, junit};
 
 /// Shows what was measured, and says how the verb ends.
 pub(super) fn show(
@@ -31,6 +31,13 @@ pub(super) fn show(
     let found: Vec<Option<Testing>> =
         (0..samples.sides.len()).map(|side| testing::of_side(samples, side, confidence)).collect();
     let failing = ending_of(args, &found);
+    if let (Some(path), Some(found)) = (&args.look.junit, found.iter().flatten().next_back()) {
+        let side = samples.sides.len() - 1;
+        let framework = source.told.get(side).cloned().flatten().unwrap_or_default();
+        let text = junit::render(found, &framework, &said(source));
+        whole_file::write(path, |file| Ok(file.write_all(text.as_bytes())?))
+            .with_context(|| format!("--junit {}", path.display()))?;
+    }
     if samples.sides.len() < 2 {
         alone(args, samples, source, found.first().and_then(Option::as_ref), file.as_deref())?;
         return Ok(failing);
@@ -61,6 +68,15 @@ fn ending_of(args: &Args, found: &[Option<Testing>]) -> Ending {
     }
 }
 
+/// What failed tests said, by their names.
+fn said(source: &Suite<'_>) -> Vec<(String, String)> {
+    let said = source.tests.iter().filter_map(|(name, about)| {
+        let (_, message) = about.message.as_ref()?;
+        Some((name.clone(), crate::tests::first_lines(message)))
+    });
+    said.collect()
+}
+
 /// The screen of one suite, or its document.
 fn alone(
     args: &Args,
@@ -81,11 +97,7 @@ fn alone(
     }
     let Some(found) = found else { return Ok(()) };
     let order = source.order.map(|seed| format!(", in random orders of seed {seed}"));
-    let said = source.tests.iter().filter_map(|(name, about)| {
-        let (_, message) = about.message.as_ref()?;
-        Some((name.clone(), crate::tests::first_lines(message)))
-    });
-    let said: Vec<(String, String)> = said.collect();
+    let said = said(source);
     let framework = source.told.first().and_then(Clone::clone).unwrap_or_default();
     let mut findings = samples.findings.clone();
     crate::advice::spell(Dialect::Tests, &mut findings);

@@ -1,0 +1,334 @@
+//! `assay tests -- COMMAND` on real frameworks, as far as the machine has them, and on commands that print what a framework would, crash, hang, or
+//! print garbage.
+
+use crate::room::{Ended, Room, codes};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A suite that prints TAP with these times; `$SLOW` replaces that of the second test.
+const TAP: &str = "#!/bin/sh
+echo TAP version 13
+echo \"ok 1 - adds # time=2.$$ms\"
+echo \"ok 2 - multiplies # time=${SLOW:-30ms}\"
+echo 'ok 3 - divides # time=4ms'
+echo 1..3
+";
+
+fn with_suite(text: &str) -> Room {
+    let room = Room::new();
+    room.write("suite.sh", text);
+    room
+}
+
+/// Runs one suite, unrecorded.
+fn tests(room: &Room, options: &[&str], command: &[&str]) -> Ended {
+    room.run(&[&["tests", "--no-save"], options, &["--"], command].concat())
+}
+
+/// The program of Python, wherever the home directory is; `None`, and a word of it, where there is none.
+fn python() -> Option<String> {
+    let found = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+    let path = found.ok().filter(|ran| ran.status.success());
+    let path = path.map(|ran| String::from_utf8(ran.stdout).unwrap().trim().to_owned());
+    if path.is_none() {
+        println!("skipped: there is no python3");
+    }
+    path
+}
+
+/// A file of unittest with these methods, and its room.
+fn unittest(methods: &str) -> Room {
+    let room = Room::new();
+    let text =
+        format!("import os, time, unittest\nSTATE = set()\nclass A(unittest.TestCase):\n{methods}");
+    room.write("test_a.py", &text);
+    room
+}
+
+#[test]
+fn what_prints_tap_is_a_suite() {
+    let room = with_suite(&TAP.replace("ok 3", "not ok 3"));
+    let ended = tests(&room, &["--junit", "out.xml"], &["sh", "suite.sh"]).ends(4);
+    ended
+        .shows("3 tests in")
+        .shows("1 test failed")
+        .shows("multiplies 30.00 ms")
+        .shows("failed: divides");
+    let report = room.read("out.xml");
+    assert!(report.contains("tests=\"3\" failures=\"1\""), "{report}");
+    assert!(report.contains("name=\"divides\" time=\"0.004000\">"), "{report}");
+    // What it wrote is read as any other report.
+    room.run(&["describe", "out.xml"]).ends(0).shows("multiplies");
+    assert_eq!(room.kept().len(), 0);
+}
+
+#[test]
+fn the_document_of_a_suite_has_parts_that_sum_to_the_whole() {
+    let room = with_suite(&TAP.replace("ok 3", "not ok 3"));
+    let all = ["tests", "--no-save", "--json", "--runs", "3", "--", "sh", "suite.sh"];
+    let result = room.run(&all).ends(4).json();
+    let suite = &result["suites"][0];
+    assert_eq!((&suite["side"], &suite["runs"]), (&"suite".into(), &3.into()));
+    let tests: Vec<&str> = suite["tests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|test| test["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(tests, ["multiplies", "divides", "adds"]);
+    let parts = suite["parts"].as_object().unwrap();
+    let sum: f64 = parts.values().map(|seconds| seconds.as_f64().unwrap()).sum();
+    let of_whole = result["descriptions"].as_array().unwrap();
+    let of_whole = of_whole.iter().find(|own| own["row"] == "(whole suite)").unwrap();
+    let mean = of_whole["metrics"]["wall"]["mean"].as_f64().unwrap();
+    assert!((sum / mean - 1.0).abs() < 1e-9, "{parts:?} {mean}");
+    let failing = &suite["failing"][0];
+    assert_eq!((&failing["failed"], &failing["runs"]), (&3.into(), &3.into()));
+    assert_eq!(failing["green_runs"], Value::Null);
+}
+
+#[test]
+fn two_tests_of_one_name_are_two_rows() {
+    let room = with_suite(&TAP.replace("multiplies", "divides"));
+    tests(&room, &[], &["sh", "suite.sh"])
+        .ends(0)
+        .shows("divides #2 4.000 ms")
+        .shows("divides 30.00 ms");
+}
+
+#[test]
+fn what_is_no_suite_says_so() {
+    let room = Room::new();
+    room.write("empty.sh", "echo TAP version 13; echo 1..0\n");
+    room.write("half.sh", "echo '<testsuites><testsuite><testca' > out.xml\n");
+    room.write("none.sh", ":\n");
+    tests(&room, &[], &["echo", "hi"]).ends(4).complains("no test framework that assay knows");
+    tests(&room, &[], &["sh", "empty.sh"]).ends(2).complains("it ran no test");
+    let written = ["--framework", "junit:out.xml"];
+    tests(&room, &written, &["sh", "half.sh"]).ends(4).complains("out.xml can't be read");
+    // A report of an earlier run is none of this one.
+    tests(&room, &written, &["sh", "-c", "sleep 0.1"]).ends(4).complains("it left no report");
+    tests(&room, &["--framework", "nose"], &["true"])
+        .ends(2)
+        .complains("there are rspec, minitest");
+    tests(&room, &[], &["./nothing"]).ends(2).complains("cannot find the program");
+    tests(&room, &["--order", "random"], &["sh", "none.sh"]).ends(2).complains("no random order");
+    tests(&room, &["--fail-if", "slower"], &["sh", "none.sh"])
+        .ends(2)
+        .complains("nothing to compare");
+    room.run(&["tests"]).ends(2).complains("COMMAND");
+}
+
+#[test]
+fn a_suite_that_is_killed_or_takes_too_long_is_told() {
+    let room = Room::new();
+    let killed = ["sh", "-c", "kill -SEGV $$"];
+    tests(&room, &[], &killed).ends(4).complains("the suite was ended by signal 11");
+    let hanging = ["sh", "-c", "sleep 100 & sleep 100"];
+    tests(&room, &["--timeout", "300ms"], &hanging)
+        .ends(4)
+        .complains("longer than --timeout 300 ms");
+}
+
+#[test]
+fn revisions_are_compared_test_by_test_and_as_a_whole() {
+    let room = with_suite(TAP);
+    let git = "git init -q -b main . && git add -A && git -c user.name=a -c user.email=a@b commit -qm one";
+    crate::room::finish(room.shell(git)).ends(0);
+    room.write("suite.sh", &TAP.replace(":-30ms", ":-60ms").replace("'ok 3", "'not ok 3"));
+    let compared = [
+        "tests",
+        "--rev",
+        "main",
+        "--rev",
+        ".",
+        "--runs",
+        "8",
+        "--save",
+        "both.assay",
+        "-q",
+        "--fail-if",
+        "slower",
+    ];
+    let ended = room.run(&[&compared[..], &["--", "sh", "suite.sh"]].concat()).ends(1);
+    ended.shows("the whole suite").shows("1 of 3 tests is slower");
+    // The record gives the same digits.
+    let again = room.json(&["compare", "both.assay"]);
+    let of = |name: &str| -> Value {
+        let rows = again["comparisons"].as_array().unwrap().iter();
+        let own = rows.filter(|row| row["row"] == name && row["family"] == "primary");
+        own.cloned().next().unwrap()
+    };
+    assert_eq!(of("multiplies")["verdict"], "slower");
+    assert_eq!(of("(whole suite)")["row"], "(whole suite)");
+    assert!(codes(&again).contains(&"FAILURES"));
+    room.run(&["tests", "--resume", "both.assay"]).shows("1 of 3 tests is slower");
+    let other = ["tests", "--resume", "both.assay", "--order", "given"];
+    room.run(&other).ends(2).complains("--order was decided when the run was begun");
+}
+
+#[test]
+fn a_run_that_broke_off_is_resumed() {
+    let room = with_suite(TAP);
+    let run = ["tests", "--runs", "4", "--save", "runs.assay", "-q", "--", "sh", "suite.sh"];
+    room.run(&run).ends(0);
+    let text = room.read("runs.assay");
+    let whole = room.records("runs.assay", "obs").len();
+    let lines: Vec<&str> = text.lines().collect();
+    let is_observation = |line: &&&str| line.contains("\"kind\":\"obs\"");
+    let last = lines.iter().rev().find(is_observation).unwrap();
+    let end = lines.iter().position(|line| line == last).unwrap();
+    room.write("runs.assay", &(lines[..end - 7].join("\n") + "\n"));
+    assert!(room.records("runs.assay", "obs").len() < whole);
+    room.run(&["tests", "--resume", "runs.assay", "-q"]).ends(0).shows("4 runs");
+    assert_eq!(room.records("runs.assay", "obs").len(), whole);
+}
+
+#[test]
+fn unittest_tells_where_its_time_goes() {
+    let Some(python) = python() else { return };
+    let room = unittest(
+        "    @classmethod\n    def setUpClass(cls): time.sleep(0.05)\n    def test_x(self): time.sleep(0.02)\n    def test_y(self): self.fail('no luck')\n    @unittest.skip('later')\n    def test_z(self): pass\n",
+    );
+    let ended = tests(&room, &[], &[&python, "-m", "unittest"]).ends(4);
+    let ended =
+        ended.shows("2 tests in").shows("hooks of groups").shows("unaccounted").shows("100 %");
+    ended.shows("failed: test_a.A: test_y").shows("no luck").shows("test_a.A: test_z");
+    // Nothing is left in the project but what Python itself leaves.
+    let left = std::fs::read_dir(room.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut left: Vec<String> = left.map(|name| name.to_string_lossy().into_owned()).collect();
+    left.retain(|name| !["__pycache__", "test_a.py", "state", ".cache"].contains(&name.as_str()));
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn of_a_suite_that_hangs_or_dies_one_knows_which_test_ran() {
+    let Some(python) = python() else { return };
+    let run = |method: &str, options: &[&str]| {
+        let room =
+            unittest(&format!("    def test_a(self): pass\n    def test_b(self): {method}\n"));
+        tests(&room, options, &[&python, "-m", "unittest"])
+    };
+    run("time.sleep(100)", &["--timeout", "2s"])
+        .ends(4)
+        .complains("while this ran: `test_a.A: test_b` (for");
+    run("os.kill(os.getpid(), 11)", &[])
+        .ends(4)
+        .complains("signal 11, while this ran: `test_a.A: test_b`");
+    run("os._exit(0)", &[])
+        .ends(4)
+        .complains("before it was through, while this ran: `test_a.A: test_b`");
+    // A file that can't be loaded is a test that failed.
+    run("", &[]).ends(4).shows("ImportError");
+}
+
+#[test]
+fn tests_that_fork_move_or_close_descriptors_are_tests_like_others() {
+    let Some(python) = python() else { return };
+    let room = unittest(
+        "    def test_a(self):\n        if os.fork() == 0: os._exit(0)\n        os.wait()\n    def test_b(self): os.chdir('/')\n    def test_c(self): os.closerange(3, 200)\n    def test_d(self): os.environ.clear()\n    def test_e(self): pass\n",
+    );
+    let ended = tests(&room, &[], &[&python, "-m", "unittest"]).ends(0);
+    ended.shows("5 tests in").shows("test_a.A: test_e");
+}
+
+#[test]
+fn the_test_that_makes_another_one_fail_is_found() {
+    let Some(python) = python() else { return };
+    let quiet: String = (0..8).map(|n| format!("    def test_{n}(self): pass\n")).collect();
+    let room = unittest(&format!(
+        "{quiet}    def test_dirty(self): STATE.add(1)\n    def test_victim(self): self.assertFalse(STATE)\n"
+    ));
+    let command = [python.as_str(), "-m", "unittest"];
+    let options = ["--runs", "8", "--seed", "5"];
+    let ended = tests(&room, &options, &command).ends(0).shows("1 test failed in some runs");
+    let ended = ended.shows("it depends on the order: it fails behind `test_a.A: test_dirty`");
+    ended.shows("green runs in a row would tell");
+    let only = ["--only", "test_a.A: test_dirty", "--only", "test_a.A: test_victim"];
+    tests(&room, &only, &command).ends(4).shows("failed: test_a.A: test_victim");
+    let as_failure = [&options[..], &["--flaky", "fail", "--no-search"]].concat();
+    tests(&room, &as_failure, &command).ends(4);
+}
+
+#[test]
+fn frameworks_that_are_there_answer() {
+    let home = |variable: &str, below: &str| -> String {
+        let own = std::env::var(variable).ok().map(PathBuf::from);
+        let own = own.unwrap_or_else(|| PathBuf::from(std::env::var("HOME").unwrap()).join(below));
+        own.display().to_string()
+    };
+    let there = |program: &str, argument: &str| {
+        let ran = Command::new(program).arg(argument).output();
+        let is_there = ran.is_ok_and(|ran| ran.status.success());
+        if !is_there {
+            println!("skipped: there is no {program}");
+        }
+        is_there
+    };
+    let run = |room: &Room, command: &[&str]| {
+        let all = [&["tests", "--no-save", "--"], command].concat();
+        let mut assay = room.assay(&all);
+        assay.env("CARGO_HOME", home("CARGO_HOME", ".cargo"));
+        assay.env("RUSTUP_HOME", home("RUSTUP_HOME", ".rustup"));
+        assay.env("GOCACHE", home("GOCACHE", ".cache/go-build")).env_remove("CARGO_TARGET_DIR");
+        // Go knows no module in the directory for temporary files itself.
+        std::fs::create_dir_all(room.path("tmp")).unwrap();
+        assay.env("TMPDIR", room.path("tmp"));
+        crate::room::finish(assay)
+    };
+    if there("node", "--version") {
+        let room = Room::new();
+        room.write(
+            "a.test.js",
+            "const {test} = require('node:test');\ntest('adds', () => {});\ntest('bad', () => { throw new Error('no luck') });\n",
+        );
+        run(&room, &["node", "--test"]).ends(4).shows("2 tests in").shows("failed: bad no luck");
+    }
+    if there("cargo", "--version") {
+        let room = Room::new();
+        std::fs::create_dir(room.path("src")).unwrap();
+        room.write(
+            "Cargo.toml",
+            "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n",
+        );
+        room.write(
+            "src/lib.rs",
+            "#[test] fn adds() {}\n#[test] fn bad() { panic!(\"no luck\") }\n",
+        );
+        run(&room, &["cargo", "test", "--lib"])
+            .ends(4)
+            .shows("2 tests in")
+            .shows("failed: shop: bad");
+    }
+    if there("go", "version") {
+        let room = Room::new();
+        room.write("go.mod", "module example.com/shop\n\ngo 1.20\n");
+        room.write(
+            "a_test.go",
+            "package shop\nimport \"testing\"\nfunc TestAdds(t *testing.T) {}\nfunc TestBad(t *testing.T) { t.Error(\"no luck\") }\n",
+        );
+        run(&room, &["go", "test", "./..."])
+            .ends(4)
+            .shows("2 tests in")
+            .shows("failed: example.com/shop: TestBad");
+    }
+    if there("ruby", "--version") && there_minitest() {
+        let room = Room::new();
+        room.write(
+            "a_test.rb",
+            "require 'minitest/autorun'\nclass A < Minitest::Test\n  def test_adds; assert true; end\n  def test_bad; flunk 'no luck'; end\nend\n",
+        );
+        run(&room, &["ruby", "a_test.rb"])
+            .ends(4)
+            .shows("2 tests in")
+            .shows("failed: A: test_bad no luck");
+    }
+}
+
+fn there_minitest() -> bool {
+    Command::new("ruby")
+        .args(["-e", "require 'minitest'"])
+        .output()
+        .is_ok_and(|ran| ran.status.success())
+}

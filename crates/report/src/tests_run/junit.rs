@@ -1,0 +1,72 @@
+//! What came of each test, as JUnit XML, which every build server reads: of several runs the medians, and a failure where a test failed in any.
+
+use assay_analysis::testing::Testing;
+use std::fmt::Write as _;
+
+/// The report of a side's suite. `said`: why tests failed, by name.
+pub fn render(found: &Testing, framework: &str, said: &[(String, String)]) -> String {
+    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let failures = found.failing.len();
+    let head = format!(
+        "tests=\"{}\" failures=\"{failures}\" errors=\"0\" time=\"{:.6}\"",
+        found.tests.len(),
+        found.whole.median
+    );
+    let name = escaped(framework);
+    let _infallible = writeln!(text, "<testsuites {head}>\n  <testsuite name=\"{name}\" {head}>");
+    for test in &found.tests {
+        let (class, own) =
+            test.name.rsplit_once("::").or(test.name.split_once(": ")).unwrap_or(("", &test.name));
+        let case = format!(
+            "    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6}\"",
+            escaped(class),
+            escaped(own),
+            test.time.median
+        );
+        let Some(failed) = found.failing.iter().find(|failing| failing.name == test.name) else {
+            let _infallible = writeln!(text, "{case}/>");
+            continue;
+        };
+        let why = said.iter().find(|(name, _)| *name == test.name);
+        let why = why.map_or("", |(_, why)| why.as_str());
+        let runs = match failed.runs {
+            1 => String::new(),
+            runs => format!(" ({} of {runs} runs)", failed.failed),
+        };
+        let _infallible = writeln!(
+            text,
+            "{case}>\n      <failure message=\"{}\"/>\n    </testcase>",
+            escaped(&format!("{why}{runs}"))
+        );
+    }
+    text += "  </testsuite>\n</testsuites>\n";
+    text
+}
+
+/// A text as the value of an attribute; characters that XML can't hold are left out.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\n' => out += "&#10;",
+            '\t' => out += "&#9;",
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_xml_can_not_hold_is_escaped_or_left_out() {
+        assert_eq!(escaped("a<b>&\"c\"\n\u{1b}[0m"), "a&lt;b&gt;&amp;&quot;c&quot;&#10;[0m");
+    }
+}
