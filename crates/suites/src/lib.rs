@@ -3,7 +3,8 @@
 //! - [`frameworks`]: which framework a command runs, how it is asked for the time of every test, how its answer is read. Each has a file.
 //! - [`run`]: what one run of a suite told; [`parts`]: where its time went.
 //! - [`hooks`]: what is loaded into a suite's processes, and writes what happens there;
-//! - [`log`]: which test wrote how much into a log, and which lines those are.
+//! - [`log`]: which test wrote how much into a log, and which lines those are;
+//! - [`toggles`]: settings that are compared with none, and what each of them changes.
 //!
 //! No process is started and no clock is read here, nothing is decided or printed. The files that are read are the answers of frameworks, and those
 //! by which a project says which framework it has.
@@ -24,6 +25,7 @@ pub mod parts;
 pub mod polluter;
 mod reports;
 pub mod run;
+pub mod toggles;
 
 pub use asking::{Answer, Order, Request, Text, Wanted};
 pub use call::Call;

@@ -1,0 +1,411 @@
+//! Settings of a suite that are compared with none: what they are called, what each of them changes, and what it needs.
+//!
+//! A toggle is data: variables, files of ours that Ruby or Python load, settings of a server, lines of a shell. Who runs the suite applies
+//! them; nothing is applied, started or looked up here. What a side of the comparison consists of is in [`sides`].
+
+pub mod sides;
+
+use std::fmt;
+use thiserror::Error;
+
+/// A file that the interpreter of a suite loads, in a directory of ours: its name and its text.
+pub const FILES: [(&str, &str); 2] = [
+    (RUBY_FILE, include_str!("toggles/assay_toggles.rb")),
+    (PYTHON_FILE, include_str!("toggles/sitecustomize.py")),
+];
+const RUBY_FILE: &str = "assay_toggles.rb";
+const PYTHON_FILE: &str = "sitecustomize.py";
+
+/// Every kind of toggle that is built in, as an error lists them.
+pub const OFFERED: &str = "gc=off|per-process|generational, yjit=on, python-gc=off|freeze, hash-cost=min, log-level=LEVEL, workers=N, \
+     pg.SETTING=VALUE (pg.fsync=off), pg.tmpfs=on, redis.SETTING=VALUE (redis.save=off), VARIABLE=VALUE, or 'NAME=ON-LINE;OFF-LINE' of your own";
+
+/// Levels of a log, the most talkative first.
+const LEVELS: [&str; 6] = ["debug", "info", "warn", "error", "fatal", "off"];
+/// Ruby's collector for a process that allocates much and is gone soon: more room at once, and collections of old objects later. The
+/// variables of gc.c; those that a version does not know it ignores.
+const GENERATIONAL: [(&str, &str); 10] = [
+    ("RUBY_GC_HEAP_INIT_SLOTS", "600000"),
+    ("RUBY_GC_HEAP_0_INIT_SLOTS", "600000"),
+    ("RUBY_GC_HEAP_1_INIT_SLOTS", "150000"),
+    ("RUBY_GC_HEAP_2_INIT_SLOTS", "60000"),
+    ("RUBY_GC_HEAP_FREE_SLOTS", "200000"),
+    ("RUBY_GC_MALLOC_LIMIT", "134217728"),
+    ("RUBY_GC_MALLOC_LIMIT_MAX", "268435456"),
+    ("RUBY_GC_OLDMALLOC_LIMIT", "268435456"),
+    ("RUBY_GC_OLDMALLOC_LIMIT_MAX", "536870912"),
+    ("RUBY_GC_HEAP_OLDOBJECT_LIMIT_FACTOR", "4.0"),
+];
+/// By which variables runners are told how many tests to run at once.
+const WORKERS: [&str; 9] = [
+    "PARALLEL_WORKERS",
+    "PARALLEL_TEST_PROCESSORS",
+    "MT_CPU",
+    "PYTEST_XDIST_AUTO_NUM_WORKERS",
+    "RUST_TEST_THREADS",
+    "NEXTEST_TEST_THREADS",
+    "GOMAXPROCS",
+    "CTEST_PARALLEL_LEVEL",
+    "VITEST_MAX_WORKERS",
+];
+
+/// One setting with the value that it is to have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toggle {
+    /// What is set: `gc`, `pg.fsync`.
+    pub setting: String,
+    /// To what, for people: `off`; of lines `on`.
+    pub value: String,
+    /// What it changes.
+    pub parts: Vec<Part>,
+}
+
+/// Something that a toggle changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A variable of the environment.
+    Variable {
+        /// Its name.
+        name: String,
+        /// What it is to be.
+        value: String,
+    },
+    /// A word behind those that a variable has, which begin with a blank each.
+    Word {
+        /// The variable.
+        name: &'static str,
+        /// The word.
+        word: &'static str,
+    },
+    /// Something that our file does in the interpreter.
+    Hook(&'static str),
+    /// A setting of the PostgreSQL that the suite uses.
+    Postgres {
+        /// Its name there.
+        setting: String,
+        /// What it is to be.
+        value: String,
+    },
+    /// A PostgreSQL with its data in memory in place of the one on the disk.
+    PostgresInMemory,
+    /// A setting of the Redis that the suite uses.
+    Redis {
+        /// Its name there.
+        setting: String,
+        /// What it is to be.
+        value: String,
+    },
+    /// Lines for a shell, before and after every run.
+    Lines {
+        /// Switches it on.
+        on: String,
+        /// Switches it off.
+        off: String,
+    },
+}
+
+/// A language whose interpreter loads a file of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Ruby.
+    Ruby,
+    /// Python.
+    Python,
+}
+
+/// A kind of server whose settings can be toggled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ServerKind {
+    /// PostgreSQL.
+    Postgres,
+    /// Redis.
+    Redis,
+}
+
+/// How a server comes to be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerFrom {
+    /// Started for the suite alone, with its data on a disk or in memory.
+    Started {
+        /// Whether they are in memory whatever is set.
+        in_memory: bool,
+    },
+    /// The user's own, named by its address.
+    Named,
+}
+
+/// What is known of a suite before it runs.
+#[derive(Clone, Debug, Default)]
+pub struct Suite<'a> {
+    /// What its tests are written in, in lower case; `None` where the command does not tell.
+    pub language: Option<&'a str>,
+    /// Servers whose settings may be changed.
+    pub servers: Vec<(ServerKind, ServerFrom)>,
+}
+
+/// Why a text is no toggle.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ToggleError {
+    /// There is no such thing.
+    #[error("`{given}` is no setting that can be toggled; there are {OFFERED}")]
+    Unknown {
+        /// As it was given.
+        given: String,
+    },
+    /// It can't have that value.
+    #[error("`{setting}` can't be `{value}`: {offered}")]
+    Value {
+        /// The setting.
+        setting: String,
+        /// What was to be its value.
+        value: String,
+        /// What can be given instead.
+        offered: &'static str,
+    },
+    /// Lines that are not two.
+    #[error(
+        "`{given}`: write the line that switches it on, one `;`, and the line that switches it off; join several commands by `&&`"
+    )]
+    Lines {
+        /// As it was given.
+        given: String,
+    },
+}
+
+impl Toggle {
+    /// Reads what a user wrote: `SETTING=VALUE`, a variable `NAME=VALUE` in capitals, or `name=ON-LINE;OFF-LINE`.
+    ///
+    /// # Errors
+    /// [`ToggleError`], with what there is instead.
+    pub fn read(given: &str) -> Result<Self, ToggleError> {
+        let unknown = || ToggleError::Unknown { given: given.to_owned() };
+        let (setting, value) = given.split_once('=').ok_or_else(unknown)?;
+        let bad = |offered| ToggleError::Value {
+            setting: setting.to_owned(),
+            value: value.to_owned(),
+            offered,
+        };
+        let parts = match setting {
+            "gc" => match value {
+                "off" => vec![Part::Hook("gc-off")],
+                "per-process" => vec![Part::Hook("gc-per-process")],
+                "generational" => GENERATIONAL.map(|(name, value)| variable(name, value)).into(),
+                _ => {
+                    return Err(bad(
+                        "off (during each test), per-process (from its start to its end), or generational (fewer collections)",
+                    ));
+                }
+            },
+            "yjit" if value == "on" => vec![Part::Word { name: "RUBYOPT", word: "--yjit" }],
+            "yjit" => return Err(bad("on is all there is; without it nothing is switched")),
+            "python-gc" => match value {
+                "off" => vec![Part::Hook("python-gc-off")],
+                "freeze" => vec![Part::Hook("python-gc-freeze")],
+                _ => return Err(bad("off, or freeze (what is loaded before the first test)")),
+            },
+            "hash-cost" if value == "min" => vec![Part::Hook("hash-cost")],
+            "hash-cost" => return Err(bad("min is all there is")),
+            "log-level" if LEVELS.contains(&value) => {
+                vec![Part::Hook("log-level"), variable("ASSAY_TOGGLES_LOG_LEVEL", value)]
+            }
+            "log-level" => return Err(bad("debug, info, warn, error, fatal or off")),
+            "workers" => match value.parse::<u16>() {
+                Ok(1..) => WORKERS.map(|name| variable(name, value)).into(),
+                _ => return Err(bad("a number of workers")),
+            },
+            "pg.tmpfs" if value == "on" => vec![Part::PostgresInMemory],
+            "pg.tmpfs" => return Err(bad("on is all there is")),
+            _ if is_variable(setting) => vec![variable(setting, value)],
+            _ => match setting.split_once('.') {
+                Some(("pg", name)) => {
+                    let own = is_setting(name, b"_.") && is_value(value);
+                    let (setting, value) = (name.to_owned(), value.to_owned());
+                    own.then_some(vec![Part::Postgres { setting, value }])
+                        .ok_or_else(|| bad("a setting of PostgreSQL has one short value"))?
+                }
+                Some(("redis", name)) => {
+                    let own = is_setting(name, b"-") && is_value(value);
+                    let value = redis_value(name, value);
+                    own.then_some(vec![Part::Redis { setting: name.to_owned(), value }])
+                        .ok_or_else(|| bad("a setting of Redis has one short value"))?
+                }
+                _ if value.contains(';') && !setting.trim().is_empty() => {
+                    return lines(given, setting, value);
+                }
+                _ => return Err(unknown()),
+            },
+        };
+        Ok(Self { setting: setting.to_owned(), value: value.to_owned(), parts })
+    }
+
+    /// Why it can have no effect on a suite, in words that end a sentence; `None` where nothing speaks against it.
+    pub fn obstacle(&self, suite: &Suite<'_>) -> Option<String> {
+        self.parts.iter().find_map(|part| part.obstacle(suite))
+    }
+
+    /// A command that ends with status 0 where the setting can be had, and what it means if it does not.
+    pub fn probe(&self) -> Option<(&'static [&'static str], &'static str)> {
+        (self.setting == "yjit")
+            .then_some((&["ruby", "--yjit", "-e", ""], "this Ruby was built without YJIT"))
+    }
+
+    /// The kind of server that it changes.
+    pub fn server(&self) -> Option<ServerKind> {
+        self.parts.iter().find_map(Part::server)
+    }
+}
+
+impl fmt::Display for Toggle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.setting, self.value)
+    }
+}
+
+impl Part {
+    fn server(&self) -> Option<ServerKind> {
+        match self {
+            Self::Postgres { .. } | Self::PostgresInMemory => Some(ServerKind::Postgres),
+            Self::Redis { .. } => Some(ServerKind::Redis),
+            _ => None,
+        }
+    }
+
+    /// The languages whose interpreters know it; empty where that does not matter.
+    fn languages(&self) -> &'static [Language] {
+        match self {
+            Self::Hook("gc-off" | "gc-per-process") | Self::Word { .. } => &[Language::Ruby],
+            Self::Hook("python-gc-off" | "python-gc-freeze") => &[Language::Python],
+            Self::Hook(_) => &[Language::Ruby, Language::Python],
+            Self::Variable { name, .. } if name.starts_with("RUBY_GC_") => &[Language::Ruby],
+            _ => &[],
+        }
+    }
+
+    fn obstacle(&self, suite: &Suite<'_>) -> Option<String> {
+        let languages = self.languages();
+        if let Some(other) = suite.language
+            && !languages.is_empty()
+            && !languages.iter().any(|own| own.name() == other)
+        {
+            let known = languages.iter().map(|own| own.label()).collect::<Vec<_>>().join(" or ");
+            return Some(format!("it is a setting of {known}, and these tests are in {other}"));
+        }
+        let kind = self.server()?;
+        let from = suite.servers.iter().find(|(own, _)| *own == kind).map(|(_, from)| *from);
+        match (self, from) {
+            (_, None) => {
+                let (name, example) = (kind.label(), kind.example());
+                Some(format!(
+                    "no {name} is named whose settings may be changed; --with {} starts one, --server {example} names your own",
+                    kind.name()
+                ))
+            }
+            (Self::PostgresInMemory, Some(ServerFrom::Named)) => {
+                Some("data of a server of your own stay where they are; --with postgres starts one".to_owned())
+            }
+            (Self::PostgresInMemory, Some(ServerFrom::Started { in_memory: true })) => {
+                Some("the server's data are in memory already".to_owned())
+            }
+            (Self::Postgres { setting, .. }, Some(ServerFrom::Started { in_memory: true }))
+                if is_about_disks(setting) =>
+            {
+                Some(
+                    "the server's data are in memory, where nothing waits for a disk; let TMPDIR name a directory on one"
+                        .to_owned(),
+                )
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Settings of PostgreSQL that are nothing but how long it waits for a disk.
+fn is_about_disks(setting: &str) -> bool {
+    matches!(setting, "fsync" | "synchronous_commit" | "full_page_writes" | "wal_sync_method")
+}
+
+impl Language {
+    /// In lower case, as a suite's language is given.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ruby => "ruby",
+            Self::Python => "python",
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Ruby => "Ruby",
+            Self::Python => "Python",
+        }
+    }
+}
+
+impl ServerKind {
+    /// As `--with` calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Postgres => "postgres",
+            Self::Redis => "redis",
+        }
+    }
+
+    /// As its makers call it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Postgres => "PostgreSQL",
+            Self::Redis => "Redis",
+        }
+    }
+
+    fn example(self) -> &'static str {
+        match self {
+            Self::Postgres => "postgres://…",
+            Self::Redis => "redis://…",
+        }
+    }
+}
+
+fn variable(name: &str, value: &str) -> Part {
+    Part::Variable { name: name.to_owned(), value: value.to_owned() }
+}
+
+/// Capitals tell a variable from a setting of ours.
+fn is_variable(name: &str) -> bool {
+    let begins = name.starts_with(|first: char| first.is_ascii_uppercase() || first == '_');
+    begins && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+}
+
+fn is_setting(name: &str, others: &[u8]) -> bool {
+    let known = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || others.contains(&b);
+    name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(known)
+}
+
+fn is_value(value: &str) -> bool {
+    value.len() <= 200 && !value.is_empty() && !value.contains(|c: char| c.is_control())
+}
+
+/// What Redis writes for on and off.
+fn redis_value(setting: &str, value: &str) -> String {
+    match (setting, value) {
+        ("save", "off") => "",
+        (_, "off") => "no",
+        (_, "on") => "yes",
+        (_, own) => own,
+    }
+    .to_owned()
+}
+
+fn lines(given: &str, setting: &str, value: &str) -> Result<Toggle, ToggleError> {
+    match value.split(';').map(str::trim).collect::<Vec<_>>()[..] {
+        [on, off] if !on.is_empty() || !off.is_empty() => Ok(Toggle {
+            setting: setting.trim().to_owned(),
+            value: "on".to_owned(),
+            parts: vec![Part::Lines { on: on.to_owned(), off: off.to_owned() }],
+        }),
+        _ => Err(ToggleError::Lines { given: given.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! The sides of a comparison of settings: none of them, each alone, all together.
+
+use super::{PYTHON_FILE, Part, RUBY_FILE, ServerKind, Toggle};
+use std::path::Path;
+
+/// What the side without any setting is called.
+pub const NONE: &str = "none";
+/// What the side with all of them is called.
+pub const ALL: &str = "all";
+
+/// One side: which of the toggles are on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// What people see.
+    pub name: String,
+    /// Its toggles, in the order in which they were given.
+    pub on: Vec<Toggle>,
+}
+
+/// None, each of them alone, and all together where there are several. Of two values of one setting, which can't hold together, the last
+/// is among all. What was given twice counts once.
+pub fn sides(toggles: &[Toggle]) -> Vec<Side> {
+    let mut different: Vec<&Toggle> = Vec::new();
+    for toggle in toggles {
+        if !different.contains(&toggle) {
+            different.push(toggle);
+        }
+    }
+    let mut found = vec![Side { name: NONE.to_owned(), on: Vec::new() }];
+    let alone = |toggle: &&Toggle| Side { name: toggle.to_string(), on: vec![(*toggle).clone()] };
+    found.extend(different.iter().map(alone));
+    let is_last =
+        |at: usize| different[at + 1..].iter().all(|later| later.setting != different[at].setting);
+    let together: Vec<Toggle> =
+        (0..different.len()).filter(|&at| is_last(at)).map(|at| different[at].clone()).collect();
+    if together.len() > 1 {
+        found.push(Side { name: ALL.to_owned(), on: together });
+    }
+    found
+}
+
+impl Side {
+    /// The variables that it adds: `files` is the directory with [`super::FILES`], `inherited` what a variable is without it.
+    pub fn environment(
+        &self,
+        files: &Path,
+        inherited: impl Fn(&str) -> Option<String>,
+    ) -> Vec<(String, String)> {
+        let mut found: Vec<(String, String)> = Vec::new();
+        let mut hooks = Vec::new();
+        let mut words = Vec::new();
+        for part in self.parts() {
+            match part {
+                Part::Variable { name, value } => found.push((name.clone(), value.clone())),
+                Part::Word { name, word } => words.push((*name, (*word).to_owned())),
+                Part::Hook(hook) => hooks.push(*hook),
+                _ => {}
+            }
+        }
+        if !hooks.is_empty() {
+            found.push(("ASSAY_TOGGLES".to_owned(), hooks.join(",")));
+            words.push(("RUBYOPT", format!("-r{}", files.join(RUBY_FILE).display())));
+            debug_assert_eq!(PYTHON_FILE, "sitecustomize.py", "the name by which Python finds it");
+            let mut path = files.display().to_string();
+            if let Some(own) = inherited("PYTHONPATH").filter(|own| !own.is_empty()) {
+                path = format!("{path}:{own}");
+            }
+            found.push(("PYTHONPATH".to_owned(), path));
+        }
+        for (name, word) in words {
+            match found.iter_mut().find(|(known, _)| known == name) {
+                Some((_, value)) => *value = format!("{value} {word}"),
+                None => {
+                    let own = inherited(name).filter(|own| !own.is_empty());
+                    let value = own.map_or_else(|| word.clone(), |own| format!("{own} {word}"));
+                    found.push((name.to_owned(), value));
+                }
+            }
+        }
+        found
+    }
+
+    /// What is to be set of a kind of server while it runs: names and values.
+    pub fn settings(&self, kind: ServerKind) -> Vec<(String, String)> {
+        let own = |part: &Part| match (kind, part) {
+            (ServerKind::Postgres, Part::Postgres { setting, value })
+            | (ServerKind::Redis, Part::Redis { setting, value }) => {
+                Some((setting.clone(), value.clone()))
+            }
+            _ => None,
+        };
+        self.parts().filter_map(own).collect()
+    }
+
+    /// Whether its PostgreSQL has its data in memory.
+    pub fn is_in_memory(&self) -> bool {
+        self.parts().any(|part| *part == Part::PostgresInMemory)
+    }
+
+    /// Its lines for a shell, on and off, in the order in which they are switched on.
+    pub fn lines(&self) -> Vec<(&str, &str)> {
+        self.parts()
+            .filter_map(|part| match part {
+                Part::Lines { on, off } => Some((on.as_str(), off.as_str())),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.on.iter().flat_map(|toggle| &toggle.parts)
+    }
+}
