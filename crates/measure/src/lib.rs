@@ -15,6 +15,7 @@
 //! # Ok::<(), assay_measure::MeasureError>(())
 //! ```
 
+pub mod afterwards;
 pub mod allocations;
 mod capture;
 pub mod clock;
@@ -39,6 +40,7 @@ pub mod revisions;
 pub mod room;
 mod runner;
 pub mod sampling;
+pub mod servers;
 pub mod serving;
 pub mod simulation;
 mod sys;

@@ -17,4 +17,4 @@ pub use crate::sys::facts::online_cpus;
 pub use crate::sys::knobs::{Change, Knob, KnobError, Machine, Undone};
 pub use crate::sys::locked::{Locked, lock_files};
 pub use crate::sys::processes::{Busy, Privileges, busiest, privileges};
-pub use journal::{Holder, Journal, LeftBehind, Turn};
+pub use journal::{Entry, Holder, Journal, JournalOf, LeftBehind, Turn};

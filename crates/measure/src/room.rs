@@ -49,7 +49,11 @@ impl Room {
         Self::below(&absolute).map_err(|error| (temporary, error))
     }
 
-    fn below(parent: &Path) -> io::Result<Self> {
+    /// Makes one below a directory that is there.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn below(parent: &Path) -> io::Result<Self> {
         remove_abandoned(parent, SETTLED);
         // The name need not be secret: a directory that is there already is never used.
         for i in 0_u32..1000 {
@@ -66,6 +70,14 @@ impl Room {
             }
         }
         Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Gives it to another user, for a server that runs as that one; only root can, and still sees into it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn give_to(&self, user: u32, group: u32) -> io::Result<()> {
+        std::os::unix::fs::chown(&self.path, Some(user), Some(group))
     }
 
     /// Where it is, absolute.
@@ -86,7 +98,8 @@ impl Drop for Room {
     }
 }
 
-/// Removes the rooms of this user whose owners are gone. What can't be removed stays: it is no reason not to measure.
+/// Removes the rooms of this user whose owners are gone; root may have given some to others, and removes all such. What can't be removed
+/// stays: it is no reason not to measure.
 fn remove_abandoned(parent: &Path, settled: Duration) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     let user = rustix::process::geteuid().as_raw();
@@ -98,7 +111,9 @@ fn remove_abandoned(parent: &Path, settled: Duration) {
             continue;
         }
         // Of a symbolic link the metadata are its own: it is no directory.
-        let is_ours = |found: Metadata| found.is_dir() && found.uid() == user && is_old(&found);
+        let is_ours = |found: Metadata| {
+            found.is_dir() && (found.uid() == user || user == 0) && is_old(&found)
+        };
         if !entry.metadata().is_ok_and(is_ours) {
             continue;
         }

@@ -18,6 +18,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -70,6 +71,19 @@ impl Server {
     /// # Errors
     /// When it can't be started.
     pub fn start(command: &Command, cpus: &[u32], directory: &Path) -> Result<Self, ServingError> {
+        Self::start_as(command, cpus, directory, None)
+    }
+
+    /// The same, as another user with this user and group id, and no other groups; only root can.
+    ///
+    /// # Errors
+    /// When it can't be started.
+    pub fn start_as(
+        command: &Command,
+        cpus: &[u32],
+        directory: &Path,
+        user: Option<(u32, u32)>,
+    ) -> Result<Self, ServingError> {
         let program = command.argv.first().map(|word| word.to_string_lossy().into_owned());
         let program = program.unwrap_or_default();
         let failed = |source: io::Error| ServingError { program: program.clone(), source };
@@ -80,6 +94,10 @@ impl Server {
         process.args(&command.argv[1..]).envs(command.env.iter().map(|(k, v)| (k, v)));
         if let Some(directory) = &command.cwd {
             process.current_dir(directory);
+        }
+        if let Some((user, group)) = user {
+            // The standard library then drops all other groups.
+            process.uid(user).gid(group);
         }
         let shown = || said.try_clone().map(Stdio::from).map_err(failed);
         process.stdin(Stdio::null()).stdout(shown()?).stderr(shown()?);
@@ -138,6 +156,16 @@ impl Server {
             .and_then(|_| said.seek(SeekFrom::End(0)));
         // It only explains; without it the rest still holds.
         read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Asks the process that was started to quit at once (SIGQUIT), and gives it some seconds for that.
+    pub fn quit(&self) {
+        // It may have ended at this very moment.
+        let _gone = kill_process(self.root, Signal::QUIT);
+        let began = Instant::now();
+        while self.ended().is_none() && began.elapsed() < GRACE {
+            sleep(Duration::from_millis(5));
+        }
     }
 
     /// The ids of all its processes.

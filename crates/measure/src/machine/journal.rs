@@ -2,15 +2,16 @@
 //!
 //! One file for each process that changes something, in a directory of the caller's: JSON Lines,
 //! the first naming the process and the boot, each other a change. A line is on the disk before
-//! its change is made; so a line that is cut off stands for nothing. Settings do not survive a
-//! boot, and what is left from an earlier one is no longer true.
+//! its change is made; so a line that is cut off stands for nothing. Settings of the machine do not
+//! survive a boot, and what is left from an earlier one is no longer true; those of servers do.
 //!
 //! The file is data from outside for whoever reads it: it may be of anybody's making. It is read
 //! without trust, and `Machine` restores only what `Machine` could have changed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::marker::PhantomData;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, OFlags, flock};
@@ -20,19 +21,39 @@ use serde_json::{Value, json};
 use crate::sys::knobs::{Change, NAMES};
 use crate::sys::processes;
 
-const PREFIX: &str = "changed-by-";
 const SUFFIX: &str = ".jsonl";
 /// A journal of ours has a few lines; what is larger than this is none, B.
 const LARGEST: u64 = 1 << 20;
 
-/// The journal of one process.
+/// The journal of what one process has changed of the machine.
+pub type Journal = JournalOf<Change>;
+
+/// A change that a journal can hold.
+pub trait Entry: Sized {
+    /// What the names of its journals begin with.
+    const PREFIX: &'static str;
+    /// Whether such a change is still there after the machine was started anew.
+    const SURVIVES_A_BOOT: bool;
+
+    /// As a line of JSON.
+    ///
+    /// # Errors
+    /// When it can't be written down as text.
+    fn to_line(&self) -> io::Result<String>;
+
+    /// Reads it back; `None` for a line that is none of its kind.
+    fn from_line(line: &Value) -> Option<Self>;
+}
+
+/// The journal of one process, of one kind of changes.
 #[derive(Debug)]
-pub struct Journal {
+pub struct JournalOf<E> {
     path: PathBuf,
     directory: PathBuf,
     owner: Owner,
     /// `None` until something is recorded.
     file: Option<File>,
+    kind: PhantomData<E>,
 }
 
 /// Who changed something: an id alone may be given to another process later.
@@ -54,8 +75,9 @@ impl Owner {
         })
     }
 
-    fn is_alive(&self) -> bool {
-        processes::started(self.process) == Some(self.started)
+    /// In this boot, which is `None` where the kernel does not tell.
+    fn is_alive(&self, boot: Option<&String>) -> bool {
+        Some(&self.boot) == boot && processes::started(self.process) == Some(self.started)
     }
 
     fn to_line(&self) -> String {
@@ -72,7 +94,7 @@ impl Owner {
     }
 }
 
-impl Journal {
+impl<E: Entry> JournalOf<E> {
     /// A journal of this process in a directory, which must be there. There is no file until
     /// something is recorded.
     ///
@@ -84,8 +106,9 @@ impl Journal {
     }
 
     fn of(directory: &Path, owner: Owner) -> Self {
-        let name = format!("{PREFIX}{}-{}{SUFFIX}", owner.process, owner.started);
-        Self { path: directory.join(name), directory: directory.to_owned(), owner, file: None }
+        let name = format!("{}{}-{}{SUFFIX}", E::PREFIX, owner.process, owner.started);
+        let (path, directory) = (directory.join(name), directory.to_owned());
+        Self { path, directory, owner, file: None, kind: PhantomData }
     }
 
     /// Writes down changes that are about to be made. When it returns they are on the disk.
@@ -93,13 +116,13 @@ impl Journal {
     /// # Errors
     ///
     /// What the system says; then the changes must not be made. What was recorded before stays.
-    pub fn record(&mut self, changes: &[Change]) -> io::Result<()> {
+    pub fn record(&mut self, changes: &[E]) -> io::Result<()> {
         if changes.is_empty() {
             return Ok(());
         }
         let mut text = String::new();
         for change in changes {
-            text += &to_line(change)?;
+            text += &change.to_line()?;
             text.push('\n');
         }
         match &mut self.file {
@@ -129,20 +152,21 @@ impl Journal {
         removed(&self.path)
     }
 
-    /// What processes that are gone changed in this boot and did not restored, the earliest first.
+    /// What processes that are gone changed and did not restore, the earliest first; of an earlier boot only what survives one.
     /// Empty where there is nothing, or no such directory. What is not of a journal's form is left
     /// out.
     ///
     /// # Errors
     ///
     /// What the system says of a directory or a file that is there and cannot be read.
-    pub fn left_behind(directory: &Path) -> io::Result<Vec<LeftBehind>> {
+    pub fn left_behind(directory: &Path) -> io::Result<Vec<LeftBehind<E>>> {
         let boot = processes::boot_id();
-        let mut found: Vec<(u64, LeftBehind)> = Vec::new();
-        for path in files(directory)? {
+        let mut found: Vec<((bool, u64), LeftBehind<E>)> = Vec::new();
+        for path in files::<E>(directory)? {
             let Some((owner, changes)) = read(&path)? else { continue };
-            if Some(&owner.boot) == boot.as_ref() && !owner.is_alive() {
-                found.push((owner.started, LeftBehind { changes, path }));
+            let now = Some(&owner.boot) == boot.as_ref();
+            if (now || E::SURVIVES_A_BOOT) && !owner.is_alive(boot.as_ref()) {
+                found.push(((now, owner.started), LeftBehind { changes, path }));
             }
         }
         found.sort_by_key(|&(started, _)| started);
@@ -154,13 +178,12 @@ impl Journal {
     /// # Errors
     ///
     /// What the system says of a directory or a file that is there and cannot be read.
-    pub fn held_by_others(directory: &Path) -> io::Result<Vec<Holder>> {
+    pub fn held_by_others(directory: &Path) -> io::Result<Vec<Holder<E>>> {
         let boot = processes::boot_id();
         let mut found = Vec::new();
-        for path in files(directory)? {
+        for path in files::<E>(directory)? {
             let Some((owner, changes)) = read(&path)? else { continue };
-            let other = owner.process != std::process::id();
-            if other && Some(&owner.boot) == boot.as_ref() && owner.is_alive() {
+            if owner.process != std::process::id() && owner.is_alive(boot.as_ref()) {
                 let process = owner.process;
                 let encloses_us = processes::is_ancestor(process);
                 found.push(Holder { process, encloses_us, changes });
@@ -178,8 +201,9 @@ impl Journal {
     /// What the system says of the first that cannot be read or removed.
     pub fn sweep(directory: &Path) -> io::Result<()> {
         let boot = processes::boot_id();
-        for path in files(directory)? {
-            if read(&path)?.is_none_or(|(owner, _)| Some(&owner.boot) != boot.as_ref()) {
+        for path in files::<E>(directory)? {
+            let is_over = |owner: Owner| !E::SURVIVES_A_BOOT && Some(&owner.boot) != boot.as_ref();
+            if read::<E>(&path)?.is_none_or(|(owner, _)| is_over(owner)) {
                 removed(&path)?;
             }
         }
@@ -209,26 +233,32 @@ pub struct Turn {
 
 /// A living process that has changed something, or is about to.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Holder {
+pub struct Holder<E = Change> {
     /// Its id.
     pub process: u32,
     /// Whether this process is its child, or a child's child: what it holds is then held until we
     /// end, if it waits for us.
     pub encloses_us: bool,
     /// In the order in which they were made.
-    pub changes: Vec<Change>,
+    pub changes: Vec<E>,
 }
 
 /// What a process that is gone did not restored.
 #[derive(Debug, PartialEq, Eq)]
-pub struct LeftBehind {
+pub struct LeftBehind<E = Change> {
     /// In the order in which they were made, as [`Machine::restore`](super::Machine::restore) takes
     /// them.
-    pub changes: Vec<Change>,
+    pub changes: Vec<E>,
     path: PathBuf,
 }
 
-impl LeftBehind {
+impl<E> LeftBehind<E> {
+    /// Whether this user has written it. Anybody may have made another's.
+    pub fn is_ours(&self) -> bool {
+        let user = rustix::process::geteuid().as_raw();
+        fs::symlink_metadata(&self.path).is_ok_and(|file| file.is_file() && file.uid() == user)
+    }
+
     /// Removes the journal: everything in it is dealt with.
     ///
     /// # Errors
@@ -269,7 +299,7 @@ fn removed(path: &Path) -> io::Result<()> {
 }
 
 /// The files in a directory that have a journal's name, in the order of their names.
-fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+fn files<E: Entry>(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -278,7 +308,7 @@ fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     for entry in entries {
         let entry = entry?;
         let name = entry.file_name();
-        let ours = name.to_str().is_some_and(|n| n.starts_with(PREFIX) && n.ends_with(SUFFIX));
+        let ours = name.to_str().is_some_and(|n| n.starts_with(E::PREFIX) && n.ends_with(SUFFIX));
         if ours && entry.file_type()?.is_file() {
             found.push(entry.path());
         }
@@ -302,32 +332,33 @@ fn text(path: &Path) -> io::Result<String> {
 }
 
 /// Whose journal a file is, and its changes; `None` if it is none.
-fn read(path: &Path) -> io::Result<Option<(Owner, Vec<Change>)>> {
+fn read<E: Entry>(path: &Path) -> io::Result<Option<(Owner, Vec<E>)>> {
     let text = text(path)?;
     let mut lines = text.lines();
     let owner = lines.next().and_then(Owner::from_line);
-    Ok(owner.map(|owner| (owner, lines.filter_map(from_line).collect())))
+    let change = |line: &str| E::from_line(&serde_json::from_str(line).ok()?);
+    Ok(owner.map(|owner| (owner, lines.filter_map(change).collect())))
 }
 
-fn to_line(change: &Change) -> io::Result<String> {
-    let path = change.path.to_str().ok_or_else(|| {
-        let text = format!("`{}` cannot be written down as text", change.path.display());
-        io::Error::new(io::ErrorKind::InvalidInput, text)
-    })?;
-    let Change { knob, before, after, .. } = change;
-    Ok(json!({"knob": knob, "path": path, "before": before, "after": after}).to_string())
-}
+impl Entry for Change {
+    const PREFIX: &'static str = "changed-by-";
+    const SURVIVES_A_BOOT: bool = false;
 
-fn from_line(line: &str) -> Option<Change> {
-    let value: Value = serde_json::from_str(line).ok()?;
-    let text = |name: &str| value[name].as_str().map(str::to_owned);
-    let knob = NAMES.into_iter().find(|name| value["knob"] == *name)?;
-    Some(Change {
-        knob,
-        path: PathBuf::from(text("path")?),
-        before: text("before")?,
-        after: text("after")?,
-    })
+    fn to_line(&self) -> io::Result<String> {
+        let path = self.path.to_str().ok_or_else(|| {
+            let text = format!("`{}` cannot be written down as text", self.path.display());
+            io::Error::new(io::ErrorKind::InvalidInput, text)
+        })?;
+        let Self { knob, before, after, .. } = self;
+        Ok(json!({"knob": knob, "path": path, "before": before, "after": after}).to_string())
+    }
+
+    fn from_line(line: &Value) -> Option<Self> {
+        let text = |name: &str| line[name].as_str().map(str::to_owned);
+        let knob = NAMES.into_iter().find(|name| line["knob"] == *name)?;
+        let (before, after) = (text("before")?, text("after")?);
+        Some(Self { knob, path: PathBuf::from(text("path")?), before, after })
+    }
 }
 
 #[cfg(test)]

@@ -3,10 +3,12 @@
 #![expect(unsafe_code, reason = "code that runs between fork and exec")]
 
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::sync::Arc;
 
-use rustix::process::{Signal, getpid, set_parent_process_death_signal, setsid};
+use rustix::process::{
+    Pid, Signal, getpid, kill_process_group, set_parent_process_death_signal, setsid,
+};
 
 use super::launcher::Page;
 use super::signals;
@@ -41,4 +43,22 @@ pub(crate) fn end_with_us_as_session(command: &mut Command, page: Arc<Page>) {
             Ok(())
         });
     }
+}
+
+/// Has the child lead a session of its own and outlive this process: no signal to our group or our terminal reaches it.
+pub(crate) fn lead_a_session(command: &mut Command) {
+    // SAFETY: between fork and exec the child makes system calls only and touches no memory but its stack.
+    unsafe {
+        command.pre_exec(|| {
+            signals::uninstall()?;
+            setsid()?;
+            Ok(())
+        });
+    }
+}
+
+/// Kills a child that leads a session, and what it has started in its group. It must not have been waited for.
+pub(crate) fn kill_session(child: &Child) {
+    // That nobody is left is no harm.
+    let _gone = kill_process_group(Pid::from_child(child), Signal::KILL);
 }

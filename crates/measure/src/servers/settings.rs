@@ -1,0 +1,357 @@
+//! Settings of a server that runs: what they are, changing them, and putting them back.
+//!
+//! PostgreSQL is asked by `psql`, which knows every way to log in; what is changed there is changed by `ALTER SYSTEM` and a reload. Redis is
+//! asked over its own protocol, by `CONFIG SET`. Only what holds without a new start of the server can be changed. On a server of the user's
+//! own every change is first written down (as [`ServerChange`], in a journal), so that it is undone even after a crash.
+
+use super::address::{Address, AddressError};
+use super::redis::{Answer, Client, Place};
+use super::{Kind, PAUSE, on_path};
+use crate::afterwards::Afterwards;
+use crate::machine::{Entry, Undone};
+use crate::sys::child;
+use serde_json::{Value, json};
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// How long a server may take to read its settings again.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a setting can't be had.
+#[derive(Debug, Error)]
+pub enum Refused {
+    /// The server has no such setting.
+    #[error("{kind} has no setting `{setting}`")]
+    Unknown {
+        /// What it is called.
+        kind: &'static str,
+        /// The setting.
+        setting: String,
+    },
+    /// It holds only from the next start of the server.
+    #[error("`{setting}` of PostgreSQL holds from its next start only")]
+    NeedsStart {
+        /// The setting.
+        setting: String,
+    },
+    /// The server can't be asked at all.
+    #[error("{kind} at {address} can't be asked: {said}")]
+    NotAsked {
+        /// What it is called.
+        kind: &'static str,
+        /// Where it is, without a password.
+        address: String,
+        /// Why.
+        said: String,
+    },
+    /// It does not do what it is asked.
+    #[error("{kind} refuses: {said}")]
+    Said {
+        /// What it is called.
+        kind: &'static str,
+        /// Its words.
+        said: String,
+    },
+    /// It was asked to read its settings again and did not.
+    #[error("{kind} has not read its settings again within {} s", PATIENCE.as_secs())]
+    NotRead {
+        /// What it is called.
+        kind: &'static str,
+    },
+}
+
+/// A way to the settings of one server.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where it is, without a password.
+    address: String,
+    way: Way,
+}
+
+#[derive(Clone, Debug)]
+enum Way {
+    /// The program, and the variables that it is started with; the password among them.
+    Psql {
+        program: PathBuf,
+        variables: Vec<(String, String)>,
+        database: String,
+    },
+    Redis {
+        place: Place,
+        login: Vec<String>,
+    },
+}
+
+/// A setting and what it is to be; `None`: what it is without any change of this kind.
+pub type Wanted = (String, Option<String>);
+
+/// A change of a setting of a user's own server, as a journal holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerChange {
+    /// Where the server is, without a password.
+    pub address: String,
+    /// What is set.
+    pub setting: String,
+    /// What it was; `None`: not set in this way.
+    pub before: Option<String>,
+    /// What it is set to.
+    pub after: String,
+}
+
+impl Settings {
+    /// Those of a server of the user's own, by its address.
+    ///
+    /// # Errors
+    /// When it is no address of one.
+    pub fn at(address: &str) -> Result<Self, AddressError> {
+        let read = Address::read(address)?;
+        let way = match (read.kind, read.place) {
+            (Kind::Redis, Some(place)) => Way::Redis { place, login: read.login },
+            _ => {
+                let password = read.login.into_iter().next();
+                let variables = password.map(|own| ("PGPASSWORD".to_owned(), own));
+                let program = on_path("psql").unwrap_or_else(|| PathBuf::from("psql"));
+                let (variables, database) = (variables.into_iter().collect(), read.shown.clone());
+                Way::Psql { program, variables, database }
+            }
+        };
+        Ok(Self { address: read.shown, way })
+    }
+
+    pub(super) fn of_postgres(program: PathBuf, socket: &str, port: u16, user: &str) -> Self {
+        let own = [("PGHOST", socket), ("PGPORT", &port.to_string()), ("PGUSER", user)];
+        let variables = own.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let way = Way::Psql { program, variables, database: "postgres".to_owned() };
+        Self { address: socket.to_owned(), way }
+    }
+
+    pub(super) fn of_redis(place: Place, login: Vec<String>) -> Self {
+        Self { address: "its socket".to_owned(), way: Way::Redis { place, login } }
+    }
+
+    /// What kind of server it is.
+    pub fn kind(&self) -> Kind {
+        match self.way {
+            Way::Psql { .. } => Kind::Postgres,
+            Way::Redis { .. } => Kind::Redis,
+        }
+    }
+
+    /// Where it is, without a password.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// What a setting is, as far as changes of this kind go: of PostgreSQL what `ALTER SYSTEM` has set, `None` where it has not.
+    ///
+    /// # Errors
+    /// [`Refused`] if it can't be changed while the server runs, or the server can't be asked.
+    pub fn read(&self, setting: &str) -> Result<Option<String>, Refused> {
+        let kind = self.kind().label();
+        match &self.way {
+            Way::Psql { .. } => {
+                let name = quoted(setting);
+                let context =
+                    self.psql(&[format!("SELECT context FROM pg_settings WHERE name = {name}")])?;
+                match context.trim() {
+                    "" => return Err(Refused::Unknown { kind, setting: setting.to_owned() }),
+                    "internal" | "postmaster" => {
+                        return Err(Refused::NeedsStart { setting: setting.to_owned() });
+                    }
+                    _ => {}
+                }
+                let set = self.psql(&[format!(
+                    "SELECT '=' || setting FROM pg_file_settings WHERE name = {name} \
+                     AND sourcefile LIKE '%postgresql.auto.conf' ORDER BY seqno DESC LIMIT 1"
+                )])?;
+                Ok(set.trim_end_matches('\n').strip_prefix('=').map(str::to_owned))
+            }
+            Way::Redis { .. } => match self.redis(&["CONFIG", "GET", setting])? {
+                Answer::Several(pair) => match &pair[..] {
+                    [_, Answer::Text(value)] => Ok(Some(value.clone())),
+                    _ => Err(Refused::Unknown { kind, setting: setting.to_owned() }),
+                },
+                _ => Err(Refused::Unknown { kind, setting: setting.to_owned() }),
+            },
+        }
+    }
+
+    /// Changes settings, and waits until they hold for everybody who connects from then on.
+    ///
+    /// # Errors
+    /// [`Refused`]; then some may be changed and others not.
+    pub fn change(&self, wanted: &[Wanted]) -> Result<(), Refused> {
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        match &self.way {
+            Way::Psql { .. } => {
+                let mut lines = vec![format!("SELECT {LOADED}")];
+                lines.extend(wanted.iter().map(altering));
+                lines.push("SELECT pg_reload_conf()".to_owned());
+                let said = self.psql(&lines)?;
+                let before = said.lines().next().unwrap_or_default().to_owned();
+                self.await_reload(&before)
+            }
+            Way::Redis { .. } => {
+                for (setting, value) in wanted {
+                    let value = value.as_deref().unwrap_or_default();
+                    self.redis(&["CONFIG", "SET", setting, value])?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Has the server write down what it has not yet, so that the next to use it does not pay for the one before.
+    ///
+    /// # Errors
+    /// [`Refused`]: on a server of one's own it may not be allowed.
+    pub fn settle(&self) -> Result<(), Refused> {
+        match self.kind() {
+            Kind::Postgres => self.psql(&["CHECKPOINT".to_owned()]).map(drop),
+            Kind::Redis => Ok(()),
+        }
+    }
+
+    /// Undoes a change, unless somebody has set it to something else since.
+    ///
+    /// # Errors
+    /// [`Refused`].
+    pub fn undo(&self, change: &ServerChange) -> Result<Undone, Refused> {
+        let now = self.read(&change.setting)?;
+        if now.as_ref() != Some(&change.after) {
+            return Ok(Undone::LeftAlone { now: now.unwrap_or_default() });
+        }
+        self.change(&[(change.setting.clone(), change.before.clone())])?;
+        Ok(Undone::Restored)
+    }
+
+    /// Has a PostgreSQL's settings put back when this process is gone, however that came about; `None` for a Redis, whose changes are gone
+    /// with it, and which a shell can't ask.
+    ///
+    /// # Errors
+    /// What the system says if it lets no shell start.
+    pub fn afterwards(&self, before: &[Wanted]) -> io::Result<Option<Afterwards>> {
+        let Way::Psql { program, variables, database } = &self.way else { return Ok(None) };
+        let mut lines: Vec<String> = before.iter().map(altering).collect();
+        lines.push("SELECT pg_reload_conf()".to_owned());
+        let words = lines.iter().map(|line| format!(" -c {}", shell_words::quote(line)));
+        let line = format!("\"$1\" -X -q -w -d \"$2\"{}", words.collect::<String>());
+        let program = program.display().to_string();
+        Afterwards::run(&line, &[&program, database], variables).map(Some)
+    }
+
+    pub(super) fn create_database(&self, name: &str) -> Result<(), Refused> {
+        self.psql(&[format!("CREATE DATABASE {name}")]).map(drop)
+    }
+
+    /// A process that is forked from now on has the settings of a later reading than that.
+    fn await_reload(&self, before: &str) -> Result<(), Refused> {
+        let began = Instant::now();
+        while self.psql(&[format!("SELECT {LOADED}")])?.trim() == before.trim() {
+            if began.elapsed() > PATIENCE {
+                return Err(Refused::NotRead { kind: self.kind().label() });
+            }
+            sleep(PAUSE);
+        }
+        Ok(())
+    }
+
+    /// Runs statements one by one, in a connection of their own; what they answer.
+    fn psql(&self, statements: &[String]) -> Result<String, Refused> {
+        let Way::Psql { program, variables, database } = &self.way else {
+            return Ok(String::new());
+        };
+        let mut command = Command::new(program);
+        // Nobody's settings of psql, no question for a password, values alone; the first error ends it.
+        command.args(["-X", "-q", "-w", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database]);
+        command.args(statements.iter().flat_map(|line| ["-c", line]));
+        // The messages of the server are shown, and found, in English.
+        command.envs(variables.iter().map(|(name, value)| (name, value))).env("LC_ALL", "C");
+        command.env("PGCONNECT_TIMEOUT", PATIENCE.as_secs().to_string()).stdin(Stdio::null());
+        child::end_with_us(&mut command);
+        let kind = self.kind().label();
+        let not_asked = |said: String| {
+            let address = self.address.clone();
+            Refused::NotAsked { kind, address, said }
+        };
+        let ran = command.output().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => not_asked(
+                "it takes the program psql; on Debian: apt-get install postgresql-client"
+                    .to_owned(),
+            ),
+            _ => not_asked(error.to_string()),
+        })?;
+        let said = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
+        match ran.status.code() {
+            Some(0) => Ok(String::from_utf8_lossy(&ran.stdout).into_owned()),
+            // psql(1): no connection.
+            Some(2) => Err(not_asked(said)),
+            _ => {
+                let said =
+                    said.strip_prefix("ERROR:").map_or(said.clone(), |own| own.trim().to_owned());
+                Err(Refused::Said { kind, said })
+            }
+        }
+    }
+
+    fn redis(&self, words: &[&str]) -> Result<Answer, Refused> {
+        let Way::Redis { place, login } = &self.way else { return Ok(Answer::Nothing) };
+        let kind = self.kind().label();
+        let mut client = Client::connect(place, login).map_err(|error| {
+            let (address, said) = (self.address.clone(), error.to_string());
+            Refused::NotAsked { kind, address, said }
+        })?;
+        client.ask(words).map_err(|error| Refused::Said { kind, said: error.to_string() })
+    }
+}
+
+/// When this process's settings were read: those of the server, at the moment of the fork.
+const LOADED: &str = "extract(epoch from pg_conf_load_time())";
+
+/// The statement that makes a setting what it is to be.
+fn altering((setting, value): &Wanted) -> String {
+    // Each part of a name with a dot is a name.
+    let name: Vec<String> = setting.split('.').map(|part| format!("\"{part}\"")).collect();
+    let name = name.join(".");
+    match value {
+        Some(value) => format!("ALTER SYSTEM SET {name} = {}", quoted(value)),
+        None => format!("ALTER SYSTEM RESET {name}"),
+    }
+}
+
+/// A text as a literal of SQL.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+impl Entry for ServerChange {
+    const PREFIX: &'static str = "changed-of-servers-by-";
+    const SURVIVES_A_BOOT: bool = true;
+
+    fn to_line(&self) -> io::Result<String> {
+        let Self { address, setting, before, after } = self;
+        Ok(json!({"server": address, "setting": setting, "before": before, "after": after})
+            .to_string())
+    }
+
+    fn from_line(line: &Value) -> Option<Self> {
+        let text = |name: &str| line[name].as_str().map(str::to_owned);
+        let setting = text("setting")?;
+        let known = |b: u8| b.is_ascii_alphanumeric() || b"_.-".contains(&b);
+        if !setting.bytes().all(known) {
+            return None;
+        }
+        Some(Self {
+            address: text("server")?,
+            setting,
+            before: text("before"),
+            after: text("after")?,
+        })
+    }
+}
