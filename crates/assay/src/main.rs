@@ -40,6 +40,7 @@ mod seed;
 mod site;
 mod store;
 mod tests;
+mod toggles;
 mod verbs;
 mod whole_file;
 

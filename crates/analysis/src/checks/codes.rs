@@ -123,6 +123,7 @@ pub const CODES: [&str; 131] = [
     "TESTS_HOOK",
     "TEST_FAILED",
     "TIMEOUTS",
+    "TOGGLE_LEFT_OUT",
     "TOO_DEPENDENT",
     "TOO_FEW",
     "TOO_FEW_FOR_THRESHOLD",

@@ -39,43 +39,44 @@ pub fn sides(toggles: &[Toggle]) -> Vec<Side> {
     found
 }
 
+/// What a side adds to the environment of a suite.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Added {
+    /// Variables; they replace those of the same name.
+    pub env: Vec<(String, String)>,
+    /// Variables that hold options (`RUBYOPT`): behind what the user has in them, with a blank between.
+    pub options: Vec<(String, String)>,
+    /// Variables that hold directories (`PYTHONPATH`): before what the user has in them, with a colon between.
+    pub paths: Vec<(String, String)>,
+}
+
+impl Added {
+    fn option(&mut self, name: &str, word: &str) {
+        match self.options.iter_mut().find(|(known, _)| known == name) {
+            Some((_, words)) => *words = format!("{words} {word}"),
+            None => self.options.push((name.to_owned(), word.to_owned())),
+        }
+    }
+}
+
 impl Side {
-    /// The variables that it adds: `files` is the directory with [`super::FILES`], `inherited` what a variable is without it.
-    pub fn environment(
-        &self,
-        files: &Path,
-        inherited: impl Fn(&str) -> Option<String>,
-    ) -> Vec<(String, String)> {
-        let mut found: Vec<(String, String)> = Vec::new();
+    /// What it adds to the environment; `files` is the directory with [`super::FILES`].
+    pub fn added(&self, files: &Path) -> Added {
+        let mut found = Added::default();
         let mut hooks = Vec::new();
-        let mut words = Vec::new();
         for part in self.parts() {
             match part {
-                Part::Variable { name, value } => found.push((name.clone(), value.clone())),
-                Part::Word { name, word } => words.push((*name, (*word).to_owned())),
+                Part::Variable { name, value } => found.env.push((name.clone(), value.clone())),
+                Part::Word { name, word } => found.option(name, word),
                 Part::Hook(hook) => hooks.push(*hook),
                 _ => {}
             }
         }
         if !hooks.is_empty() {
-            found.push(("ASSAY_TOGGLES".to_owned(), hooks.join(",")));
-            words.push(("RUBYOPT", format!("-r{}", files.join(RUBY_FILE).display())));
+            found.env.push(("ASSAY_TOGGLES".to_owned(), hooks.join(",")));
+            found.option("RUBYOPT", &format!("-r{}", files.join(RUBY_FILE).display()));
             debug_assert_eq!(PYTHON_FILE, "sitecustomize.py", "the name by which Python finds it");
-            let mut path = files.display().to_string();
-            if let Some(own) = inherited("PYTHONPATH").filter(|own| !own.is_empty()) {
-                path = format!("{path}:{own}");
-            }
-            found.push(("PYTHONPATH".to_owned(), path));
-        }
-        for (name, word) in words {
-            match found.iter_mut().find(|(known, _)| known == name) {
-                Some((_, value)) => *value = format!("{value} {word}"),
-                None => {
-                    let own = inherited(name).filter(|own| !own.is_empty());
-                    let value = own.map_or_else(|| word.clone(), |own| format!("{own} {word}"));
-                    found.push((name.to_owned(), value));
-                }
-            }
+            found.paths.push(("PYTHONPATH".to_owned(), files.display().to_string()));
         }
         found
     }

@@ -1,6 +1,6 @@
 //! What users write for toggles, and what sides come of it.
 
-use super::sides::{Side, sides};
+use super::sides::{Added, Side, sides};
 use super::*;
 use std::path::Path;
 
@@ -12,13 +12,12 @@ fn toggles(given: &[&str]) -> Vec<Toggle> {
     given.iter().map(|given| toggle(given)).collect()
 }
 
-fn environment(side: &Side) -> Vec<(String, String)> {
-    let inherited = |name: &str| (name == "RUBYOPT").then(|| "-W0".to_owned());
-    side.environment(Path::new("/room"), inherited)
+fn added(side: &Side) -> Added {
+    side.added(Path::new("/room"))
 }
 
-fn has(environment: &[(String, String)], name: &str, value: &str) -> bool {
-    environment.contains(&(name.to_owned(), value.to_owned()))
+fn has(variables: &[(String, String)], name: &str, value: &str) -> bool {
+    variables.contains(&(name.to_owned(), value.to_owned()))
 }
 
 #[test]
@@ -106,16 +105,19 @@ fn sides_are_none_each_and_all() {
 }
 
 #[test]
-fn variables_of_a_side_are_added_to_what_is_there() {
+fn variables_of_a_side_are_few_and_in_one_place_each() {
     let all = sides(&toggles(&["gc=off", "hash-cost=min", "yjit=on", "A=1"])).pop().unwrap();
-    let found = environment(&all);
-    assert!(has(&found, "ASSAY_TOGGLES", "gc-off,hash-cost"), "{found:?}");
-    assert!(has(&found, "RUBYOPT", "-W0 --yjit -r/room/assay_toggles.rb"), "{found:?}");
-    assert!(has(&found, "PYTHONPATH", "/room") && has(&found, "A", "1"), "{found:?}");
+    let found = added(&all);
+    assert!(has(&found.env, "ASSAY_TOGGLES", "gc-off,hash-cost"), "{found:?}");
+    assert!(has(&found.env, "A", "1"), "{found:?}");
+    // One variable, however many words there are in it.
+    assert_eq!(found.options.len(), 1);
+    assert!(has(&found.options, "RUBYOPT", "--yjit -r/room/assay_toggles.rb"), "{found:?}");
+    assert!(has(&found.paths, "PYTHONPATH", "/room"), "{found:?}");
     let none = sides(&[]).pop().unwrap();
-    assert_eq!(environment(&none), []);
+    assert_eq!(added(&none), Added::default());
     let level = Side { name: "l".to_owned(), on: toggles(&["log-level=warn"]) };
-    assert!(has(&environment(&level), "ASSAY_TOGGLES_LOG_LEVEL", "warn"));
+    assert!(has(&added(&level).env, "ASSAY_TOGGLES_LOG_LEVEL", "warn"));
 }
 
 #[test]
@@ -126,7 +128,7 @@ fn settings_of_servers_are_those_of_their_kind() {
     let postgres = [own("fsync", "off"), own("full_page_writes", "off")];
     assert_eq!(all.settings(ServerKind::Postgres), postgres);
     assert_eq!(all.settings(ServerKind::Redis), [own("save", "")]);
-    assert!(all.is_in_memory() && environment(&all).is_empty());
+    assert!(all.is_in_memory() && added(&all) == Added::default());
 }
 
 #[test]

@@ -1,0 +1,292 @@
+//! Settings of a suite as sides of one experiment, and the servers that it needs: what `--toggle`, `--with` and `--server` ask for.
+//!
+//! What a toggle is, and what its sides consist of, belongs to `assay_suites::toggles`; how servers are started and set, to
+//! `assay_measure::servers`. Here they meet: before a run of a side its settings are applied, after it they are undone, and whatever happens
+//! nothing of it stays.
+
+mod servers;
+
+use crate::run_error::RunError;
+use crate::{output, store};
+use anyhow::{Context, bail, ensure};
+use assay_data::{Action, Finding, Severity};
+use assay_measure::afterwards::Afterwards;
+use assay_measure::hooks;
+use assay_measure::room::Room;
+use assay_measure::servers::{Kind, Medium, Reach, ServersError};
+use assay_measure::{Command, Runner};
+use assay_suites::toggles::sides::{Added, Side, sides};
+use assay_suites::toggles::{FILES, ServerFrom, ServerKind, Suite, Toggle};
+use servers::Servers;
+use std::fs;
+use std::path::PathBuf;
+
+pub(crate) use servers::mend;
+
+/// What is asked of settings and servers.
+#[derive(clap::Args, Debug, Default)]
+#[command(next_help_heading = "Settings and servers")]
+pub(crate) struct ToggleArgs {
+    /// Compare the suite with a setting against the suite without it, as in gc=off, hash-cost=min or
+    /// pg.fsync=off; may be given several times
+    ///
+    /// Each setting alone is a side, and all of them together; the reference is the suite with none. Built in: gc=off (Ruby's garbage collector,
+    /// during each test), gc=per-process, gc=generational, yjit=on, python-gc=off, python-gc=freeze, hash-cost=min (PBKDF2, bcrypt, scrypt and
+    /// argon2 of OpenSSL, Rails, Devise, Django, werkzeug), log-level=LEVEL, workers=N, pg.SETTING=VALUE of PostgreSQL (pg.fsync=off,
+    /// pg.synchronous_commit=off), pg.tmpfs=on, redis.SETTING=VALUE (redis.save=off), a variable NAME=VALUE in capitals, and
+    /// 'NAME=ON-LINE;OFF-LINE' with lines for a shell before and after each run.
+    #[arg(long, value_name = "SETTING=VALUE")]
+    pub toggle: Vec<String>,
+
+    /// Start a server for the suite and throw it away afterwards: postgres or redis
+    ///
+    /// It listens on a socket in a private directory, and DATABASE_URL, PGHOST, PGUSER, PGDATABASE or REDIS_URL lead to it. For clients that
+    /// know no sockets: postgres:tcp or redis:tcp, a port of the loopback device with a random password.
+    #[arg(long, value_name = "SERVER", value_parser = With::read)]
+    pub with: Vec<With>,
+
+    /// Let pg.* or redis.* settings be changed on this server of your own, and restored afterwards:
+    /// postgres://USER@HOST/DATABASE or redis://HOST:PORT
+    ///
+    /// Without it only servers that --with starts are changed. While fsync is off, a crash of that machine can cost the server's data.
+    #[arg(long, value_name = "ADDRESS")]
+    pub server: Vec<String>,
+}
+
+/// A server that `--with` names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct With {
+    kind: Kind,
+    reach: Reach,
+}
+
+impl With {
+    fn read(given: &str) -> Result<Self, String> {
+        let (name, reach) = match given.split_once(':') {
+            None => (given, Reach::Socket),
+            Some((name, "tcp")) => (name, Reach::Loopback),
+            Some((_, other)) => return Err(format!("`{other}` is no way to reach it: tcp")),
+        };
+        let kind = match name {
+            "postgres" | "postgresql" => Kind::Postgres,
+            "redis" => Kind::Redis,
+            _ => return Err("there are postgres and redis, postgres:tcp and redis:tcp".to_owned()),
+        };
+        Ok(Self { kind, reach })
+    }
+}
+
+impl ToggleArgs {
+    /// Whether anything is asked for.
+    pub fn is_asked(&self) -> bool {
+        !self.toggle.is_empty() || !self.with.is_empty()
+    }
+
+    /// What is written down of the toggles.
+    ///
+    /// # Errors
+    /// With the one that is none.
+    pub fn read(&self) -> anyhow::Result<Vec<Toggle>> {
+        let read =
+            |given: &String| Toggle::read(given).with_context(|| format!("--toggle {given}"));
+        self.toggle.iter().map(read).collect()
+    }
+}
+
+/// The sides of a suite with what they need.
+pub(crate) struct Toggled {
+    /// None, each and all; of a suite without toggles the one side that there is.
+    pub sides: Vec<Side>,
+    /// What was left out, and why.
+    pub findings: Vec<Finding>,
+    files: Room,
+    servers: Servers,
+    runner: Option<Runner>,
+    /// What switches off the lines that are on at this moment, should `assay` be killed.
+    off: Option<Afterwards>,
+}
+
+impl Toggled {
+    /// Starts the servers, and finds out which of the settings can be had; those that can't are left out, which a finding says. `language`: what
+    /// the tests are written in, where that is known.
+    ///
+    /// # Errors
+    /// When a server does not start, something is no toggle, or none of the toggles can be had.
+    pub fn prepare(args: &ToggleArgs, language: Option<&str>) -> anyhow::Result<Self> {
+        Self::prepare_in(args, language, store::state_directory())
+    }
+
+    /// The same with the journal in a directory.
+    fn prepare_in(
+        args: &ToggleArgs,
+        language: Option<&str>,
+        state: Option<PathBuf>,
+    ) -> anyhow::Result<Self> {
+        let wanted = args.read()?;
+        let files = crate::room::temporary()?;
+        for (name, text) in FILES {
+            fs::write(files.path().join(name), text)
+                .with_context(|| files.path().display().to_string())?;
+        }
+        let mut servers = Servers::default();
+        for own in &args.with {
+            ensure!(
+                args.with.iter().filter(|other| other.kind == own.kind).count() == 1,
+                "--with: one {} at a time",
+                own.kind.label()
+            );
+            servers.start(own.kind, own.reach, Medium::Disk).map_err(failed)?;
+        }
+        for address in &args.server {
+            servers.name(address)?;
+        }
+        let (mut toggles, mut findings): (Vec<Toggle>, Vec<Finding>) = (Vec::new(), Vec::new());
+        let reach = args.with.iter().find(|own| own.kind == Kind::Postgres).map(|own| own.reach);
+        let suite = Suite { language, servers: servers.known() };
+        for toggle in wanted {
+            let obstacle = toggle
+                .obstacle(&suite)
+                .or_else(|| blank_in(&files, &toggle))
+                .or_else(|| refused_by_probe(&toggle))
+                .map_or_else(|| servers.try_out(&toggle, reach), |why| Ok(Some(why)))?;
+            match obstacle {
+                Some(why) => findings.push(left_out(&toggle, &why)),
+                None if toggles.contains(&toggle) => {}
+                None => toggles.push(toggle),
+            }
+        }
+        if toggles.is_empty() && !args.toggle.is_empty() {
+            let reasons: Vec<&str> = findings.iter().map(|own| own.message.as_str()).collect();
+            bail!("none of the settings can be had here:\n  {}", reasons.join("\n  "));
+        }
+        servers.hold(&toggles, state)?;
+        let sides = sides(&toggles);
+        Ok(Self { sides, findings, files, servers, runner: None, off: None })
+    }
+
+    /// What a side adds to the environment of the suite.
+    pub fn added(&self, side: usize) -> Added {
+        let own = &self.sides[side];
+        let mut added = own.added(self.files.path());
+        // What the user sets comes after what leads to a server.
+        let servers = self.servers.variables(own.is_in_memory());
+        added.env = servers.into_iter().chain(added.env).collect();
+        added
+    }
+
+    /// Applies what a side has; to be undone by [`Toggled::undo`] after its run.
+    ///
+    /// # Errors
+    /// When a server refuses, or a line fails.
+    pub fn apply(&mut self, side: usize) -> Result<(), RunError> {
+        let own = &self.sides[side];
+        self.servers
+            .apply(own)
+            .map_err(|said| RunError::Failed(format!("{}: {said}", own.name)))?;
+        let lines = own.lines();
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let runner = match &mut self.runner {
+            Some(runner) => runner,
+            none => none.insert(Runner::start()?),
+        };
+        let off: Vec<&str> = lines.iter().rev().map(|(_, off)| *off).collect();
+        let off = Afterwards::run(&off.join("\n"), &[], &[]);
+        let unguarded =
+            |error| RunError::Failed(format!("{}: no shell can wait: {error}", own.name));
+        self.off = Some(off.map_err(unguarded)?);
+        for (on, _) in lines.iter().filter(|(on, _)| !on.is_empty()) {
+            hooks::run(runner, "--toggle", on)?;
+        }
+        Ok(())
+    }
+
+    /// Undoes what has to be undone after each run of a side: its lines. What servers are set to is changed when another side needs it.
+    ///
+    /// # Errors
+    /// When a line fails.
+    pub fn undo(&mut self, side: usize) -> Result<(), RunError> {
+        let Some(runner) = self.runner.as_mut().filter(|_| self.off.is_some()) else {
+            return Ok(());
+        };
+        // One that fails must not cost the others.
+        let lines = self.sides[side].lines().into_iter().rev().filter(|(_, off)| !off.is_empty());
+        let undone: Vec<_> = lines.map(|(_, off)| hooks::run(runner, "--toggle", off)).collect();
+        self.off = None;
+        undone.into_iter().collect::<Result<(), _>>().map_err(RunError::from)
+    }
+
+    /// Puts everything back, and ends the servers.
+    ///
+    /// # Errors
+    /// When a server of the user's own can't be set to what it was; then the next run tries again.
+    pub fn close(mut self) -> anyhow::Result<()> {
+        self.servers.put_back()
+    }
+}
+
+impl Drop for Toggled {
+    fn drop(&mut self) {
+        if let Err(error) = self.servers.put_back() {
+            output::error(&error);
+        }
+    }
+}
+
+/// Ruby splits the words of its options at blanks, and Python's directories end at colons.
+fn blank_in(files: &Room, toggle: &Toggle) -> Option<String> {
+    let own = Side { name: String::new(), on: vec![toggle.clone()] }.added(files.path());
+    let path = files.path().display().to_string();
+    (!own.paths.is_empty() && path.contains([' ', ':'])).then(|| {
+        format!("{path} has a blank or a colon in its name; let TMPDIR name another directory")
+    })
+}
+
+/// Runs the command that tells whether a setting can be had.
+fn refused_by_probe(toggle: &Toggle) -> Option<String> {
+    let (words, otherwise) = toggle.probe()?;
+    let Ok(command) = Command::new(words.iter().copied()) else { return None };
+    let mut process = std::process::Command::new(&command.argv[0]);
+    process.args(&command.argv[1..]).stdin(std::process::Stdio::null());
+    let is_fine = process.output().is_ok_and(|ran| ran.status.success());
+    (!is_fine).then(|| otherwise.to_owned())
+}
+
+fn left_out(toggle: &Toggle, why: &str) -> Finding {
+    Finding::new("TOGGLE_LEFT_OUT", Severity::Warning, format!("{toggle} is left out: {why}"))
+        .advise(Action::text("the other settings are compared; correct it, or leave it out"))
+}
+
+fn failed(error: ServersError) -> anyhow::Error {
+    match error {
+        ServersError::Interrupted { .. } => {
+            RunError::Interrupted("before anything was measured".to_owned()).into()
+        }
+        other => other.into(),
+    }
+}
+
+/// The same kind in the words of the crate that knows toggles.
+fn kind_of(kind: ServerKind) -> Kind {
+    match kind {
+        ServerKind::Postgres => Kind::Postgres,
+        ServerKind::Redis => Kind::Redis,
+    }
+}
+
+/// And the other way.
+fn server_kind_of(kind: Kind) -> ServerKind {
+    match kind {
+        Kind::Postgres => ServerKind::Postgres,
+        Kind::Redis => ServerKind::Redis,
+    }
+}
+
+/// How a server that was started came to be there.
+fn started(in_memory: bool) -> ServerFrom {
+    ServerFrom::Started { in_memory }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,326 @@
+//! The servers of a suite whose settings are compared: those that were started for it, and those of the user's own that were named.
+//!
+//! What is changed on a server of the user's own is put back three times over, as settings of the machine are: by this process when it ends, by
+//! a shell that outlives it when it is killed, and by the next run, from the journal in the state directory.
+
+use super::{kind_of, server_kind_of, started};
+use crate::{output, store};
+use anyhow::{Context, bail, ensure};
+use assay_measure::afterwards::Afterwards;
+use assay_measure::machine::{JournalOf, Undone};
+use assay_measure::servers::settings::Wanted;
+use assay_measure::servers::{
+    Kind, Medium, Reach, Refused, ServerChange, ServersError, Settings, Throwaway,
+};
+use assay_suites::toggles::sides::Side;
+use assay_suites::toggles::{ServerFrom, ServerKind, Toggle};
+use std::path::{Path, PathBuf};
+
+type Journal = JournalOf<ServerChange>;
+
+/// All servers of a suite.
+#[derive(Default)]
+pub(super) struct Servers {
+    held: Vec<Held>,
+    journal: Option<Journal>,
+}
+
+/// One of them.
+struct Held {
+    /// `None`: the user's own.
+    started: Option<Throwaway>,
+    /// Whether it is the one for sides that have their data in memory.
+    is_second: bool,
+    settings: Settings,
+    /// What every setting that is toggled was.
+    before: Vec<Wanted>,
+    /// What they are now.
+    now: Vec<Wanted>,
+    /// Puts them back should `assay` be killed; only for the user's own.
+    afterwards: Option<Afterwards>,
+}
+
+impl Servers {
+    /// Starts a server, and waits for it.
+    pub fn start(&mut self, kind: Kind, reach: Reach, medium: Medium) -> Result<(), ServersError> {
+        let server = Throwaway::start(kind, reach, medium)?;
+        let settings = server.settings().clone();
+        let is_second = medium == Medium::Memory;
+        self.held.push(Held { is_second, ..Held::new(Some(server), settings) });
+        Ok(())
+    }
+
+    /// Takes a server of the user's own, by its address.
+    pub fn name(&mut self, address: &str) -> anyhow::Result<()> {
+        let settings = Settings::at(address).context("--server")?;
+        let kind = settings.kind();
+        ensure!(
+            self.held.iter().all(|own| own.settings.kind() != kind),
+            "--server {}: one {} at a time",
+            settings.address(),
+            kind.label()
+        );
+        self.held.push(Held::new(None, settings));
+        Ok(())
+    }
+
+    /// What is known of them before a toggle is looked at.
+    pub fn known(&self) -> Vec<(ServerKind, ServerFrom)> {
+        let known = |own: &Held| {
+            let from = match &own.started {
+                Some(server) => started(server.is_in_memory()),
+                None => ServerFrom::Named,
+            };
+            (server_kind_of(own.settings.kind()), from)
+        };
+        self.held.iter().filter(|own| !own.is_second).map(known).collect()
+    }
+
+    /// Why a server refuses a toggle, in words; `None` where it does not. A second server, for data in memory, is started here. `reach`: how
+    /// clients reach the first.
+    pub fn try_out(
+        &mut self,
+        toggle: &Toggle,
+        reach: Option<Reach>,
+    ) -> anyhow::Result<Option<String>> {
+        let Some(kind) = toggle.server() else { return Ok(None) };
+        let side = Side { name: String::new(), on: vec![toggle.clone()] };
+        if side.is_in_memory() {
+            if self.held.iter().any(|own| own.is_second) {
+                return Ok(None);
+            }
+            let reach = reach.unwrap_or(Reach::Socket);
+            return match self.start(kind_of(kind), reach, Medium::Memory) {
+                Err(ServersError::Interrupted { .. }) => {
+                    Err(super::failed(ServersError::Interrupted { kind: kind.label() }))
+                }
+                other => Ok(other.err().map(|error| error.to_string())),
+            };
+        }
+        let mut of_kind = self.held.iter().filter(|own| own.settings.kind() == kind_of(kind));
+        Ok(of_kind.find_map(|own| own.try_out(&side.settings(kind)).err()).map(|e| e.to_string()))
+    }
+
+    /// From now on the settings of these toggles are ours to change: what they were is known, and written down where the server is the user's.
+    ///
+    /// # Errors
+    /// When a server can't be asked, another run holds a setting, or nothing can be written down.
+    pub fn hold(&mut self, toggles: &[Toggle], state: Option<PathBuf>) -> anyhow::Result<()> {
+        let all = Side { name: String::new(), on: toggles.to_vec() };
+        for held in &mut self.held {
+            for (setting, _) in all.settings(server_kind_of(held.settings.kind())) {
+                if held.before.iter().all(|(known, _)| *known != setting) {
+                    let value = held.settings.read(&setting)?;
+                    held.before.push((setting, value));
+                }
+            }
+            held.now.clone_from(&held.before);
+        }
+        let changes: Vec<ServerChange> =
+            self.held.iter().flat_map(|held| held.changes(&all)).collect();
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let directory = state.context(
+            "settings of a server of your own are journalled in the state directory, so that a crash can't leave them behind; neither \
+             XDG_STATE_HOME nor HOME names one",
+        )?;
+        let failed = || directory.display().to_string();
+        std::fs::create_dir_all(&directory).with_context(failed)?;
+        let _turn = Journal::turn(&directory).with_context(failed)?;
+        for other in Journal::held_by_others(&directory).with_context(failed)? {
+            let is_ours = |own: &&ServerChange| {
+                let same = |theirs: &ServerChange| {
+                    (&theirs.address, &theirs.setting) == (&own.address, &own.setting)
+                };
+                other.changes.iter().any(same)
+            };
+            if let Some(own) = changes.iter().find(is_ours) {
+                bail!(
+                    "`{}` of {} is set by another run of assay (process {}) at this moment; wait for its end",
+                    own.setting,
+                    own.address,
+                    other.process
+                );
+            }
+        }
+        let mut journal = Journal::open(&directory).with_context(failed)?;
+        journal.record(&changes).with_context(failed)?;
+        self.journal = Some(journal);
+        for held in self.held.iter_mut().filter(|held| held.started.is_none()) {
+            held.afterwards = held.settings.afterwards(&held.before)?;
+        }
+        Ok(())
+    }
+
+    /// By which variables a suite finds the servers; with data in memory or on the disk.
+    pub fn variables(&self, in_memory: bool) -> Vec<(String, String)> {
+        let used = self.held.iter().filter(|own| self.is_used(own, in_memory));
+        let started = used.filter_map(|own| own.started.as_ref());
+        started.flat_map(|server| server.variables().iter().cloned()).collect()
+    }
+
+    /// Sets what a side wants, and what it does not want to what it was.
+    pub fn apply(&mut self, side: &Side) -> Result<(), String> {
+        let in_memory = side.is_in_memory();
+        for at in 0..self.held.len() {
+            if self.is_used(&self.held[at], in_memory) {
+                let held = &mut self.held[at];
+                let wanted = side.settings(server_kind_of(held.settings.kind()));
+                held.apply(&wanted).map_err(|error| held.explained(&error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts back what was changed on servers of the user's own. The others go.
+    ///
+    /// # Errors
+    /// With the first that can't be; the journal stays for the next run then.
+    pub fn put_back(&mut self) -> anyhow::Result<()> {
+        let mut result = Ok(());
+        for held in self.held.iter_mut().filter(|held| held.started.is_none()) {
+            let back = held.apply(&[]).with_context(|| {
+                format!("the settings of {} could not be restored", held.settings.address())
+            });
+            match back {
+                // The shell must not do it again: somebody else may set something from now on.
+                Ok(()) => held.afterwards = None,
+                // It tries once more, when we are gone.
+                Err(error) => {
+                    held.afterwards.take().into_iter().for_each(std::mem::forget);
+                    result = result.and(Err(error));
+                }
+            }
+        }
+        if result.is_ok() {
+            self.held.clear();
+            if let Some(mut journal) = self.journal.take() {
+                journal.clear().context("the journal of changed settings could not be cleared")?;
+            }
+        }
+        result
+    }
+
+    /// Of two PostgreSQL a side uses the one or the other.
+    fn is_used(&self, own: &Held, in_memory: bool) -> bool {
+        let kind = own.settings.kind();
+        let has_second = self.held.iter().any(|o| o.is_second && o.settings.kind() == kind);
+        !has_second || own.is_second == in_memory
+    }
+}
+
+impl Held {
+    fn new(started: Option<Throwaway>, settings: Settings) -> Self {
+        let (before, now) = (Vec::new(), Vec::new());
+        Self { started, is_second: false, settings, before, now, afterwards: None }
+    }
+
+    /// Whether the settings can be had; of a server of our own also whether it takes the values.
+    fn try_out(&self, settings: &[(String, String)]) -> Result<(), Refused> {
+        for (setting, value) in settings {
+            let before = self.settings.read(setting)?;
+            if self.started.is_some() {
+                self.settings.change(&[(setting.clone(), Some(value.clone()))])?;
+                self.settings.change(&[(setting.clone(), before)])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is about to be changed on a server of the user's own.
+    fn changes(&self, all: &Side) -> Vec<ServerChange> {
+        if self.started.is_some() {
+            return Vec::new();
+        }
+        let settings = all.settings(server_kind_of(self.settings.kind()));
+        let change = |(setting, after): (String, String)| {
+            let before = self.before.iter().find(|(known, _)| *known == setting)?.1.clone();
+            let address = self.settings.address().to_owned();
+            Some(ServerChange { address, setting, before, after })
+        };
+        settings.into_iter().filter_map(change).collect()
+    }
+
+    /// Sets what is wanted, and everything else to what it was; and has written down what there is, so that no run pays for the one before.
+    fn apply(&mut self, wanted: &[(String, String)]) -> Result<(), Refused> {
+        if self.before.is_empty() {
+            return Ok(());
+        }
+        let value = |(setting, before): &Wanted| {
+            let own = wanted.iter().rev().find(|(name, _)| name == setting);
+            (setting.clone(), own.map(|(_, value)| value.clone()).or_else(|| before.clone()))
+        };
+        let goal: Vec<Wanted> = self.before.iter().map(value).collect();
+        let changed: Vec<Wanted> =
+            goal.iter().filter(|own| !self.now.contains(own)).cloned().collect();
+        self.settings.change(&changed)?;
+        self.now = goal;
+        match self.settings.settle() {
+            // Not everybody may ask for that on a server of his own.
+            Err(Refused::Said { .. }) if self.started.is_none() => Ok(()),
+            other => other,
+        }
+    }
+
+    /// An error with how the server ended, if it did.
+    fn explained(&self, error: &Refused) -> String {
+        match self.started.as_ref().and_then(Throwaway::ended) {
+            Some(how) => format!("{} {how}", self.settings.kind().label()),
+            None => error.to_string(),
+        }
+    }
+}
+
+/// Puts back what a run that was killed has left on servers of the user's own, and says so. `named`: addresses as they were given now, with
+/// passwords, which are never written down.
+pub(crate) fn mend(named: &[String]) {
+    let Some(directory) = store::state_directory() else { return };
+    for line in mend_in(&directory, named) {
+        output::say(&line);
+    }
+}
+
+fn mend_in(directory: &Path, named: &[String]) -> Vec<String> {
+    let mut said = Vec::new();
+    let left = Journal::turn(directory).and_then(|turn| {
+        let left = Journal::left_behind(directory)?;
+        Ok((turn, left))
+    });
+    // No such directory: nothing was ever changed.
+    let Ok((_turn, left)) = left else { return said };
+    for own in left.iter().rev().filter(|own| own.is_ours()) {
+        let mut is_done = true;
+        for change in own.changes.iter().rev() {
+            match undone(change, named) {
+                Ok(Undone::Restored) => said.push(format!(
+                    "note: a run that was killed had left {} of {} at {}; it is as it was before",
+                    change.setting, change.address, change.after
+                )),
+                Ok(Undone::LeftAlone { .. }) => {}
+                Err(error) => {
+                    is_done = false;
+                    said.push(format!(
+                        "warning: a run that was killed has left {} of {} at {}, and it can't be put back: {error}; say --server with its \
+                         address and password once more",
+                        change.setting, change.address, change.after
+                    ));
+                }
+            }
+        }
+        if is_done {
+            let _stays = own.forget();
+        }
+    }
+    said
+}
+
+fn undone(change: &ServerChange, named: &[String]) -> anyhow::Result<Undone> {
+    let known = named.iter().filter_map(|given| Settings::at(given).ok());
+    let same = known.into_iter().find(|own| own.address() == change.address);
+    let settings = match same {
+        Some(own) => own,
+        None => Settings::at(&change.address)?,
+    };
+    Ok(settings.undo(change)?)
+}
