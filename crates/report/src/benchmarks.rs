@@ -6,6 +6,7 @@
 pub(crate) mod markdown;
 pub(crate) mod page;
 pub(crate) mod screen;
+pub mod toggles;
 pub(crate) mod words;
 
 use crate::remarks::Remarks;

@@ -4,8 +4,7 @@
 //! Where the page is narrow, names and headings lose their middle first, then the intervals go, then the medians; at last every row gets lines of
 //! its own.
 
-use super::words;
-use super::{Shown, centres, ordered};
+use super::{Shown, centres, ordered, toggles, words};
 use crate::all_table;
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
@@ -32,6 +31,13 @@ const NARROWEST_SIDE: usize = 10;
 /// The screen as text, every line ended. O(rows log rows).
 pub(crate) fn render(suite: &Analysis, shown: Shown, screen: &Screen) -> String {
     let mut page = Page::new(screen);
+    if toggles::is_about(suite) {
+        toggles::draw(&mut page, suite);
+        if shown.remarks != remarks::Remarks::All {
+            return close(page, suite, shown);
+        }
+        page.gap();
+    }
     for (index, table) in suite.primary_tables().enumerate() {
         let table = &table;
         let sure = if index == 0 { words::sureness(suite) } else { String::new() };
@@ -50,6 +56,11 @@ pub(crate) fn render(suite: &Analysis, shown: Shown, screen: &Screen) -> String 
     }
     others(&mut page, suite, shown);
     all_table::draw(&mut page, suite, &suite.names());
+    close(page, suite, shown)
+}
+
+/// What follows the answer.
+fn close(mut page: Page, suite: &Analysis, shown: Shown) -> String {
     page.gap();
     let mut remarks = remarks::List::new(shown.remarks);
     let told = words::told_once(suite);

@@ -1,0 +1,337 @@
+//! Settings of a suite, each against none: which are worth it, in a sentence; what each does to the time of the whole and to the memory that it
+//! takes; and which tests gain most.
+//!
+//! A setting is worth it where the whole is faster by its verdict, and does nothing that matters where it is equivalent. What all together save
+//! is held against what each saves alone, by the ends of their intervals: settings may gain the same seconds.
+
+use super::centres;
+use super::words;
+use crate::grid::{Cells, GAP, draw_columns, width_of};
+use crate::layout::{Page, Tone};
+use crate::number::{self, Column};
+use crate::terminal::said;
+use crate::words::{listed, quoted};
+use assay_analysis::{Analysis, Comparison, Scale, Verdict};
+use assay_data::{Metric, Unit};
+
+/// The fact that says that the sides are settings: the name of the side with all of them together, or nothing where there is none.
+pub const TOGETHER: &str = "toggles_together";
+/// The row of the whole.
+const WHOLE: &str = "(whole suite)";
+/// The metric of memory.
+const MEMORY: &str = "max_rss";
+/// So many tests are named that gain most by a setting.
+const NAMED: usize = 3;
+/// A test that gains less than this share of what the whole gains is not named.
+const WORTH_NAMING: f64 = 0.01;
+
+/// One setting, against none.
+struct Effect<'a> {
+    name: &'a str,
+    side: usize,
+    /// Of the whole.
+    time: &'a Comparison,
+    memory: Option<&'a Comparison>,
+}
+
+/// Whether the sides are settings of a suite.
+pub(crate) fn is_about(suite: &Analysis) -> bool {
+    together(suite).is_some() && suite.comparisons.iter().any(|c| is_whole(suite, c))
+}
+
+fn together(suite: &Analysis) -> Option<&str> {
+    suite.environment.text(TOGETHER)
+}
+
+fn is_whole(suite: &Analysis, c: &Comparison) -> bool {
+    suite.row_of(c).name == WHOLE
+}
+
+/// The settings, and the side with all of them together.
+fn effects<'a>(suite: &'a Analysis) -> (Vec<Effect<'a>>, Option<Effect<'a>>) {
+    let all = together(suite).unwrap_or_default();
+    let memory = |of: usize| suite.secondary_of(of, MEMORY);
+    let effect = |time: &'a Comparison| {
+        let side = suite.subjects[time.of].side;
+        let name = suite.sides[side].name.as_str();
+        Effect { name, side, time, memory: memory(time.of) }
+    };
+    let wholes = suite.comparisons.iter().filter(|c| is_whole(suite, c)).map(effect);
+    let (mut together, each): (Vec<_>, Vec<_>) = wholes.partition(|own| own.name == all);
+    (each, together.pop())
+}
+
+/// What to do, in a sentence: which settings to use, and what the others do.
+fn sentence(each: &[Effect<'_>]) -> String {
+    let with = |verdict: Verdict| -> Vec<String> {
+        let own = each.iter().filter(|own| own.time.decision.verdict == verdict);
+        own.map(|own| quoted(own.name)).collect()
+    };
+    let (use_them, nothing) = (with(Verdict::Faster), with(Verdict::Equivalent));
+    let (slower, unknown) = (with(Verdict::Slower), with(Verdict::Inconclusive));
+    let does = |names: &[String]| if names.len() == 1 { "does" } else { "do" };
+    let makes = |names: &[String]| if names.len() == 1 { "makes" } else { "make" };
+    let mut told = Vec::new();
+    match (use_them.is_empty(), unknown.len() == each.len()) {
+        (false, _) => told.push(format!("use {}", listed(&use_them))),
+        (true, true) => return format!("not known yet whether {} helps", either(&unknown)),
+        (true, false) => told.push("none of the settings is known to help".to_owned()),
+    }
+    if !nothing.is_empty() {
+        told.push(format!("{} {} nothing that matters", listed(&nothing), does(&nothing)));
+    }
+    if !slower.is_empty() {
+        told.push(format!("{} {} it slower", listed(&slower), makes(&slower)));
+    }
+    if !unknown.is_empty() {
+        told.push(format!("not known yet whether {} helps", either(&unknown)));
+    }
+    told.join("; ")
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn either(names: &[String]) -> String {
+    match names {
+        [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// The answer above the tables; the page goes on with them.
+pub(crate) fn draw(page: &mut Page, suite: &Analysis) {
+    let (each, all) = effects(suite);
+    said(page, Tone::Strong, sentence(&each), &words::sureness(suite));
+    for line in all.iter().filter_map(|all| shared(&each, all)).chain(memory(&each)) {
+        page.paragraph(4, &[(Tone::Plain, format!("  {line}"))]);
+    }
+    page.gap();
+    table(page, suite, &each, all.as_ref());
+    let lines: Vec<String> = each.iter().filter_map(|own| gains(suite, own)).collect();
+    if !lines.is_empty() {
+        page.gap();
+        lines.into_iter().for_each(|line| page.paragraph(4, &[(Tone::Plain, line)]));
+    }
+}
+
+/// What is saved by a setting: from, to, s.
+fn saved(own: &Effect<'_>) -> Option<(f64, f64)> {
+    let interval = own.time.shift.interval.filter(|interval| interval.is_bounded())?;
+    Some((-interval.upper, -interval.lower))
+}
+
+/// That all together save less than the sum of each alone, where even the least of each is more than the most of all.
+fn shared(each: &[Effect<'_>], all: &Effect<'_>) -> Option<String> {
+    let used: Vec<&Effect<'_>> =
+        each.iter().filter(|own| own.time.decision.verdict == Verdict::Faster).collect();
+    let least: Option<Vec<f64>> = used.iter().map(|own| Some(saved(own)?.0)).collect();
+    let (least, (_, most)) = (least?.iter().sum::<f64>(), saved(all)?);
+    let alone: f64 = used.iter().map(|own| -own.time.shift.estimate).sum();
+    let seconds = |value: f64| number::rough(value, &Unit::Second);
+    (used.len() > 1 && least > most).then(|| {
+        format!(
+            "one by one they save {} in sum, all together {}: some gain the same seconds, so not each of them is needed",
+            seconds(alone),
+            seconds(-all.time.shift.estimate)
+        )
+    })
+}
+
+/// Which of the settings that help take more memory.
+fn memory(each: &[Effect<'_>]) -> Option<String> {
+    let dear = each.iter().filter(|own| {
+        let more = own.memory.is_some_and(|memory| memory.decision.verdict == Verdict::Slower);
+        more && own.time.decision.verdict == Verdict::Faster
+    });
+    let told = |own: &Effect<'_>| {
+        let ratio = own.memory?.ratio?.estimate;
+        Some(format!("{} takes {} the memory", quoted(own.name), number::multiple(ratio)))
+    };
+    let told: Vec<String> = dear.filter_map(told).collect();
+    (!told.is_empty()).then(|| format!("for that {}", listed(&told)))
+}
+
+fn table(page: &mut Page, suite: &Analysis, each: &[Effect<'_>], all: Option<&Effect<'_>>) {
+    let rows: Vec<&Effect<'_>> = each.iter().chain(all).collect();
+    let Some(first) = rows.first() else { return };
+    let time = &suite.metrics[suite.primary];
+    let memory_metric = suite.metrics.iter().find(|metric| metric.name == MEMORY);
+    let mut names = vec![page.spelled(&suite.sides[0].name)];
+    names.extend(rows.iter().map(|own| page.spelled(own.name)));
+    let values = |of: fn(&Comparison) -> (f64, f64), comparisons: &[Option<&Comparison>]| {
+        let reference = comparisons.iter().flatten().next().map_or(f64::NAN, |c| of(c).0);
+        let own = comparisons.iter().map(|c| c.map_or(f64::NAN, |c| of(c).1));
+        [reference].into_iter().chain(own).collect::<Vec<f64>>()
+    };
+    let shown = |page: &Page, metric: &Metric, values: &[f64]| -> Vec<String> {
+        let known: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+        let column = Column::new(&metric.unit, &known, &[]);
+        let cell = |value: &f64| match value.is_finite() {
+            true => page.spelled(&words::value(&column, *value, &metric.unit)),
+            false => String::new(),
+        };
+        values.iter().map(cell).collect()
+    };
+    let times: Vec<Option<&Comparison>> = rows.iter().map(|own| Some(own.time)).collect();
+    let mut columns = vec![
+        Cells::left("settings", page.fitted(&names, page.width() * 2 / 5), Tone::Plain, 0),
+        Cells::right(
+            &crate::label::label(time),
+            shown(page, time, &values(centres, &times)),
+            Tone::Plain,
+        ),
+    ];
+    let mut changes = vec![String::new()];
+    changes.extend(rows.iter().map(|own| page.spelled(&words::effect(suite, own.time, true))));
+    columns.push(Cells::left("change", changes, Tone::Plain, GAP));
+    let mut verdicts = vec![(Tone::Plain, String::new())];
+    let verdict = |own: &&Effect<'_>| (tone(own.time), words::verdict(suite, own.time));
+    verdicts.extend(rows.iter().map(verdict));
+    columns.push(Cells::toned("", verdicts, 2));
+    if let Some(metric) = memory_metric.filter(|_| first.memory.is_some()) {
+        let memories: Vec<Option<&Comparison>> = rows.iter().map(|own| own.memory).collect();
+        let cells = shown(page, metric, &values(centres, &memories));
+        columns.push(Cells::right("peak memory", cells, Tone::Plain));
+        let mut changes = vec![String::new()];
+        let change = |own: &&Effect<'_>| match own.memory {
+            Some(c) if c.decision.verdict.is_directional() => words::effect(suite, c, false),
+            _ => String::new(),
+        };
+        changes.extend(rows.iter().map(|own| page.spelled(&change(own))));
+        columns.push(Cells::left("", changes, Tone::Quiet, 1));
+    }
+    // Memory gives way before times do.
+    while width_of(&columns) > page.table_width() && columns.len() > 2 {
+        columns.pop();
+    }
+    draw_columns(page, &columns, names.len());
+}
+
+fn tone(c: &Comparison) -> Tone {
+    match c.decision.verdict {
+        Verdict::Faster => Tone::Good,
+        Verdict::Slower => Tone::Bad,
+        Verdict::Equivalent => Tone::Plain,
+        Verdict::Inconclusive => Tone::Unsure,
+    }
+}
+
+/// The tests that gain most by a setting that helps, as far as they are known to.
+fn gains(suite: &Analysis, own: &Effect<'_>) -> Option<String> {
+    if own.time.decision.verdict != Verdict::Faster {
+        return None;
+    }
+    let whole = -own.time.shift.estimate;
+    let is_gain = |c: &&Comparison| {
+        suite.subjects[c.of].side == own.side
+            && !is_whole(suite, c)
+            && c.decision.verdict == Verdict::Faster
+            && -c.shift.estimate > whole * WORTH_NAMING
+    };
+    let mut found: Vec<&Comparison> = suite.comparisons.iter().filter(is_gain).collect();
+    found.sort_by(|a, b| a.shift.estimate.total_cmp(&b.shift.estimate));
+    let told = |c: &&Comparison| {
+        let unit = &suite.metrics[c.metric].unit;
+        let seconds = number::rough(-c.shift.estimate, unit);
+        let change = match (c.ratio, c.decision.scale) {
+            (Some(ratio), Scale::Ratio) => format!(", {}", number::change(ratio.estimate, None)),
+            _ => String::new(),
+        };
+        format!("{} ({seconds}{change})", suite.row_of(c).name)
+    };
+    let named: Vec<String> = found.iter().take(NAMED).map(told).collect();
+    let more = match found.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let names = if more.is_empty() { listed(&named) } else { named.join(", ") };
+    (!named.is_empty()).then(|| format!("by {} gain most: {names}{more}", quoted(own.name)))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail")]
+    use crate::benchmarks::Shown;
+    use crate::terminal::{self, Screen};
+    use assay_analysis::analysis::Options;
+    use assay_data::{
+        Metric, Observation, Plan, Row, Samples, StopReason, StopRule, Subject, Threshold, Unit,
+    };
+
+    /// What a run of a side takes: the whole, the two tests, and the memory.
+    type Takes = (&'static str, [f64; 3], f64);
+
+    /// Runs of a suite under these settings, in blocks.
+    fn screen(sides: &[Takes]) -> String {
+        let metrics = vec![Metric::wall(), Metric::lower("max_rss", Unit::Byte)];
+        let mut samples = Samples::new(metrics);
+        for name in [super::WHOLE, "Users: signs in", "Pages: shows all"] {
+            let noun = Some("test".to_owned());
+            samples.rows.push(Row { name: name.to_owned(), noun, ..Row::default() });
+        }
+        for (name, ..) in sides {
+            let side = samples.side_named(name);
+            for row in 0..3 {
+                let against = Some(row);
+                let name = format!("{name} {row}");
+                samples.add(Subject { side, row, name, against, ..Subject::default() });
+            }
+        }
+        for block in 0..24_u32 {
+            for (side, (_, takes, memory)) in sides.iter().enumerate() {
+                for (row, seconds) in takes.iter().enumerate() {
+                    let noise = |n: usize| {
+                        1.0 + ((block as usize * 7 + side * 5 + n * 3) % 11) as f64 / 4000.0
+                    };
+                    let memory = if row == 0 { memory * noise(8) } else { f64::NAN };
+                    let values = vec![seconds * noise(row), memory];
+                    let (subject, block) = (side * 3 + row, Some(block));
+                    samples.push(Observation { subject, block, values, ..Observation::default() });
+                }
+            }
+        }
+        let together = sides.iter().find(|(name, ..)| *name == "all").map_or("", |_| "all");
+        samples.environment.set(super::TOGETHER, together);
+        let secondary = vec!["max_rss".to_owned()];
+        let plan = Plan::sequential(0.95, Threshold::Relative(0.01), 1);
+        let stop = StopRule::Fixed { blocks: 24 };
+        samples.plan = Some(Plan { secondary, stop, ..plan });
+        samples.stop = Some(StopReason::Blocks);
+        let analysis = assay_analysis::analyse(&samples, &Options::default()).unwrap();
+        let wide = Screen { width: 100, color: false, unicode: true, whole: false };
+        terminal::render(&analysis, Shown::default(), &wide)
+    }
+
+    #[test]
+    fn which_settings_to_use_stands_in_the_first_sentence() {
+        let shown = screen(&[
+            ("none", [3.0, 1.0, 0.5], 5e7),
+            ("gc=off", [2.5, 0.9, 0.2], 9e7),
+            ("hash-cost=min", [2.2, 0.2, 0.5], 5e7),
+            ("pg.fsync=off", [3.0, 1.0, 0.5], 5e7),
+            ("all", [1.6, 0.1, 0.2], 9e7),
+        ]);
+        let first = "use gc=off and hash-cost=min; pg.fsync=off does nothing that matters";
+        assert!(shown.starts_with(first), "{shown}");
+        assert!(shown.contains("for that gc=off takes 1.8 × the memory"), "{shown}");
+        assert!(shown.contains("by hash-cost=min gain most: Users: signs in ("), "{shown}");
+        assert!(!shown.contains("one by one"), "{shown}");
+    }
+
+    #[test]
+    fn settings_that_gain_the_same_seconds_are_told() {
+        let shown = screen(&[
+            ("none", [3.0, 1.0, 0.5], 5e7),
+            ("pg.fsync=off", [1.5, 0.2, 0.2], 5e7),
+            ("pg.synchronous_commit=off", [1.6, 0.3, 0.2], 5e7),
+            ("all", [1.5, 0.2, 0.2], 5e7),
+        ]);
+        assert!(shown.contains("some gain the same seconds"), "{shown}");
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_recommended() {
+        let shown = screen(&[("none", [3.0, 1.0, 0.5], 5e7), ("yjit=on", [3.3, 1.1, 0.6], 5e7)]);
+        let first = "none of the settings is known to help; yjit=on makes it slower";
+        assert!(shown.starts_with(first), "{shown}");
+    }
+}
