@@ -105,6 +105,8 @@ fn of(verb: &str) -> Option<&'static [&'static str]> {
             "causes",
             "rev",
             "build",
+            "toggle",
+            "with",
             "runs",
             "time",
             "timeout",

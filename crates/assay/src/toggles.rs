@@ -7,6 +7,7 @@
 mod servers;
 
 use crate::run_error::RunError;
+use crate::tests::Setting;
 use crate::{output, store};
 use anyhow::{Context, bail, ensure};
 use assay_data::{Action, Finding, Severity};
@@ -18,9 +19,13 @@ use assay_measure::{Command, Runner};
 use assay_suites::toggles::sides::{Added, Side, sides};
 use assay_suites::toggles::{FILES, ServerFrom, ServerKind, Suite, Toggle};
 use servers::Servers;
+use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
+use std::rc::Rc;
 
+pub(crate) use assay_suites::toggles::language_of;
+pub(crate) use assay_suites::toggles::sides::Side as Combination;
 pub(crate) use servers::mend;
 
 /// What is asked of settings and servers.
@@ -78,15 +83,22 @@ impl With {
 
 impl ToggleArgs {
     /// Whether anything is asked for.
-    pub fn is_asked(&self) -> bool {
-        !self.toggle.is_empty() || !self.with.is_empty()
+    ///
+    /// # Errors
+    /// When a server of one's own is named, and nothing is to be set there.
+    pub fn is_asked(&self) -> anyhow::Result<bool> {
+        ensure!(
+            self.server.is_empty() || !self.toggle.is_empty(),
+            "--server names a server whose settings --toggle may change, and there is no --toggle"
+        );
+        Ok(!self.toggle.is_empty() || !self.with.is_empty())
     }
 
     /// What is written down of the toggles.
     ///
     /// # Errors
     /// With the one that is none.
-    pub fn read(&self) -> anyhow::Result<Vec<Toggle>> {
+    fn read(&self) -> anyhow::Result<Vec<Toggle>> {
         let read =
             |given: &String| Toggle::read(given).with_context(|| format!("--toggle {given}"));
         self.toggle.iter().map(read).collect()
@@ -221,8 +233,30 @@ impl Toggled {
     ///
     /// # Errors
     /// When a server of the user's own can't be set to what it was; then the next run tries again.
-    pub fn close(mut self) -> anyhow::Result<()> {
+    pub fn close(&mut self) -> anyhow::Result<()> {
         self.servers.put_back()
+    }
+
+    /// The name of the side with all settings together; empty where there is none. `None` where no settings are compared.
+    pub fn together(&self) -> Option<&str> {
+        let last = self.sides.last().filter(|_| self.sides.len() > 1)?;
+        Some(if last.on.len() > 1 { &last.name } else { "" })
+    }
+}
+
+/// The settings of one of the sides, as the runs of its suite have them.
+pub(crate) struct OfSide {
+    pub toggled: Rc<RefCell<Toggled>>,
+    pub side: usize,
+}
+
+impl Setting for OfSide {
+    fn apply(&mut self) -> Result<(), RunError> {
+        self.toggled.borrow_mut().apply(self.side)
+    }
+
+    fn undo(&mut self) -> Result<(), RunError> {
+        self.toggled.borrow_mut().undo(self.side)
     }
 }
 

@@ -134,6 +134,18 @@ pub enum ServerFrom {
     Named,
 }
 
+/// What the tests of a framework are written in, in lower case; `None` where a framework runs tests of any language, or is not known.
+pub fn language_of(framework: &str) -> Option<&'static str> {
+    Some(match framework {
+        "rspec" | "minitest" | "test-unit" => "ruby",
+        "pytest" | "unittest" => "python",
+        "go" => "go",
+        "cargo" | "nextest" => "rust",
+        "jest" | "vitest" | "node" => "javascript",
+        _ => return None,
+    })
+}
+
 /// What is known of a suite before it runs.
 #[derive(Clone, Debug, Default)]
 pub struct Suite<'a> {

@@ -212,14 +212,14 @@ fn command(request: &Request, side: &Side) -> Result<Command, RunError> {
     let known = |env: &BTreeMap<String, String>, name: &str| {
         env.get(name).cloned().or_else(|| std::env::var(name).ok()).filter(|own| !own.is_empty())
     };
-    for (name, value) in &request.env {
+    for (name, value) in side.added.env.iter().chain(&request.env) {
         env.insert(name.clone(), value.clone());
     }
-    for (name, value) in &request.options {
+    for (name, value) in side.added.options.iter().chain(&request.options) {
         let own = known(&env, name).map_or(value.clone(), |own| format!("{own} {value}"));
         env.insert(name.clone(), own);
     }
-    for (name, value) in &request.paths {
+    for (name, value) in side.added.paths.iter().chain(&request.paths) {
         let own = known(&env, name).map_or(value.clone(), |own| format!("{value}:{own}"));
         env.insert(name.clone(), own);
     }

@@ -1,6 +1,7 @@
 //! The sides of a comparison of suites: a command with its environment and directory, and what is set before each of its runs and undone after it.
 
 use crate::run_error::RunError;
+use assay_suites::toggles::sides::Added;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -30,6 +31,8 @@ pub(crate) struct Side {
     pub argv: Vec<OsString>,
     /// Variables added to the environment.
     pub env: Vec<(String, String)>,
+    /// What leads to servers and switches settings on: paths and passwords of this run alone, which are never recorded.
+    pub added: Added,
     /// Where it runs; `None`: here.
     pub directory: Option<PathBuf>,
     /// What is set before each of its runs, in this order, and undone after it, in the other one.
@@ -39,7 +42,14 @@ pub(crate) struct Side {
 impl Side {
     /// A command as it is, here.
     pub fn new(name: impl Into<String>, argv: Vec<OsString>) -> Self {
-        Self { name: name.into(), argv, env: Vec::new(), directory: None, settings: Vec::new() }
+        Self {
+            name: name.into(),
+            argv,
+            env: Vec::new(),
+            added: Added::default(),
+            directory: None,
+            settings: Vec::new(),
+        }
     }
 
     /// The command on one line.

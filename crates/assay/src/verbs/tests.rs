@@ -23,6 +23,7 @@ Examples:
   assay tests -- bundle exec rspec              where do the seconds go?
   assay tests --runs 20 -- pytest               in random orders: which tests fail at times?
   assay tests --rev main --rev . -- go test ./...    is the suite slower than on main?
+  assay tests --with postgres --toggle pg.fsync=off --toggle hash-cost=min -- rspec    which settings help?
   assay tests log log/test.log                  which tests write most into it?
   assay tests log --marker '=== RUN +(.*)' -    the same of Go"
 )]

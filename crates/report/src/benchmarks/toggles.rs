@@ -12,12 +12,11 @@ use crate::number::{self, Column};
 use crate::terminal::said;
 use crate::words::{listed, quoted};
 use assay_analysis::{Analysis, Comparison, Scale, Verdict};
+use assay_data::samples::WHOLE_SUITE;
 use assay_data::{Metric, Unit};
 
 /// The fact that says that the sides are settings: the name of the side with all of them together, or nothing where there is none.
 pub const TOGETHER: &str = "toggles_together";
-/// The row of the whole.
-const WHOLE: &str = "(whole suite)";
 /// The metric of memory.
 const MEMORY: &str = "max_rss";
 /// So many tests are named that gain most by a setting.
@@ -44,7 +43,7 @@ fn together(suite: &Analysis) -> Option<&str> {
 }
 
 fn is_whole(suite: &Analysis, c: &Comparison) -> bool {
-    suite.row_of(c).name == WHOLE
+    suite.row_of(c).name == WHOLE_SUITE
 }
 
 /// The settings, and the side with all of them together.
@@ -253,6 +252,7 @@ mod tests {
     use crate::benchmarks::Shown;
     use crate::terminal::{self, Screen};
     use assay_analysis::analysis::Options;
+    use assay_data::samples::WHOLE_SUITE;
     use assay_data::{
         Metric, Observation, Plan, Row, Samples, StopReason, StopRule, Subject, Threshold, Unit,
     };
@@ -264,7 +264,7 @@ mod tests {
     fn screen(sides: &[Takes]) -> String {
         let metrics = vec![Metric::wall(), Metric::lower("max_rss", Unit::Byte)];
         let mut samples = Samples::new(metrics);
-        for name in [super::WHOLE, "Users: signs in", "Pages: shows all"] {
+        for name in [WHOLE_SUITE, "Users: signs in", "Pages: shows all"] {
             let noun = Some("test".to_owned());
             samples.rows.push(Row { name: name.to_owned(), noun, ..Row::default() });
         }

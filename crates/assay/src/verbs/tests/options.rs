@@ -3,6 +3,7 @@
 use crate::args::{JudgeArgs, seconds};
 use crate::resume::RecordArgs;
 use crate::seed;
+use crate::toggles::ToggleArgs;
 use crate::verbs::compare::suite::SuiteArgs;
 use clap::ValueEnum;
 use std::ffi::OsString;
@@ -20,6 +21,9 @@ pub(crate) struct SuiteRunArgs {
 
     #[command(flatten)]
     pub revisions: RevisionArgs,
+
+    #[command(flatten)]
+    pub toggles: ToggleArgs,
 
     #[command(flatten)]
     pub when: WhenArgs,

@@ -9,17 +9,22 @@ use crate::record::Record;
 use crate::resume;
 use crate::revisions::{self, NO_BUILD, Prepared, Wanted as Revisions};
 use crate::run_error::RunError;
-use crate::tests::{Asker, Side, Suite, polluters};
+use crate::tests::{Asker, Setting, Side, Suite, polluters};
+use crate::toggles::{self, OfSide, Toggled};
 use crate::{Ending, history, output, present};
 use anyhow::{Context, bail};
 use assay_analysis::testing;
 use assay_data::plan::MAX_BLOCKS;
+use assay_data::samples::without_secrets;
 use assay_data::{Environment, Metric, Plan, Samples, StopReason, StopRule, assay_file};
 use assay_experiment::{Limits, Session, Standing};
 use assay_measure::{Command, environment, interrupt};
+use assay_report::benchmarks::toggles::TOGETHER;
 use assay_suites::frameworks;
 use assay_suites::{Call, Framework, Orders, Wanted};
+use std::cell::RefCell;
 use std::path::Path;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Of the intervals that the search for polluters does not look at.
@@ -64,14 +69,16 @@ fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
 }
 
 fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
-    let (sides, prepared) = sides(args)?;
     let call = Call::new(&args.command, Path::new("."));
     let framework = match &args.ask.framework {
         Some(name) => frameworks::by_name(name)?,
         None => frameworks::by_call(&call),
     };
+    let Sides { sides, prepared, toggled } = sides(args, framework.as_ref())?;
     if sides.len() < 2 && !args.judge.fail_if.is_empty() {
-        bail!("--fail-if: one suite, and nothing to compare it with: name two revisions (--rev)");
+        bail!(
+            "--fail-if: one suite, and nothing to compare it with: name two revisions (--rev), or a setting (--toggle)"
+        );
     }
     let plan = plan(args, sides.len(), recorded)?;
     let order = order(args, framework.as_ref(), sides.len())?;
@@ -89,6 +96,9 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let mut session = Session::<_, Record>::new(suite, move || clock.elapsed().as_secs_f64())
         .interrupted_by(|| interrupt::count() > 0);
     describe(&mut session.samples, environment, prepared.as_ref(), &session.source.sides);
+    if let Some(toggled) = &toggled {
+        describe_settings(&mut session.samples, &toggled.borrow());
+    }
     session.samples.started = Some(began.to_string());
     if args.record.keep.anonymous {
         session.samples.make_anonymous();
@@ -149,6 +159,10 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     {
         polluters(&mut session, &line);
     }
+    // What is over need not be kept up while pages are written.
+    if let Some(toggled) = &toggled {
+        toggled.borrow_mut().close()?;
+    }
     close(&mut session, &measured, Environment::default());
     let verdict = showing::show(args, &mut session)?;
     history::keep(&args.record, &session.samples, session.recorder.as_ref())?;
@@ -169,8 +183,14 @@ fn several(plan: &Plan) -> bool {
     !matches!(plan.stop, StopRule::Fixed { blocks: 1 })
 }
 
-/// The sides, and the revisions, if they are such.
-fn sides(args: &Args) -> anyhow::Result<(Vec<Side>, Option<Prepared>)> {
+/// The sides, with the revisions or the settings and servers that they are made of.
+struct Sides {
+    sides: Vec<Side>,
+    prepared: Option<Prepared>,
+    toggled: Option<Rc<RefCell<Toggled>>>,
+}
+
+fn sides(args: &Args, framework: &dyn Framework) -> anyhow::Result<Sides> {
     let variable = |text: &String| -> anyhow::Result<(String, String)> {
         let (name, value) = text
             .split_once('=')
@@ -183,7 +203,13 @@ fn sides(args: &Args) -> anyhow::Result<(Vec<Side>, Option<Prepared>)> {
     if args.revisions.rev.is_empty() {
         command.resolve()?;
         let side = Side { env, ..Side::new("suite", args.command.clone()) };
-        return Ok((vec![side], None));
+        let (sides, toggled) = toggled(args, framework, side)?;
+        return Ok(Sides { sides, prepared: None, toggled });
+    }
+    if args.toggles.is_asked()? {
+        bail!(
+            "--rev compares revisions, --toggle and --with are for the suite as it is here: leave out one of them"
+        );
     }
     let wanted = Revisions {
         revisions: &args.revisions.rev,
@@ -204,7 +230,41 @@ fn sides(args: &Args) -> anyhow::Result<(Vec<Side>, Option<Prepared>)> {
         ..Side::new(name.clone(), command.argv.clone())
     };
     let sides = names.iter().zip(&prepared.commands).map(side).collect();
-    Ok((sides, Some(prepared)))
+    Ok(Sides { sides, prepared: Some(prepared), toggled: None })
+}
+
+/// The sides that settings make of one, with what applies them; the side alone where nothing is asked for.
+fn toggled(
+    args: &Args,
+    framework: &dyn Framework,
+    side: Side,
+) -> anyhow::Result<(Vec<Side>, Option<Rc<RefCell<Toggled>>>)> {
+    if !args.toggles.is_asked()? {
+        return Ok((vec![side], None));
+    }
+    toggles::mend(&args.toggles.server);
+    let language = toggles::language_of(framework.name());
+    let toggled = Rc::new(RefCell::new(Toggled::prepare(&args.toggles, language)?));
+    let prepared = toggled.borrow();
+    let alone = prepared.sides.len() < 2;
+    let of_one = |(index, own): (usize, &toggles::Combination)| {
+        let setting = OfSide { toggled: Rc::clone(&toggled), side: index };
+        let setting: Rc<RefCell<dyn Setting>> = Rc::new(RefCell::new(setting));
+        let name = if alone { side.name.clone() } else { own.name.clone() };
+        let (added, settings) = (prepared.added(index), vec![setting]);
+        Side { name, added, settings, ..side.clone() }
+    };
+    let sides = prepared.sides.iter().enumerate().map(of_one).collect();
+    drop(prepared);
+    Ok((sides, Some(toggled)))
+}
+
+/// What a record says of settings that are compared, and of those that could not be had.
+fn describe_settings(samples: &mut Samples, toggled: &Toggled) {
+    samples.findings.extend(toggled.findings.iter().cloned());
+    if let Some(together) = toggled.together() {
+        samples.environment.set(TOGETHER, together);
+    }
 }
 
 /// What is decided before the first run.
@@ -257,7 +317,7 @@ fn describe(
         let names = sides.iter().map(|side| side.name.clone());
         prepared.record(names, &mut samples.environment);
     }
-    samples.argv = present::argv();
+    samples.argv = present::argv().iter().map(|word| without_secrets(word)).collect();
 }
 
 /// Sets the frameworks, as their runs told them, as facts; one that all sides share once.
