@@ -31,8 +31,11 @@ everything() {
     command -v unicorn >/dev/null || missing="$missing unicorn"
     command -v thin >/dev/null || missing="$missing thin"
     [ -x /usr/sbin/nginx ] || command -v nginx >/dev/null || missing="$missing nginx"
-    # A server for the tests of `assay history`.
+    # Servers for the tests of `assay history` and of `assay tests --with`, and what the example with the latter needs.
     ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgresql"
+    command -v redis-server >/dev/null || missing="$missing redis-server"
+    ruby -e 'require "pg"' 2>/dev/null || missing="$missing ruby-pg"
+    ruby -e 'require "sequel"' 2>/dev/null || missing="$missing ruby-sequel"
     command -v openssl >/dev/null || missing="$missing openssl"
     ruby -e 'require "rack"' 2>/dev/null || missing="$missing ruby-rack"
     command -v python3 >/dev/null || missing="$missing python3"

@@ -21,7 +21,7 @@ use crate::search::Search;
 use crate::slices::{self, Answers};
 use crate::testing::{self, Testing};
 use crate::verdict::Verdict;
-use assay_data::samples::BlockRow;
+use assay_data::samples::{BlockRow, WHOLE_SUITE};
 use assay_data::{
     Design, Environment, Finding, Metric, Outcome, Plan, Row, Samples, Side, StopReason, Threshold,
 };
@@ -242,8 +242,16 @@ pub fn analyse_telling(
     let mut distribution = SignedRankDistribution::default();
     let end = end_of(samples.stop, &samples.findings);
     let mixed = samples.findings.iter().any(|f| f.code == checks::RESUMED_DIFFERENT);
+    let is_whole = |member: &&Member<'_>| {
+        samples.row_of(&samples.subjects[member.question.of]).name == WHOLE_SUITE
+    };
     let mut decided = |members: &[Member<'_>]| -> Vec<Comparison> {
-        let found = family::decide(members, options.adjust, &mut distribution);
+        let (wholes, others): (Vec<_>, Vec<_>) = members.iter().partition(is_whole);
+        let mut family =
+            |members: &[_]| family::decide(members, options.adjust, &mut distribution).into_iter();
+        let (mut wholes, mut others) = (family(&wholes), family(&others));
+        let own = |member| if is_whole(&member) { wholes.next() } else { others.next() };
+        let found: Vec<Comparison> = members.iter().filter_map(own).collect();
         if mixed { found.into_iter().map(Comparison::withheld).collect() } else { found }
     };
     let question = |plan, metric: usize, of, against| {

@@ -62,7 +62,8 @@ pub enum Reach {
 /// Where a server has its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
-    /// In the directory for temporary files; where that is memory, in `/var/tmp`, unless that is memory, too.
+    /// In the directory for temporary files; where that is memory, in `/var/tmp`, unless that is memory, too. As root it must be one that
+    /// everybody can get to.
     Disk,
     /// In memory.
     Memory,
@@ -202,8 +203,9 @@ impl Throwaway {
     /// # Errors
     /// [`ServersError`], with the end of the server's log where that says why.
     pub fn start(kind: Kind, reach: Reach, medium: Medium) -> Result<Self, ServersError> {
+        let is_root = rustix::process::geteuid().is_root();
         let place = match medium {
-            Medium::Disk => place_on_disk(),
+            Medium::Disk => place_on_disk(is_root),
             Medium::Memory => PathBuf::from(MEMORY),
         };
         let no_place = |source| {
@@ -214,10 +216,7 @@ impl Throwaway {
         if medium == Medium::Memory && !in_memory {
             return Err(no_place(io::Error::other("it is no memory")));
         }
-        let user = match rustix::process::geteuid().is_root() {
-            true => Some(other_user(kind)?),
-            false => None,
-        };
+        let user = if is_root { Some(other_user(kind)?) } else { None };
         let room = Room::below(&place).map_err(no_place)?;
         if let Some((user, group)) = user {
             room.give_to(user, group).map_err(no_place)?;
@@ -273,12 +272,25 @@ impl Drop for Throwaway {
     }
 }
 
-/// The directory for temporary files, unless that is memory and there is one that is not.
-fn place_on_disk() -> PathBuf {
+/// The directory for temporary files, unless that is memory, or a server that runs as another user can't get there: then one that everybody
+/// has, if it is better.
+fn place_on_disk(as_other: bool) -> PathBuf {
     let temporary = std::env::temp_dir();
     let temporary = std::path::absolute(&temporary).unwrap_or(temporary);
-    let other = PathBuf::from("/var/tmp");
-    if is_memory(&temporary) && other.is_dir() && !is_memory(&other) { other } else { temporary }
+    let everybodys = ["/var/tmp", "/tmp"].map(PathBuf::from);
+    let known = || [&temporary].into_iter().chain(&everybodys);
+    let is_reached = |place: &&PathBuf| place.is_dir() && (!as_other || is_everybodys(place));
+    let best = known().filter(is_reached).find(|place| !is_memory(place));
+    best.or_else(|| known().find(is_reached)).unwrap_or(&temporary).clone()
+}
+
+/// Whether everybody can get to a directory.
+fn is_everybodys(directory: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let passes = |place: &Path| {
+        std::fs::metadata(place).is_ok_and(|found| found.permissions().mode() & 0o001 != 0)
+    };
+    directory.ancestors().all(passes)
 }
 
 fn is_memory(directory: &Path) -> bool {

@@ -1,7 +1,8 @@
 //! A family of comparisons: all that share the error which is allowed, decided together.
 //!
 //! The comparisons of the primary metric are one family, those of all secondary metrics another, so that counters nobody asked for do
-//! not cost the verdicts on the times anything. Both procedures of sharing work on levels instead of p-values, so that the printed
+//! not cost the verdicts on the times anything. Of a suite of tests the whole is a family of its own: a verdict on it must not take the more
+//! runs the more tests there are. Both procedures of sharing work on levels instead of p-values, so that the printed
 //! interval is the one that decided. Holm's: all at one m-th; every direction found leaves the others a larger share. Benjamini and
 //! Hochberg's: the largest R for which R directions are known at R/m of the level, found from above; it is the step-up procedure, since
 //! a direction is known at a level exactly when its p-value is below it. A comparison without a direction at the whole level is not
@@ -53,18 +54,19 @@ impl Member<'_> {
 
 /// Decides every member at its share of the error. O(members · rounds · cost of a decision).
 pub(super) fn decide(
-    members: &[Member<'_>],
+    members: &[&Member<'_>],
     adjust: Adjust,
     distribution: &mut SignedRankDistribution,
 ) -> Vec<Comparison> {
     // Counts that are known take nothing of the error.
-    let uncertain: Vec<&Member<'_>> = members.iter().filter(|m| !m.pair.is_certain()).collect();
+    let uncertain: Vec<&Member<'_>> =
+        members.iter().copied().filter(|m| !m.pair.is_certain()).collect();
     let mut shared = shares(&uncertain, adjust, distribution).into_iter();
     let mut decided = |member: &Member<'_>| {
         let share = if member.pair.is_certain() { 1.0 } else { shared.next().unwrap_or(1.0) };
         member.pair.compare(Question { share, ..member.question }, distribution)
     };
-    members.iter().map(&mut decided).collect()
+    members.iter().map(|member| decided(member)).collect()
 }
 
 /// For every member by what its level is divided, at least 1.

@@ -9,7 +9,7 @@ use crate::commands::{self, Prepared};
 use crate::known_work::{self, SEED};
 use crate::progress::Progress;
 use crate::run_error::RunError;
-use crate::{Ending, knobs, output, present};
+use crate::{Ending, knobs, output, present, toggles};
 use assay_analysis::machine::findings;
 use assay_analysis::{policy, spread};
 use assay_data::{Action, Environment, Finding, Samples, Severity, Source, StopReason};
@@ -63,6 +63,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     interrupt::install()?;
     knobs::mend();
+    toggles::mend(&[]);
     if args.fix { fix(args) } else { examine(args) }
 }
 

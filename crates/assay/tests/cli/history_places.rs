@@ -6,7 +6,7 @@ use crate::room::{finish, start, until};
 use server::Server;
 
 #[path = "../../../history/src/tests/server.rs"]
-mod server;
+pub mod server;
 
 /// Where nobody must find the password.
 fn with_password(address: &str) -> String {

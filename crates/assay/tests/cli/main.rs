@@ -45,3 +45,4 @@ mod showing;
 mod simulating;
 mod suites;
 mod test_suites;
+mod toggling;

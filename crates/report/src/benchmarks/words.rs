@@ -88,6 +88,9 @@ pub(crate) fn sureness(suite: &Analysis) -> String {
     let family: usize = suite.primary_tables().map(|table| table.rows.len()).sum();
     let how = match suite.adjust {
         _ if family < 2 => format!("{sure} confidence"),
+        Adjust::Holm if suite.rows.iter().any(|row| row.name == WHOLE_SUITE) => {
+            format!("{sure} confidence for all whole suites together, and for all tests")
+        }
         Adjust::Holm => format!("{sure} confidence for all statements together"),
         Adjust::FalseDiscovery => {
             format!("on average at most {error} of the reported differences are wrong")

@@ -131,7 +131,8 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         (2.., None) => CEILING.max(block * FEWEST_RUNS),
         _ => 0.0,
     };
-    session.begin(&plan, deciding, Limits { ceiling_seconds, sharing: usize::from(count > 1) });
+    // The whole shares its error with no test.
+    session.begin(&plan, deciding, Limits { ceiling_seconds, sharing: 0 });
     let done = match recorded {
         None => {
             session.recorder = Record::open(&args.record.keep, &began, &session.samples);
