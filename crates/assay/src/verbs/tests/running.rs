@@ -161,15 +161,20 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         polluters(&mut session, &line);
     }
     // What is over need not be kept up while pages are written.
-    if let Some(toggled) = &toggled {
-        toggled.borrow_mut().close()?;
-    }
+    let restored = toggled.map_or(Ok(()), |own| own.borrow_mut().close());
     close(&mut session, &measured, Environment::default());
     let verdict = showing::show(args, &mut session)?;
     history::keep(&args.record, &session.samples, session.recorder.as_ref())?;
     let must_save = args.record.names_a_file();
     let named = session.recorder.as_ref().filter(|_| must_save);
-    Ok(ending(measured, verdict, named))
+    let ended = ending(measured, verdict, named);
+    Ok(match restored {
+        Ok(()) => ended,
+        Err(error) => {
+            output::error(&error);
+            Ending::InputError
+        }
+    })
 }
 
 /// Of a suite of which nothing was measured.
