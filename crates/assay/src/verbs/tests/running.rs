@@ -209,8 +209,7 @@ fn sides(args: &Args, framework: &dyn Framework) -> anyhow::Result<Sides> {
     if args.revisions.rev.is_empty() {
         command.resolve()?;
         let side = Side { env, ..Side::new("suite", args.command.clone()) };
-        let (sides, toggled) = toggled(args, framework, side)?;
-        return Ok(Sides { sides, prepared: None, toggled });
+        return toggled(args, framework, side);
     }
     if args.toggles.is_asked()? {
         bail!(
@@ -240,13 +239,9 @@ fn sides(args: &Args, framework: &dyn Framework) -> anyhow::Result<Sides> {
 }
 
 /// The sides that settings make of one, with what applies them; the side alone where nothing is asked for.
-fn toggled(
-    args: &Args,
-    framework: &dyn Framework,
-    side: Side,
-) -> anyhow::Result<(Vec<Side>, Option<Rc<RefCell<Toggled>>>)> {
+fn toggled(args: &Args, framework: &dyn Framework, side: Side) -> anyhow::Result<Sides> {
     if !args.toggles.is_asked()? {
-        return Ok((vec![side], None));
+        return Ok(Sides { sides: vec![side], prepared: None, toggled: None });
     }
     toggles::mend(&args.toggles.server);
     let language = toggles::language_of(framework.name());
@@ -262,7 +257,7 @@ fn toggled(
     };
     let sides = prepared.sides.iter().enumerate().map(of_one).collect();
     drop(prepared);
-    Ok((sides, Some(toggled)))
+    Ok(Sides { sides, prepared: None, toggled: Some(toggled) })
 }
 
 /// What a record says of settings that are compared, and of those that could not be had.
