@@ -205,7 +205,7 @@ impl Gathering {
 }
 
 /// By the runs that have them, in the order of their revisions: clocks go back.
-fn latest_first(events: &mut Vec<Event>) {
+fn latest_first(events: &mut [Event]) {
     let mut points: Vec<Point> = events.iter().map(|event| event.after.clone()).collect();
     let places = places(&mut points);
     events.sort_by_key(|event| std::cmp::Reverse(places.get(&key(&event.after)).copied()));

@@ -65,7 +65,7 @@ fn what_happened_to_all_benchmarks_is_one_event_and_says_what_narrows_it() {
         }
     });
     let told = events(&room);
-    let [event] = told["events"].as_array().unwrap().as_slice() else { panic!("{told}") };
+    let [event] = told["events"].as_array().unwrap().as_slice() else { unreachable!("{told}") };
     assert_eq!((&event["worse"], &event["better"]), (&3.into(), &0.into()));
     let names: Vec<&Value> =
         event["changes"].as_array().unwrap().iter().map(|change| &change["benchmark"]).collect();
@@ -130,7 +130,7 @@ fn clocks_that_go_back_leave_the_event_where_it_is() {
         *text = text.replace(&day(run), &day(RUNS - 1 - run));
     });
     let told = events(&room);
-    let [event] = told["events"].as_array().unwrap().as_slice() else { panic!("{told}") };
+    let [event] = told["events"].as_array().unwrap().as_slice() else { unreachable!("{told}") };
     assert_eq!((&event["worse"], &event["better"]), (&3.into(), &0.into()));
     assert!(event["commits"].as_u64().unwrap() <= 9, "{event}");
 }
