@@ -3,9 +3,13 @@
 //!
 //! Parts are means, for only means of parts sum to the mean of the whole; of tests, medians are told, as of everything else.
 
+mod timeline;
+
+pub use timeline::{Bar, BarOf, Lane, Timeline};
+
 use crate::describe::Description;
 use crate::policy;
-use assay_data::samples::{PLACE, TEST_TIME, WHOLE_SUITE, WORKERS};
+use assay_data::samples::{NOT_COMPARED, PLACE, TEST_TIME, WHOLE_SUITE, WORKERS};
 use assay_data::{Outcome, Samples};
 use assay_stats::proportion::wilson_interval;
 use assay_stats::{Interval, descriptive};
@@ -14,6 +18,9 @@ use std::collections::BTreeMap;
 /// Names of the parts of a suite's time, in the order of their kind; they sum to the whole.
 pub const PARTS: [&str; 9] =
     ["boot", "loading", "hooks", "setup", "body", "teardown", "gc", "ending", "unaccounted"];
+
+/// Those of them that tests have, too.
+pub const PHASES: [&str; 4] = ["setup", "body", "teardown", "gc"];
 
 /// What one side's suite is.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +45,8 @@ pub struct Testing {
     pub failing: Vec<Failing>,
     /// Names of the metrics of causes that are known.
     pub causes: Vec<String>,
+    /// The run nearest to the median time, by process and moment; `None` where no moments were told.
+    pub timeline: Option<Timeline>,
 }
 
 /// A test's time.
@@ -45,8 +54,12 @@ pub struct Testing {
 pub struct TestTime {
     /// Its name.
     pub name: String,
+    /// What it stands in, the outermost first: its file, its class.
+    pub group: Vec<String>,
     /// Seconds.
     pub time: Description,
+    /// The medians of its setup, body, teardown and of the garbage collector within them, as far as they are told.
+    pub phases: BTreeMap<&'static str, f64>,
     /// Its share of the whole, in the median over runs.
     pub share: f64,
     /// The interval of that.
@@ -64,6 +77,8 @@ pub struct PartTime {
     pub seconds: f64,
     /// Its share of the whole.
     pub share: f64,
+    /// The same over runs. Its median does not sum to that of the whole.
+    pub described: Description,
 }
 
 /// What the first test of a run takes longer than when it comes later.
@@ -132,11 +147,14 @@ pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testin
     let mean = descriptive::mean(&times);
     let parts = PARTS.iter().filter_map(|&name| {
         let seconds = mean_of(name)?;
-        Some(PartTime { name, seconds, share: seconds / mean })
+        let values: Vec<f64> = by_subject.series(whole, metric(name)?).map(|(_, v)| v).collect();
+        let described = Description::of(&values, confidence)?;
+        Some(PartTime { name, seconds, share: seconds / mean, described })
     });
     let parts: Vec<PartTime> = parts.collect();
-    let known = ["wall", "cpu", "max_rss", TEST_TIME, WORKERS, PLACE];
-    let is_cause = |name: &&str| !known.contains(name) && !PARTS.contains(name);
+    let known = ["wall", "cpu", "max_rss", TEST_TIME];
+    let is_cause =
+        |name: &&str| ![&known[..], &NOT_COMPARED, &PARTS].iter().any(|own| own.contains(name));
     let causes: Vec<String> = samples
         .metrics
         .iter()
@@ -162,13 +180,16 @@ pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testin
                 by_subject.series(subject, place).map(|(o, value)| (block(o), value)).collect();
             first_costs(&series, &places, &mut first);
         }
-        let of_cause = |cause: &String| {
+        let median_of = |name: &str| {
             let values: Vec<f64> =
-                by_subject.series(subject, metric(cause)?).map(|(_, v)| v).collect();
-            Some((cause.clone(), Description::of(&values, confidence)?.median))
+                by_subject.series(subject, metric(name)?).map(|(_, v)| v).collect();
+            Some(Description::of(&values, confidence)?.median)
         };
+        let of_cause = |cause: &String| Some((cause.clone(), median_of(cause)?));
         tests.push(TestTime {
             name: name.clone(),
+            group: samples.row_of(&samples.subjects[subject]).group.clone(),
+            phases: PHASES.iter().filter_map(|&name| Some((name, median_of(name)?))).collect(),
             share: share.as_ref().map_or(0.0, |share| share.median),
             share_interval: share.and_then(|share| within_reach(share).median_interval),
             causes: causes.iter().filter_map(of_cause).collect(),
@@ -187,6 +208,7 @@ pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testin
         share(b).total_cmp(&share(a)).then_with(|| a.name.cmp(&b.name))
     });
     Some(Testing {
+        timeline: timeline::of(samples, &by_subject, (&subjects, whole), described.median),
         side: samples.sides[side].name.clone(),
         runs: times.len(),
         whole: described,

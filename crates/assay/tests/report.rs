@@ -336,11 +336,11 @@ fn the_flame_graph_of_a_profile_is_zoomed_and_searched() {
     let made = assay(directory.path(), &["profile", "p.collapsed", "-o", "p.html"]);
     assert!(made.status.success(), "{made:?}");
     let page = directory.path().join("p.html");
-    let using = "<script>const s=document.getElementById('search');s.value='^(parse|line)$';s.dispatchEvent(new Event('input'));\
-         document.body.setAttribute('data-found',document.querySelectorAll('#flame .found').length);\
-         document.body.setAttribute('data-matched',document.getElementById('matched').textContent);\
-         [...document.querySelectorAll('#flame button')].find(b=>b.textContent==='<load>').click();\
-         document.body.setAttribute('data-zoomed',[...document.querySelectorAll('#flame button')].map(b=>b.textContent.replace(/[<>]/g,'')).sort().join())</script>";
+    let using = "<script>const s=document.querySelector('.search');s.value='^(parse|line)$';s.dispatchEvent(new Event('input'));\
+         document.body.setAttribute('data-found',document.querySelectorAll('.flame .found').length);\
+         document.body.setAttribute('data-matched',document.querySelector('.matched').textContent);\
+         [...document.querySelectorAll('.flame button')].find(b=>b.textContent==='<load>').click();\
+         document.body.setAttribute('data-zoomed',[...document.querySelectorAll('.flame button')].map(b=>b.textContent.replace(/[<>]/g,'')).sort().join())</script>";
     let text = fs::read_to_string(&page).unwrap().replace("</body>", &format!("{using}</body>"));
     fs::write(&page, text).unwrap();
     let (dom, said) = browsed(&browser, directory.path(), &["--dump-dom"], &page);

@@ -29,8 +29,9 @@ pub use blocks::{BlockRow, InPass, Pass};
 pub use by_subject::BySubject;
 pub(crate) use keys::free_name;
 pub use metric::{
-    ALLOCATIONS, Better, ITERATIONS, Metric, NOT_COMPARED, OF_EVERY_RUN, PER_ITERATION, PLACE,
-    STEAL, TEST_TIME, VALGRIND_INSTRUCTIONS, WHOLE_SUITE, WORKERS,
+    ALLOCATIONS, BEGAN, Better, ENDED, ITERATIONS, Metric, NOT_COMPARED, OF_EVERY_RUN,
+    PER_ITERATION, PLACE, SPANS, STEAL, TEST_TIME, VALGRIND_INSTRUCTIONS, WHOLE_SUITE, WORKER,
+    WORKERS,
 };
 pub use parameter::ParameterValue;
 pub use series::Series;

@@ -24,6 +24,7 @@ use crate::protocol::{self, ChainOnPage};
 use crate::replication::ReplicationReport;
 use crate::scan;
 use crate::terminal;
+use crate::tests_run;
 use crate::words;
 use askama::Template;
 use assay_analysis::Analysis;
@@ -32,6 +33,7 @@ use assay_analysis::figures::Figures;
 use assay_analysis::protocol::{Protocol, Status};
 use assay_analysis::replication::{self, Replicated};
 use assay_analysis::series_summary::SeriesSummary;
+use assay_analysis::testing::Testing;
 use assay_data::{Design, Finding, Unit};
 pub(crate) use tables::{Row, Table, tone};
 
@@ -58,6 +60,8 @@ pub struct Material<'a> {
     pub summaries: &'a [SeriesSummary],
     /// What became of the results of an earlier run that this one repeats.
     pub repeats: Option<ReplicationReport<'a>>,
+    /// Of the runs of test suites what they come to, side by side; else empty.
+    pub tests: &'a [Testing],
 }
 
 /// The page.
@@ -67,6 +71,8 @@ pub struct Material<'a> {
 pub fn render(material: Material<'_>) -> Result<String, askama::Error> {
     let page = if material.analysis.is_suite() {
         benchmarks::page::render(material)
+    } else if !material.tests.is_empty() {
+        tests_run::page::render(material)
     } else {
         page(material).render()
     };
@@ -355,7 +361,7 @@ fn data_part(data: &Data) -> DataPart {
 }
 
 /// The day and the time of an RFC 3339 time, to the second.
-fn short_time(time: &str) -> String {
+pub(crate) fn short_time(time: &str) -> String {
     let (day, clock) = time.split_once('T').unwrap_or((time, ""));
     let clock = clock.trim_end_matches('Z').split('.').next().unwrap_or("");
     clean(format!("{day} {clock}").trim())

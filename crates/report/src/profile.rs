@@ -4,7 +4,7 @@
 //! Nothing is decided or computed here beyond the layout of a picture: shares, intervals and findings are those of
 //! [`assay_profiles`].
 
-mod boxes;
+pub(crate) mod boxes;
 pub mod difference;
 pub mod differential;
 pub mod differential_page;

@@ -1,7 +1,10 @@
 //! The runs of a test suite by themselves: the screen of `assay tests`. The slowest tests with their shares, where the time goes, which tests
 //! failed. Nothing is computed here.
 
+mod icicle;
 pub mod junit;
+pub(crate) mod page;
+mod waterfall;
 
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::layout::{Page, Tone};
@@ -11,8 +14,9 @@ use crate::remarks::{List, Remarks};
 use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::Interval;
-use assay_analysis::testing::{Failing, PartTime, TestTime, Testing};
+use assay_analysis::testing::{Failing, TestTime, Testing};
 use assay_data::{Finding, Unit};
+use std::collections::HashMap;
 
 /// Widest and narrowest names of tests.
 const WIDEST_NAME: usize = 60;
@@ -57,24 +61,48 @@ pub fn render(found: &Testing, shown: &Shown<'_>, screen: &Screen) -> String {
     page.finish()
 }
 
-fn head(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
+/// The tests that fail, by their names.
+struct OfStatus<'a>(HashMap<&'a str, &'a Failing>);
+
+impl<'a> OfStatus<'a> {
+    fn of(found: &'a Testing) -> Self {
+        Self(found.failing.iter().map(|test| (test.name.as_str(), test)).collect())
+    }
+
+    fn failing(&self, name: &str) -> Option<&'a Failing> {
+        self.0.get(name).copied()
+    }
+}
+
+/// `pytest 8.3.2: 312 tests in 2.134 s`, and the interval of that.
+fn headline(found: &Testing, framework: &str) -> (String, String) {
     let (time, interval) = with_interval(found.whole.median, found.whole.median_interval);
+    (format!("{framework}: {} in {time}", counted(found.tests.len(), "test")), interval)
+}
+
+fn head(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
+    let (head, interval) = headline(found, shown.framework);
     let runs = match found.runs {
         1 => "1 run".to_owned(),
         n => format!("{n} runs{}", shown.order),
     };
-    let head = format!("{}: {} in {time}", shown.framework, counted(found.tests.len(), "test"));
     page.paragraph(2, &[(Tone::Strong, head), (Tone::Quiet, format!("{interval}   ({runs})"))]);
+    if let Some(line) = failures(found) {
+        page.paragraph(4, &[(Tone::Bad, format!("  {line}"))]);
+    }
+}
+
+/// How many tests failed; `None` where all passed.
+fn failures(found: &Testing) -> Option<String> {
     let always = found.failing.iter().filter(|test| test.always()).count();
     let sometimes = found.failing.len() - always;
-    let line = match (always, sometimes) {
-        (0, 0) => return,
+    Some(match (always, sometimes) {
+        (0, 0) => return None,
         (n, 0) if found.runs == 1 => format!("{} failed", counted(n, "test")),
         (n, 0) => format!("{} failed in every run", counted(n, "test")),
         (0, n) => format!("{} failed in some runs", counted(n, "test")),
         (n, some) => format!("{} failed in every run, {some} in some", counted(n, "test")),
-    };
-    page.paragraph(4, &[(Tone::Bad, format!("  {line}"))]);
+    })
 }
 
 /// A median, and its interval in brackets.
@@ -170,8 +198,8 @@ fn columns(page: &Page, found: &Testing, rows: &[TestTime]) -> Vec<Cells> {
 }
 
 /// What a part is called, and what it is.
-fn told(part: &PartTime, is_told: bool) -> (&'static str, &'static str) {
-    match part.name {
+fn told_part(part: &str, is_told: bool) -> (&'static str, &'static str) {
+    match part {
         "boot" => ("start", "until the framework is there: interpreters, compilers"),
         "loading" => ("loading", "files of tests are loaded and collected"),
         "hooks" => ("hooks of groups", "what is set up once for a suite, a file, a group"),
@@ -191,7 +219,7 @@ fn parts(page: &mut Page, found: &Testing) {
     let all: Vec<f64> = found.parts.iter().map(|part| part.seconds.abs()).collect();
     let whole: f64 = found.parts.iter().map(|part| part.seconds).sum();
     let column = Column::new(&Unit::Second, &[&all[..], &[whole]].concat(), &[]);
-    let named: Vec<_> = found.parts.iter().map(|part| told(part, is_told)).collect();
+    let named: Vec<_> = found.parts.iter().map(|part| told_part(part.name, is_told)).collect();
     let mut names: Vec<String> = named.iter().map(|(name, _)| (*name).to_owned()).collect();
     let mut times: Vec<String> =
         found.parts.iter().map(|part| column.with_unit(part.seconds)).collect();

@@ -1,12 +1,13 @@
 "use strict";
 // Draws the flame graph anew for what is zoomed into, and marks what is searched for. Without it the still picture remains. Of two profiles
-// there are verdicts (marks), which give the colours, and the widths can be those of either.
-(() => {
-  const { names, nodes, unit, marks, plain, sides } = JSON.parse(document.getElementById("data").textContent);
-  const flame = document.getElementById("flame");
-  const told = document.getElementById("told");
-  const matched = document.getElementById("matched");
-  const search = document.getElementById("search");
+// there are verdicts (marks), which give the colours, and the widths can be those of either; of tests kinds give them, and the order stays.
+document.querySelectorAll(".boxes").forEach((graph) => {
+  const part = (name) => graph.querySelector("." + name);
+  const { names, nodes, unit, marks, plain, sides, kinds, whole } = JSON.parse(part("data").textContent);
+  const flame = part("flame");
+  const told = part("told");
+  const matched = part("matched");
+  const search = part("search");
   const ROW = 18;
   const NARROWEST = 1.5;
   const children = nodes.map(() => []);
@@ -17,7 +18,7 @@
       depth[index] = depth[parent] + 1;
     }
   });
-  children.forEach((list) => list.sort((a, b) => (names[nodes[a][0]] < names[nodes[b][0]] ? -1 : 1)));
+  if (!kinds) children.forEach((list) => list.sort((a, b) => (names[nodes[a][0]] < names[nodes[b][0]] ? -1 : 1)));
   // Where the amounts stand that are drawn: those of the second profile, or of the first.
   const NEW = 2;
   const OLD = 4;
@@ -36,6 +37,7 @@
   const markOf = (index) => (marks && nodes[index][1] >= 0 ? marks[nodes[index][5]] : undefined);
   const colour = (index) => {
     if (marks) return nodes[index][1] < 0 ? plain[0] : (markOf(index) || [plain[1]])[0];
+    if (kinds) return kinds[nodes[index][3]][0];
     if (nodes[index][3]) return "#7fb2e5";
     if (nodes[index][1] < 0) return "#d5d8dc";
     let hash = 0x811c9dc5;
@@ -48,7 +50,8 @@
   };
   const describe = (index) => {
     const name = names[nodes[index][0]];
-    if (!marks) return `${name}: ${amount(value(index))} (${percent(value(index))})`;
+    const kind = kinds && kinds[nodes[index][3]][1] ? ", " + kinds[nodes[index][3]][1] : "";
+    if (!marks) return `${name}: ${amount(value(index))} (${percent(value(index))})${kind}`;
     if (nodes[index][1] < 0) return `${name}: ${sides[drawn === NEW ? 1 : 0]}`;
     const both = `${percent(nodes[index][OLD], OLD)} → ${percent(nodes[index][NEW], NEW)}`;
     const mark = markOf(index);
@@ -111,16 +114,16 @@
         if (own && !under) sum += value(index);
         inside[index] = under || own;
       });
-      matched.textContent = `matched: ${percent(sum)} of the whole profile`;
+      matched.textContent = `matched: ${percent(sum)} of ${whole || "the whole profile"}`;
     }
     draw();
   }
 
   flame.classList.remove("still");
-  document.querySelector(".tools").hidden = false;
+  part("tools").hidden = false;
   search.addEventListener("input", find);
-  document.getElementById("reset").addEventListener("click", () => { zoomed = 0; draw(); });
-  const widths = document.getElementById("widths");
+  part("reset").addEventListener("click", () => { zoomed = 0; draw(); });
+  const widths = part("widths");
   if (widths) {
     widths.addEventListener("click", () => {
       // What is zoomed into may not be there on the other side.
@@ -135,4 +138,4 @@
   });
   addEventListener("resize", draw);
   draw();
-})();
+});

@@ -58,6 +58,7 @@ fn page(samples: &Samples) -> String {
         protocol: &[],
         summaries: &[],
         repeats: None,
+        tests: &[],
     };
     render(material).unwrap()
 }
@@ -346,6 +347,7 @@ fn a_protocol_stands_above_the_plots() {
         protocol: &chains,
         summaries: &[],
         repeats: None,
+        tests: &[],
     });
     let html = html.unwrap();
     let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}"));

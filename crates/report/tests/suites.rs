@@ -230,6 +230,7 @@ fn the_page_holds_every_benchmark_and_loads_nothing() {
         protocol: &[],
         summaries: &[],
         repeats: None,
+        tests: &[],
     });
     let page = page.unwrap();
     for text in

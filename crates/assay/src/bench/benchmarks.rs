@@ -195,7 +195,7 @@ impl<'a> Benchmarks<'a> {
             self.declared.rows.push(Row {
                 name: catalogue.benchmarks[benchmark].name.clone(),
                 label: readings.find_map(|reading| reading.label.clone()),
-                noun: None,
+                ..Row::default()
             });
         }
         let mut on = Vec::with_capacity(sides.len());

@@ -12,6 +12,7 @@ use assay_analysis::Analysis;
 use assay_analysis::figures::{Figures, of_comparisons, with_protocol};
 use assay_analysis::protocol::Protocol;
 use assay_analysis::series_summary::{self, Options, SeriesSummary};
+use assay_analysis::testing;
 use assay_data::Samples;
 use assay_data::publishing::publishable;
 use assay_report::benchmarks::pictured;
@@ -75,6 +76,7 @@ pub(crate) fn write(
     let work = Work::on_values(quiet, "drawing", samples.len(), 1 + outputs);
     work.begin("curves");
     let figures = with_protocol(samples, analysis, extras.protocol);
+    let tests = testing::of(samples, analysis.plan.confidence);
     let rows = match wanted.report.is_some() && analysis.is_suite() {
         true => of_comparisons(samples, analysis, &pictured(analysis)),
         false => Vec::new(),
@@ -84,6 +86,7 @@ pub(crate) fn write(
         let data = Data::of(samples, meta.file.clone());
         let command = present::argv();
         let (figures, rows, data, command) = (&figures, &rows, &data, &command);
+        let tests = &tests;
         let Extras { protocol, summaries, repeats } = extras;
         let mut drawn =
             if summaries.is_empty() { alone(analysis, samples, figures) } else { Vec::new() };
@@ -101,6 +104,7 @@ pub(crate) fn write(
             protocol,
             summaries,
             repeats,
+            tests,
         };
         html::render(material)
             .map_err(anyhow::Error::from)

@@ -2,15 +2,16 @@
 
 use super::{Asker, Ran, Side};
 use crate::run_error::RunError;
-use assay_data::samples::{PLACE, TEST_TIME, WHOLE_SUITE, WORKERS};
+use assay_data::samples::{BEGAN, ENDED, PLACE, SPANS, TEST_TIME, WHOLE_SUITE, WORKER, WORKERS};
 use assay_data::source::{
     Failure as Failed, Layout, Measured, Obstacle, OfRow, Purpose, RowResult, Source, Turn, Unit,
 };
 use assay_data::{
-    Action, Finding, Metric, Outcome, Row, Samples, Severity, Side as Compared, Subject, Unit as Of,
+    Action, Finding, Inner, Metric, Outcome, Row, Samples, Severity, Side as Compared, Subject,
+    Unit as Of,
 };
 use assay_measure::Outcome as Ended;
-use assay_suites::run::{Part, Test, TestStatus};
+use assay_suites::run::{Part, Span, Test, TestStatus};
 use assay_suites::{Framework, Order, Wanted};
 use std::collections::BTreeMap;
 
@@ -20,6 +21,8 @@ pub(crate) const WHOLE: &str = WHOLE_SUITE;
 const NOUN: &str = "test";
 /// So many tests have their message among the findings.
 const MOST_MESSAGES: usize = 20;
+/// What a process does beside tests is kept from this share of the time of its run: less is not to be seen in a picture of it.
+const SPAN_FROM: f64 = 0.0005;
 /// The metrics of a run as a whole; those of its parts follow.
 const OF_WHOLE: [&str; 5] = ["wall", "cpu", "max_rss", TEST_TIME, WORKERS];
 
@@ -60,6 +63,8 @@ pub(crate) struct Suite<'a> {
     pub told: Vec<Option<String>>,
     /// The last run of each side.
     pub last: Vec<Option<Ran>>,
+    /// What the processes of each run did beside tests.
+    pub spans: Vec<Inner>,
     metrics: Vec<Metric>,
     /// Runs that ended with an error although no test failed, by side: status and how many.
     oddly_ended: BTreeMap<(usize, String), u32>,
@@ -77,7 +82,7 @@ impl<'a> Suite<'a> {
         let told = vec![None; sides.len()];
         let last = sides.iter().map(|_| None).collect();
         let metrics = OF_WHOLE.iter().map(|&name| metric(name)).collect();
-        let (tests, oddly_ended, notes) = Default::default();
+        let (tests, spans, oddly_ended, notes) = Default::default();
         Self {
             sides,
             framework,
@@ -87,6 +92,7 @@ impl<'a> Suite<'a> {
             tests,
             told,
             last,
+            spans,
             metrics,
             oddly_ended,
             notes,
@@ -139,10 +145,14 @@ impl<'a> Suite<'a> {
             Ended::Exited(status) => Outcome::Exit(status),
             _ => Outcome::Exit(1),
         };
-        RowResult { values, ended, ..RowResult::default() }
+        let inner = spans(ran);
+        for (name, _) in &inner {
+            self.value(&mut values, name, Some(f64::NAN));
+        }
+        RowResult { values, inner, ended, ..RowResult::default() }
     }
 
-    fn test(&mut self, side: usize, place: usize, test: &Test) -> Option<RowResult> {
+    fn test(&mut self, side: usize, place: usize, test: &Test, began: f64) -> Option<RowResult> {
         let about = self.tests.entry(test.name.clone()).or_default();
         about.file = test.file.clone().or(about.file.take());
         about.id = test.id.clone().or(about.id.take());
@@ -167,10 +177,22 @@ impl<'a> Suite<'a> {
             self.value(&mut values, name, value);
         }
         self.value(&mut values, PLACE, Some(place as f64));
+        let moment = |at: Option<f64>| at.map(|at| rounded(at - began));
+        self.value(&mut values, BEGAN, moment(test.began));
+        // Most tests last as long as they take; those in which their group was set up last longer.
+        let ended = test.ended.zip(test.began).filter(|(to, from)| to - from > seconds + 1e-4);
+        self.value(&mut values, ENDED, moment(ended.map(|(ended, _)| ended)));
+        let worker = Some(test.process as f64).filter(|_| test.process > 0);
+        self.value(&mut values, WORKER, worker);
         for (name, count) in &test.causes {
             self.value(&mut values, name, Some(*count));
         }
-        let row = Row { name: test.name.clone(), noun: Some(NOUN.to_owned()), ..Row::default() };
+        let row = Row {
+            name: test.name.clone(),
+            noun: Some(NOUN.to_owned()),
+            group: groups(test),
+            ..Row::default()
+        };
         Some(RowResult {
             row: OfRow::Discovered(row),
             values,
@@ -180,11 +202,48 @@ impl<'a> Suite<'a> {
     }
 }
 
+/// What a test stands in: its file, and its class or group where that is told and is another name.
+fn groups(test: &Test) -> Vec<String> {
+    let mut groups: Vec<String> = Vec::new();
+    let file = test.file.as_deref().map(|file| file.trim_start_matches("./"));
+    for group in file.into_iter().chain(test.group.as_deref()).filter(|group| !group.is_empty()) {
+        if groups.iter().all(|own| own != group) {
+            groups.push(group.to_owned());
+        }
+    }
+    groups
+}
+
+/// Whole microseconds: clocks of frameworks know no more, and a recording is the shorter.
+fn rounded(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
+}
+
+/// What the processes did beside tests, in the lists that [`SPANS`] names.
+fn spans(ran: &Ran) -> Vec<(String, Vec<f64>)> {
+    let began = ran.result.started_ns as f64 / 1e9;
+    let least = ran.result.wall_seconds * SPAN_FROM;
+    let seen: Vec<&Span> =
+        ran.run.spans.iter().filter(|span| span.ended - span.began >= least).collect();
+    if seen.is_empty() {
+        return Vec::new();
+    }
+    let part = |span: &&Span| Part::ALL.iter().position(|part| *part == span.part);
+    let lists = [
+        seen.iter().map(|span| part(span).unwrap_or_default() as f64).collect(),
+        seen.iter().map(|span| span.process as f64).collect(),
+        seen.iter().map(|span| rounded(span.began - began)).collect(),
+        seen.iter().map(|span| rounded(span.ended - began)).collect(),
+    ];
+    SPANS.iter().map(|name| (*name).to_owned()).zip(lists).collect()
+}
+
 /// A metric of a suite by its name. Causes that are times say so in their names.
 fn metric(name: &str) -> Metric {
     let unit = match name {
         "max_rss" => Of::Byte,
         "wall" | "cpu" => Of::Second,
+        name if name == BEGAN || name == ENDED || SPANS[2..].contains(&name) => Of::Second,
         name if name.ends_with("_time") => Of::Second,
         name if Part::ALL.iter().any(|part| part.name() == name) => Of::Second,
         _ => Of::One,
@@ -233,8 +292,15 @@ impl Source for Suite<'_> {
         let ran = self.run(turn.place, turn.block, turn.padding).map_err(RunError::obstacle)?;
         let side = turn.place;
         let mut rows = vec![self.whole(&ran)];
+        if turn.purpose == Purpose::Measure {
+            let (subject, block) = (side, turn.block);
+            let own = rows[0].inner.iter().cloned();
+            let own = own.map(|(metric, values)| Inner { subject, block, metric, values });
+            self.spans.extend(own);
+        }
+        let began = ran.result.started_ns as f64 / 1e9;
         for (place, test) in ran.run.tests.iter().enumerate() {
-            rows.extend(self.test(side, place, test));
+            rows.extend(self.test(side, place, test, began));
         }
         if turn.purpose == Purpose::Measure {
             let is_odd = !ran.result.outcome.is_success()

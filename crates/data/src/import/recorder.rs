@@ -107,7 +107,8 @@ impl<'a> Recorder<'a> {
         if let Some(&index) = self.benchmarks.get(name) {
             return index;
         }
-        let row = Row { name: name.to_owned(), label: label.map(str::to_owned), noun: None };
+        let label = label.map(str::to_owned);
+        let row = Row { name: name.to_owned(), label, ..Row::default() };
         let value =
             |(name, value): &(String, String)| (name.clone(), ParameterValue::from(value.as_str()));
         let parameters = parameters.iter().map(value).collect();

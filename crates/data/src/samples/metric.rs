@@ -97,6 +97,19 @@ pub const PER_ITERATION: &str = "/iteration";
 /// Name of the metric of a test's place in the order of its run, counted from 0.
 pub const PLACE: &str = "test_place";
 
+/// Name of the metric of when a test began, in seconds since its run did.
+pub const BEGAN: &str = "test_began";
+
+/// Name of the metric of when a test ended, likewise; missing where that is its beginning and its time together.
+pub const ENDED: &str = "test_ended";
+
+/// Name of the metric of the process that a test ran in, counted from 0; missing where that is the first.
+pub const WORKER: &str = "test_worker";
+
+/// Names of the metrics of what the processes of a suite do beside tests: kind (its place among the parts of the time), process, beginning
+/// and end. One run gives several values of each.
+pub const SPANS: [&str; 4] = ["span_part", "span_worker", "span_began", "span_ended"];
+
 /// Name of the metric of what all tests of a suite took together, over all processes.
 pub const TEST_TIME: &str = "test_time";
 
@@ -107,4 +120,6 @@ pub const WORKERS: &str = "test_workers";
 pub const WHOLE_SUITE: &str = "(whole suite)";
 
 /// Metrics that explain others and are not compared themselves, unless one of them is named to decide.
-pub const NOT_COMPARED: [&str; 4] = [STEAL, ITERATIONS, PLACE, WORKERS];
+pub const NOT_COMPARED: [&str; 11] = [
+    STEAL, ITERATIONS, PLACE, WORKERS, BEGAN, ENDED, WORKER, SPANS[0], SPANS[1], SPANS[2], SPANS[3],
+];

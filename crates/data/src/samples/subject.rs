@@ -33,6 +33,9 @@ pub struct Row {
     /// What such a row is called, in the singular, as in `function`; `None`: a benchmark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noun: Option<String>,
+    /// What it stands in, the outermost first, as in its file and its class, or its package. Empty where the tool tells of none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub group: Vec<String>,
 }
 
 /// What was measured: one row on one side, at certain values of the parameters.

@@ -174,6 +174,7 @@ fn new_rows(samples: &Samples, names: &[&str], keys: &[(usize, usize)]) -> Vec<R
                 name: if no_rest { NO_REST } else { names[row] }.to_owned(),
                 label: samples.label_of(subject).map(str::to_owned),
                 noun: samples.row_of(subject).noun.clone(),
+                group: samples.row_of(subject).group.clone(),
             }
         });
     }

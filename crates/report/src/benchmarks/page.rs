@@ -9,6 +9,7 @@ use crate::html::{self, Material, Plot, Table, fact, shell_line};
 use crate::names::clean;
 use crate::number::{self, Column};
 use crate::protocol::{self, ChainOnPage};
+use crate::tests_run::{self, page::SuiteOnPage};
 use askama::Template;
 use assay_analysis::analysis;
 use assay_analysis::figures::Figures;
@@ -25,6 +26,7 @@ struct Page {
     claims: Vec<(String, String)>,
     notes: Vec<String>,
     plots: Vec<Plot>,
+    suites: Vec<SuiteOnPage>,
     tables: Vec<Table>,
     tests: Vec<Table>,
     noun: String,
@@ -51,7 +53,8 @@ struct Pictures {
 /// # Errors
 /// When the template can't be filled, which would be a bug.
 pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
-    let Material { analysis: suite, shown, meta, command, protocol: chains, rows, .. } = material;
+    let Material { analysis: suite, shown, meta, command, protocol: chains, rows, tests, .. } =
+        material;
     let mut claims = Vec::new();
     let mut notes = Vec::new();
     for (index, table) in suite.primary_tables().enumerate() {
@@ -82,6 +85,7 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
         claims,
         notes,
         plots: plots.collect(),
+        suites: tests_run::page::suites(suite, tests),
         tables: suite.tables().map(|t| on_page(suite, &t, shown)).collect(),
         tests: all_table::on_page(suite, &suite.names()),
         noun: suite.noun.clone(),

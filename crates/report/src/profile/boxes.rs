@@ -1,17 +1,17 @@
-//! The boxes of flame graphs: where each stands, and how it is drawn as SVG. What a box means, its colour and its words are those of who
+//! The boxes of flame graphs and icicles: where each stands, and how it is drawn as SVG. What a box means, its colour and its words are those of who
 //! asks for it.
 
 use crate::names::clean;
 use std::fmt::Write;
 
 /// Width of a picture, in its own units.
-pub(super) const WIDTH: f64 = 1200.0;
-pub(super) const MARGIN: f64 = 10.0;
+pub(crate) const WIDTH: f64 = 1200.0;
+pub(crate) const MARGIN: f64 = 10.0;
 const ROW: f64 = 17.0;
 const FONT: f64 = 11.0;
 /// About the width of a character of that size.
-pub(super) const CHARACTER: f64 = 6.2;
-/// Narrower boxes are left out: nobody could see them.
+pub(crate) const CHARACTER: f64 = 6.2;
+/// Of boxes of functions.
 const NARROWEST: f64 = 0.25;
 
 /// Dark surroundings get a dark ground; the boxes are light in both, with dark text.
@@ -19,31 +19,39 @@ const STYLE: &str = "<style>.ground{fill:#fff}.text{fill:#1c1c1e}.quiet{fill:#5a
 @media (prefers-color-scheme:dark){.ground{fill:#15171a}.text{fill:#e9eaec}.quiet{fill:#a3a9b1}}</style>\n";
 
 /// A node that can be seen.
-pub(super) struct Placed {
+pub(crate) struct Placed {
     pub node: usize,
     pub x: f64,
     pub width: f64,
 }
 
 /// What a tree must tell of its nodes to be laid out; the root is node 0.
-pub(super) trait Layers {
+pub(crate) trait Layers {
     /// What its width stands for.
     fn amount(&self, node: usize) -> f64;
     /// The nodes that stand on it.
     fn children(&self, node: usize) -> &[usize];
     /// How far from the root.
     fn depth(&self, node: usize) -> usize;
+    /// Narrower boxes are left out: nobody could see them.
+    fn narrowest(&self) -> f64 {
+        NARROWEST
+    }
+    /// Whether the root stands on top, as icicles hang; else at the bottom, as flames do.
+    fn hangs(&self) -> bool {
+        false
+    }
 }
 
 /// Where every node that can be seen stands.
-pub(super) fn layout(tree: &impl Layers) -> Vec<Placed> {
+pub(crate) fn layout(tree: &impl Layers) -> Vec<Placed> {
     let total = tree.amount(0);
     let scale = if total > 0.0 { (WIDTH - 2.0 * MARGIN) / total } else { 0.0 };
     let mut boxes = Vec::new();
     let mut open = vec![(0, MARGIN)];
     while let Some((node, x)) = open.pop() {
         let width = tree.amount(node) * scale;
-        if width < NARROWEST {
+        if width < tree.narrowest() {
             continue;
         }
         boxes.push(Placed { node, x, width });
@@ -57,7 +65,7 @@ pub(super) fn layout(tree: &impl Layers) -> Vec<Placed> {
 }
 
 /// What is written on a box and told where it is pointed at.
-pub(super) struct Words {
+pub(crate) struct Words {
     pub fill: String,
     pub told: String,
     pub name: String,
@@ -65,8 +73,8 @@ pub(super) struct Words {
     pub behind: String,
 }
 
-/// A picture: a title, lines about it, what `head` draws below them in so much height, then the boxes, the root at the bottom as flames do.
-pub(super) fn picture(
+/// A picture: a title, lines about it, what `head` draws below them in so much height, then the boxes.
+pub(crate) fn picture(
     tree: &impl Layers,
     title: &str,
     about: &[String],
@@ -98,7 +106,9 @@ pub(super) fn picture(
     out.push_str(head);
     for b in &boxes {
         let words = words(b.node);
-        let y = top + (deepest - tree.depth(b.node)) as f64 * ROW;
+        let depth = tree.depth(b.node);
+        let layer = if tree.hangs() { depth } else { deepest - depth };
+        let y = top + layer as f64 * ROW;
         let _never = write!(
             out,
             "<g><title>{}</title><rect x=\"{:.2}\" y=\"{y}\" width=\"{:.2}\" height=\"{}\" rx=\"1\" fill=\"{}\"/>",
@@ -126,7 +136,7 @@ pub(super) fn picture(
 }
 
 /// Where the space below the lines about a picture begins.
-pub(super) fn below(about: &[String]) -> f64 {
+pub(crate) fn below(about: &[String]) -> f64 {
     27.0 + about.len() as f64 * 15.0
 }
 
@@ -142,7 +152,7 @@ fn fitting(name: &str, behind: &str, room: usize) -> String {
     }
 }
 
-pub(super) fn shortened(name: &str, room: usize) -> String {
+pub(crate) fn shortened(name: &str, room: usize) -> String {
     if name.chars().count() <= room {
         return name.to_owned();
     }
@@ -152,7 +162,7 @@ pub(super) fn shortened(name: &str, room: usize) -> String {
 }
 
 /// Text within markup.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {
         match c {

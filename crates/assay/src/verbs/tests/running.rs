@@ -162,6 +162,8 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     }
     // What is over need not be kept up while pages are written.
     let restored = toggled.map_or(Ok(()), |own| own.borrow_mut().close());
+    // The record has them already.
+    session.samples.inner.append(&mut session.source.spans);
     close(&mut session, &measured, Environment::default());
     let verdict = showing::show(args, &mut session)?;
     history::keep(&args.record, &session.samples, session.recorder.as_ref())?;

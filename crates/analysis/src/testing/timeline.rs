@@ -1,0 +1,251 @@
+//! One run of a suite by process and moment: which test ran when beside which, and what the whole waited for. It is the run whose time is nearest
+//! to the median.
+
+use super::{PARTS, PHASES};
+use assay_data::Samples;
+use assay_data::samples::{BEGAN, BySubject, ENDED, SPANS, WORKER};
+use std::collections::BTreeMap;
+
+/// Moments are told in microseconds: what ends so little after something began had ended before it.
+const TOLERANCE: f64 = 1e-5;
+
+/// A run by process and moment. Times are seconds since it began.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timeline {
+    /// Which run it is, counted from 1.
+    pub run: usize,
+    /// How long it took.
+    pub wall: f64,
+    /// What ran beside one another; processes of which one began after the other ended share one.
+    pub lanes: Vec<Lane>,
+}
+
+/// What ran one behind the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lane {
+    /// Numbers of its processes, from 0.
+    pub processes: Vec<usize>,
+    /// How many tests it has.
+    pub tests: usize,
+    /// Its bars, in the order in which they began.
+    pub bars: Vec<Bar>,
+    /// How many of them there are beside one another (threads), at most.
+    pub depth: usize,
+    /// Whether the run waited for it last.
+    pub critical: bool,
+}
+
+/// What a process did from one moment to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// What it did.
+    pub of: BarOf,
+    /// From when,
+    pub began: f64,
+    /// until when.
+    pub ended: f64,
+    /// Seconds of it at its beginning that were setup,
+    pub setup: f64,
+    /// and at its end that were teardown.
+    pub teardown: f64,
+    /// In which row of its lane, from 0: tests beside one another in one process have several.
+    pub row: usize,
+    /// Whether the run would have been over earlier without it.
+    pub critical: bool,
+}
+
+/// What a bar is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BarOf {
+    /// A test.
+    Test {
+        /// Its name.
+        name: String,
+        /// Whether it failed in this run.
+        failed: bool,
+    },
+    /// One of [`PARTS`]: what was done beside tests.
+    Part(&'static str),
+}
+
+/// The run of a side, whose subjects and whole these are, that is nearest to the median. O(n log n).
+pub(super) fn of(
+    samples: &Samples,
+    by_subject: &BySubject<'_>,
+    (subjects, whole): (&[usize], usize),
+    median: f64,
+) -> Option<Timeline> {
+    let began = samples.metric_index(BEGAN)?;
+    let metric = samples.metric_index("wall")?;
+    let runs: Vec<(u32, f64)> = by_subject.series(whole, metric).collect();
+    let nearest = (0..runs.len())
+        .min_by(|&a, &b| far(runs[a].1, median).total_cmp(&far(runs[b].1, median)))?;
+    let (observation, wall) = runs[nearest];
+    let (_, block) = by_subject.block(observation)?;
+    let mut processes: BTreeMap<usize, Vec<Bar>> = BTreeMap::new();
+    for &subject in subjects.iter().filter(|&&subject| subject != whole) {
+        let own = by_subject.observations(subject).iter().copied();
+        let Some(own) =
+            own.into_iter().find(|&o| by_subject.block(o).is_some_and(|(_, b)| b == block))
+        else {
+            continue;
+        };
+        let Some(seen) = samples.observation(own as usize) else { continue };
+        let value = |name: &str| -> Option<f64> {
+            samples.metric_index(name).map(|m| seen.values[m]).filter(|value| value.is_finite())
+        };
+        let Some(from) = Some(seen.values[began]).filter(|value| value.is_finite()) else {
+            continue;
+        };
+        let Some(took) = value("wall") else { continue };
+        let ended = value(ENDED).unwrap_or(from + took).max(from);
+        let name = samples.row_of(&samples.subjects[subject]).name.clone();
+        let failed = seen.outcome != assay_data::Outcome::Ok;
+        processes.entry(number(value(WORKER))).or_default().push(Bar {
+            setup: value(PHASES[0]).unwrap_or(0.0).clamp(0.0, ended - from),
+            teardown: value(PHASES[2]).unwrap_or(0.0).clamp(0.0, ended - from),
+            ..bar(BarOf::Test { name, failed }, from, ended)
+        });
+    }
+    let list = |name: &str| -> &[f64] {
+        let is_it = |own: &&assay_data::Inner| {
+            (own.subject, own.block) == (whole, block) && own.metric == name
+        };
+        samples.inner.iter().find(is_it).map_or(&[], |own| own.values.as_slice())
+    };
+    let [parts, workers, begins, ends] = SPANS.map(list);
+    for (((&part, &worker), &from), &to) in parts.iter().zip(workers).zip(begins).zip(ends) {
+        // Processes that ran no test are not shown, and what comes of another's recording may be any number.
+        let (Some(&part), Some(bars)) =
+            (PARTS.get(number(Some(part))), processes.get_mut(&number(Some(worker))))
+        else {
+            continue;
+        };
+        bars.push(bar(BarOf::Part(part), from, to.max(from)));
+    }
+    let mut lanes = lanes(processes);
+    mark_critical(&mut lanes);
+    (!lanes.is_empty()).then_some(Timeline { run: nearest + 1, wall, lanes })
+}
+
+fn far(value: f64, median: f64) -> f64 {
+    (value - median).abs()
+}
+
+fn number(value: Option<f64>) -> usize {
+    value.filter(|value| *value >= 0.0).map_or(0, |value| value as usize)
+}
+
+fn bar(of: BarOf, began: f64, ended: f64) -> Bar {
+    Bar { of, began, ended, setup: 0.0, teardown: 0.0, row: 0, critical: false }
+}
+
+/// Processes as lanes: one that began when another had ended goes on in its lane, as the packages do of which so many run at a time.
+fn lanes(processes: BTreeMap<usize, Vec<Bar>>) -> Vec<Lane> {
+    let mut each: Vec<(usize, f64, Lane)> = Vec::new();
+    for (process, mut bars) in processes {
+        bars.sort_by(|a, b| a.began.total_cmp(&b.began).then(b.ended.total_cmp(&a.ended)));
+        let depth = set_rows(&mut bars);
+        let began = bars.first().map_or(0.0, |bar| bar.began);
+        let tests = bars.iter().filter(|bar| matches!(bar.of, BarOf::Test { .. })).count();
+        each.push((
+            process,
+            began,
+            Lane { processes: vec![process], tests, bars, depth, critical: false },
+        ));
+    }
+    each.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+    let mut lanes: Vec<Lane> = Vec::new();
+    for (_, began, own) in each {
+        let is_free = |lane: &&mut Lane| last(lane) <= began + TOLERANCE;
+        match lanes.iter_mut().find(is_free) {
+            Some(lane) => {
+                lane.processes.extend(own.processes);
+                lane.tests += own.tests;
+                lane.depth = lane.depth.max(own.depth);
+                lane.bars.extend(own.bars);
+            }
+            None => lanes.push(own),
+        }
+    }
+    lanes
+}
+
+fn last(lane: &Lane) -> f64 {
+    lane.bars.iter().map(|bar| bar.ended).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// Rows of the tests of one process: one begins in the first row that is free. What is done beside tests stands in the first, over the test in
+/// which it is done. Returns how many rows there are.
+fn set_rows(bars: &mut [Bar]) -> usize {
+    let mut free: Vec<f64> = Vec::new();
+    for bar in bars.iter_mut().filter(|bar| matches!(bar.of, BarOf::Test { .. })) {
+        let row = free.iter().position(|&free| free <= bar.began + TOLERANCE);
+        bar.row = row.unwrap_or(free.len());
+        match row {
+            Some(row) => free[row] = bar.ended,
+            None => free.push(bar.ended),
+        }
+    }
+    free.len().max(1)
+}
+
+/// From what ended last backwards: each time what ended last before it began, of its lane.
+fn mark_critical(lanes: &mut [Lane]) {
+    let Some(lane) = lanes.iter_mut().max_by(|a, b| last(a).total_cmp(&last(b))) else { return };
+    lane.critical = true;
+    let mut by_end: Vec<usize> = (0..lane.bars.len()).collect();
+    by_end.sort_by(|&a, &b| lane.bars[b].ended.total_cmp(&lane.bars[a].ended));
+    let mut until = f64::INFINITY;
+    for index in by_end {
+        let bar = &mut lane.bars[index];
+        if bar.ended <= until + TOLERANCE {
+            bar.critical = true;
+            until = until.min(bar.began);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn test(name: &str, began: f64, ended: f64) -> Bar {
+        bar(BarOf::Test { name: name.to_owned(), failed: false }, began, ended)
+    }
+
+    fn critical(lanes: &[Lane]) -> Vec<String> {
+        let named = |bar: &Bar| match &bar.of {
+            BarOf::Test { name, .. } => name.clone(),
+            BarOf::Part(part) => (*part).to_owned(),
+        };
+        lanes.iter().flat_map(|l| &l.bars).filter(|bar| bar.critical).map(named).collect()
+    }
+
+    #[test]
+    fn packages_share_lanes_and_workers_have_their_own() {
+        let processes = BTreeMap::from([
+            (0, vec![test("a", 0.0, 2.0)]),
+            (1, vec![test("b", 0.5, 1.0)]),
+            (2, vec![test("c", 1.0, 4.0)]),
+            (3, vec![test("d", 2.0, 2.5)]),
+        ]);
+        let mut lanes = lanes(processes);
+        let of: Vec<&[usize]> = lanes.iter().map(|lane| lane.processes.as_slice()).collect();
+        assert_eq!(of, [&[0, 3][..], &[1, 2]]);
+        mark_critical(&mut lanes);
+        assert!(!lanes[0].critical && lanes[1].critical);
+        assert_eq!(critical(&lanes), ["b", "c"]);
+    }
+
+    #[test]
+    fn threads_stand_in_rows_and_the_critical_path_leads_through_those_that_were_waited_for() {
+        let mut bars = vec![test("a", 0.0, 1.0), test("b", 0.0, 3.0), test("c", 1.0, 2.0)];
+        bars.push(test("d", 3.0, 4.0));
+        bars.push(bar(BarOf::Part("hooks"), 2.0, 2.5));
+        let mut lanes = lanes(BTreeMap::from([(0, bars)]));
+        assert_eq!((lanes.len(), lanes[0].depth, lanes[0].tests), (1, 2, 4));
+        mark_critical(&mut lanes);
+        assert_eq!(critical(&lanes), ["b", "d"]);
+    }
+}

@@ -1,0 +1,293 @@
+//! The page of a test suite that one can publish: what it takes, where the time goes, its tests by file and by moment, and all of them in a
+//! table that can be sorted, in one HTML file that loads nothing. Without scripts everything is there. Several sides have the page of
+//! suites, with these parts of each. Everything that came from outside is escaped by the templates, or where it is drawn.
+
+use super::icicle::{Icicle, named, seconds};
+use super::{
+    OF_TESTS, OfStatus, at_times, failures, headline, percent, told_part, waterfall, with_interval,
+};
+use crate::findings::Noted;
+use crate::html::{Material, Table, fact, shell_line};
+use crate::names::clean;
+use crate::number::{self, Column};
+use crate::words::counted;
+use askama::Template;
+use assay_analysis::testing::{PHASES, TestTime, Testing};
+use assay_analysis::{Analysis, Interval};
+use assay_data::{Finding, Unit};
+
+/// So many failed tests are shown with what they said; the table has all.
+const MOST_FAILED: usize = 50;
+
+#[derive(Template)]
+#[template(path = "tests.html")]
+struct Page {
+    title: String,
+    tool: String,
+    started: String,
+    suites: Vec<SuiteOnPage>,
+    findings: Vec<Noted>,
+    environment: Vec<(String, String)>,
+    measured_by: String,
+    made_by: String,
+}
+
+/// What a page shows of one side's suite.
+pub(crate) struct SuiteOnPage {
+    /// Name of the side; empty where there is one.
+    pub name: String,
+    pub claim: String,
+    pub sure: String,
+    /// How many failed, if any did.
+    pub failures: String,
+    pub failed: Vec<Failed>,
+    pub bar: Vec<Piece>,
+    pub parts: Table,
+    pub notes: Vec<String>,
+    pub icicle: String,
+    pub data: String,
+    pub waterfall: String,
+    pub waterfall_told: String,
+    pub heads: Vec<(String, bool)>,
+    pub rows: Vec<Row>,
+}
+
+pub(crate) struct Failed {
+    pub name: String,
+    pub how: String,
+    pub told: Vec<String>,
+}
+
+/// A piece of the bar of the whole.
+pub(crate) struct Piece {
+    pub class: &'static str,
+    pub percent: String,
+    pub told: String,
+}
+
+pub(crate) struct Row {
+    pub cells: Vec<String>,
+    pub failed: bool,
+}
+
+/// The page of one suite.
+///
+/// # Errors
+/// When the template can't be filled, which would be a bug.
+pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
+    let Material { analysis, meta, command, tests, .. } = material;
+    let other = analysis.findings.iter().filter(|own| !OF_TESTS.contains(&own.code.as_str()));
+    let line = analysis.sides.first().and_then(|side| side.command.clone());
+    Page {
+        title: clean(&line.unwrap_or_else(|| "Tests".to_owned())),
+        tool: meta.tool.clone(),
+        started: analysis.started.as_deref().map(crate::html::short_time).unwrap_or_default(),
+        suites: suites(analysis, tests),
+        findings: other.map(|finding| Noted::new(finding, "")).collect(),
+        environment: analysis.environment.facts.iter().map(fact).collect(),
+        measured_by: shell_line(&meta.argv),
+        made_by: shell_line(command),
+    }
+    .render()
+}
+
+/// The suites of all sides.
+pub(crate) fn suites(analysis: &Analysis, tests: &[Testing]) -> Vec<SuiteOnPage> {
+    tests.iter().map(|found| suite(analysis, found, tests.len() > 1)).collect()
+}
+
+fn suite(analysis: &Analysis, found: &Testing, several: bool) -> SuiteOnPage {
+    let environment = &analysis.environment;
+    let own = environment.text(&format!("test_framework@{}", found.side));
+    let framework = own.or_else(|| environment.text("test_framework")).unwrap_or("tests");
+    let (claim, interval) = headline(found, framework);
+    let runs = counted(found.runs, "run");
+    let ends = match interval.is_empty() {
+        true => String::new(),
+        false => {
+            let confidence = number::chosen_percent(found.whole.confidence);
+            format!("median{interval}, {confidence} confidence, ")
+        }
+    };
+    let icicle = Icicle::of(found);
+    let (heads, rows) = table(found);
+    let (bar, parts, notes) = parts(found);
+    let (waterfall, waterfall_told) = match &found.timeline {
+        Some(timeline) => (waterfall::svg(timeline), moments(found, timeline)),
+        None => Default::default(),
+    };
+    SuiteOnPage {
+        name: if several { clean(&found.side) } else { String::new() },
+        claim: clean(&claim),
+        sure: format!("({ends}{runs})"),
+        failures: failures(found).unwrap_or_default(),
+        failed: failed(&analysis.findings, found),
+        bar,
+        parts,
+        notes,
+        icicle: icicle.svg(),
+        data: icicle.data(),
+        waterfall,
+        waterfall_told,
+        heads,
+        rows,
+    }
+}
+
+fn moments(found: &Testing, timeline: &assay_analysis::testing::Timeline) -> String {
+    let which = match found.runs {
+        1 => "The run".to_owned(),
+        n => format!("Run {} of {n}, which is the nearest to the median", timeline.run),
+    };
+    let lanes = match timeline.lanes.len() {
+        1 => String::new(),
+        n => format!(" {n} lanes ran beside one another."),
+    };
+    format!(
+        "{which}: {}.{lanes} Setup and teardown of a test are lighter than its body; what is set up for a group stands over it. The line below the bars \
+         is the critical path: without what stands on it the run would have been over earlier. Tests too narrow to be seen are one bar, \
+         which says how many they are.",
+        with_interval(timeline.wall, None).0
+    )
+}
+
+fn ends_of(column: &Column, interval: Option<Interval>) -> String {
+    interval.filter(|i| i.is_bounded()).map_or_else(String::new, |i| {
+        format!("{} … {}", column.number(i.lower), column.number(i.upper))
+    })
+}
+
+fn parts(found: &Testing) -> (Vec<Piece>, Table, Vec<String>) {
+    let is_told = found.parts.iter().any(|part| part.name == "boot");
+    let whole: f64 = found.parts.iter().map(|part| part.seconds).sum();
+    let all: Vec<f64> = found.parts.iter().map(|part| part.seconds.abs()).collect();
+    let column = Column::new(&Unit::Second, &[&all[..], &[whole]].concat(), &[]);
+    let several = found.runs > 1;
+    let mut heads = vec![
+        "part".to_owned(),
+        if several { "mean" } else { "time" }.to_owned(),
+        "of all".to_owned(),
+    ];
+    if several {
+        heads.extend(["median".to_owned(), "interval".to_owned()]);
+    }
+    heads.push(String::new());
+    let cells =
+        |name: &str, time: f64, share: &str, own: Option<(f64, Option<Interval>)>, what: &str| {
+            let mut cells = vec![name.to_owned(), column.with_unit(time), share.to_owned()];
+            if several {
+                let (median, interval) = own.unwrap_or((f64::NAN, None));
+                let known = median.is_finite();
+                cells.push(if known { column.with_unit(median) } else { String::new() });
+                cells.push(ends_of(&column, interval));
+            }
+            cells.push(what.to_owned());
+            cells
+        };
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut bar = Vec::new();
+    for part in &found.parts {
+        let (name, what) = told_part(part.name, is_told);
+        let own = (part.described.median, part.described.median_interval);
+        rows.push(cells(name, part.seconds, &percent(part.share), Some(own), what));
+        bar.push(Piece {
+            class: part.name,
+            percent: format!("{:.3}", part.share.max(0.0) * 100.0),
+            told: format!("{name}: {} ({})", column.with_unit(part.seconds), percent(part.share)),
+        });
+    }
+    let own = (found.whole.median, found.whole.median_interval);
+    rows.push(cells("whole", whole, "100 %", Some(own), ""));
+    let mut notes = Vec::new();
+    if several {
+        notes.push("The means sum to the mean of the whole; medians do not sum.".to_owned());
+    }
+    if let Some(first) = &found.first {
+        let (time, ends) = with_interval(first.seconds, Some(first.interval));
+        notes.push(format!("{time}{ends} of it the first test pays for all, whichever it is."));
+    }
+    if let Some(workers) = found.workers.filter(|workers| *workers > 1.5) {
+        notes.push(format!(
+            "{} processes ran tests beside one another, which took {} together; the parts are of the one that ended last.",
+            workers.round(),
+            with_interval(found.together, None).0
+        ));
+    }
+    let title = String::new();
+    (bar, Table { kind: " parts", ..Table::plain(title, heads, rows) }, notes)
+}
+
+fn failed(findings: &[Finding], found: &Testing) -> Vec<Failed> {
+    let one = |test: &assay_analysis::testing::Failing| {
+        let how = match (found.runs, test.always()) {
+            (1, _) => "failed".to_owned(),
+            (_, true) => format!("failed in all {} runs", test.runs),
+            (_, false) => at_times(test),
+        };
+        let own = findings.iter().filter(|finding| finding.subject.as_deref() == Some(&test.name));
+        let told = own.filter(|finding| OF_TESTS.contains(&finding.code.as_str())).map(|finding| {
+            let quoted = format!("`{}` ", test.name);
+            let said = finding.message.strip_prefix(&quoted).unwrap_or(&finding.message);
+            let advice = finding.advice.iter().map(|advice| format!("; {advice}"));
+            clean(&format!("{said}{}", advice.collect::<String>()))
+        });
+        Failed { name: named(&test.name), how, told: told.collect() }
+    };
+    found.failing.iter().take(MOST_FAILED).map(one).collect()
+}
+
+/// The table of all tests: heads, each with whether it is of numbers, and rows, the slowest first.
+fn table(found: &Testing) -> (Vec<(String, bool)>, Vec<Row>) {
+    let status = OfStatus::of(found);
+    let several = found.runs > 1;
+    let has = |phase: &&&str| {
+        let with = |test: &TestTime| test.phases.contains_key(**phase);
+        found.tests.iter().any(with)
+    };
+    let phases: Vec<&&str> = PHASES.iter().filter(has).collect();
+    let mut heads = vec![("test".to_owned(), false), ("time".to_owned(), true)];
+    if several {
+        heads.push(("interval".to_owned(), true));
+    }
+    heads.push(("of all".to_owned(), true));
+    heads.extend(phases.iter().map(|name| (told_part(name, false).0.to_owned(), true)));
+    if let Some(body) = heads.iter_mut().find(|(name, _)| name == "tests") {
+        body.0 = "body".to_owned();
+    }
+    heads.extend(found.causes.iter().map(|cause| (clean(&cause.replace('_', " ")), true)));
+    heads.push(("status".to_owned(), false));
+    let all: Vec<f64> = found.tests.iter().map(|test| test.time.median).collect();
+    let row = |test: &TestTime| {
+        let interval = test.time.median_interval.filter(|interval| interval.is_bounded());
+        let widths: Vec<f64> = interval.iter().map(|i| i.half_width()).collect();
+        let column = Column::for_row(&Unit::Second, &all, &[test.time.median], &widths);
+        let mut cells = vec![named(&test.name), column.with_unit(test.time.median)];
+        if several {
+            cells.push(ends_of(&column, interval));
+        }
+        cells.push(percent(test.share));
+        let known = |value: Option<&f64>, show: &dyn Fn(f64) -> String| {
+            value.map_or_else(String::new, |&value| show(value))
+        };
+        cells.extend(phases.iter().map(|name| known(test.phases.get(**name), &seconds)));
+        cells.extend(found.causes.iter().map(|cause| {
+            let is_time = cause.ends_with("_time");
+            let show = |value| if is_time { seconds(value) } else { number::count(value) };
+            known(test.causes.get(cause), &show)
+        }));
+        let failing = status.failing(&test.name);
+        cells.push(match failing {
+            None => "passed".to_owned(),
+            Some(own) if own.always() => "failed".to_owned(),
+            Some(own) => {
+                let ends = own.interval.map_or_else(String::new, |i| {
+                    format!(" [{:.0} … {:.0}]", i.lower * 100.0, i.upper * 100.0)
+                });
+                let share = percent(own.failed as f64 / own.runs as f64);
+                format!("failed {} of {}: {share}{ends}", own.failed, own.runs)
+            }
+        });
+        Row { cells, failed: failing.is_some() }
+    };
+    (heads, found.tests.iter().map(row).collect())
+}
