@@ -376,3 +376,83 @@ fn a_page_shows_neither_where_files_lie_nor_secrets_unless_asked_to() {
     let page = measured(&["--unredacted"]);
     assert!(page.contains(&place) && page.contains("hunter2"));
 }
+
+/// A recording of a suite of three tests of two files, of which the last failed; their names are told and their times in seconds.
+fn recorded_suite(directory: &Path, tests: [(&str, &str, f64); 3]) {
+    use assay_data::samples::{BEGAN, WHOLE_SUITE};
+    use assay_data::{Metric, Observation, Outcome, Row, Samples, Subject, Unit};
+    let names = ["wall", "boot", "body", BEGAN];
+    let mut samples =
+        Samples::new(names.iter().map(|name| Metric::lower(*name, Unit::Second)).collect());
+    samples.environment.set("test_framework", "pytest 8.3");
+    let side = samples.side_named("suite");
+    let total: f64 = tests.iter().map(|(.., seconds)| seconds).sum();
+    let whole = [(WHOLE_SUITE, "", total)];
+    let mut began = 1.0;
+    for (row, (name, file, seconds)) in whole.iter().chain(&tests).enumerate() {
+        let group = if file.is_empty() { Vec::new() } else { vec![(*file).to_owned()] };
+        let noun = Some("test".to_owned());
+        samples.rows.push(Row { name: (*name).to_owned(), group, noun, ..Row::default() });
+        let subject = samples.add(Subject {
+            side,
+            row,
+            name: (*name).to_owned(),
+            against: Some(row),
+            ..Subject::default()
+        });
+        let values = match row {
+            0 => vec![seconds + 1.0, 1.0, *seconds, f64::NAN],
+            _ => vec![*seconds, f64::NAN, f64::NAN, began],
+        };
+        let outcome = if row == tests.len() { Outcome::Exit(1) } else { Outcome::Ok };
+        began += if row > 0 { *seconds } else { 0.0 };
+        samples.push(Observation {
+            subject,
+            block: Some(0),
+            outcome,
+            values,
+            ..Observation::default()
+        });
+    }
+    let file = fs::File::create(directory.join("suite.assay")).unwrap();
+    assay_data::assay_file::write(&samples, file).unwrap();
+}
+
+#[test]
+fn the_page_of_a_recorded_suite_is_sorted_searched_and_zoomed() {
+    let Some(browser) = chromium() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let hostile = "</script><img src=x onerror=document.body.dataset.ran=1>";
+    recorded_suite(
+        directory.path(),
+        [("f.py::b", "f.py", 2.0), ("f.py::a", "f.py", 0.5), (hostile, "g.py", 1.0)],
+    );
+    let made = assay(directory.path(), &["compare", "suite.assay", "--report", "t.html"]);
+    assert!(made.status.success(), "{made:?}");
+    let page = directory.path().join("t.html");
+    let using = "<script>const names=()=>[...document.querySelectorAll('.sortable tbody th')].map(c=>c.textContent.slice(0,7)).join();\
+         const heads=document.querySelectorAll('.sortable thead button'),say=(n,v)=>document.body.setAttribute('data-'+n,v);\
+         say('given',names());heads[0].click();say('words',names());heads[1].click();say('falls',names());heads[1].click();say('rises',names());\
+         const s=document.querySelector('.search');s.value='^b$';s.dispatchEvent(new Event('input'));say('matched',document.querySelector('.matched').textContent);\
+         [...document.querySelectorAll('.flame button')].find(b=>b.textContent==='f.py').click();\
+         say('zoomed',[...document.querySelectorAll('.flame button')].map(b=>b.textContent).sort().join())</script>";
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(text.contains("1: ") || text.contains(">3 tests</text>"), "{text}");
+    fs::write(&page, text.replace("</body>", &format!("{using}</body>"))).unwrap();
+    let (dom, said) = browsed(&browser, directory.path(), &["--dump-dom"], &page);
+    assert!(!said.contains("CONSOLE"), "{said}");
+    for told in [
+        "data-given=\"f.py::b,&lt;/scrip,f.py::a\"",
+        "data-words=\"&lt;/scrip,f.py::a,f.py::b\"",
+        "data-falls=\"f.py::b,&lt;/scrip,f.py::a\"",
+        "data-rises=\"f.py::a,&lt;/scrip,f.py::b\"",
+        "data-matched=\"matched: 57.1 % of all tests\"",
+        "data-zoomed=\"a,all tests,b,f.py\"",
+    ] {
+        assert!(dom.contains(told), "no {told} in {dom}");
+    }
+    assert!(!dom.contains("data-ran") && !dom.contains("<img"), "{dom}");
+    let phone = on_a_phone(directory.path(), &fs::read_to_string(&page).unwrap());
+    let (dom, _) = browsed(&browser, directory.path(), &["--dump-dom"], &phone);
+    assert!(dom.contains("data-overflow=\"0\""), "{dom}");
+}

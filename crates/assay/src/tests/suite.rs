@@ -206,8 +206,11 @@ impl<'a> Suite<'a> {
 fn groups(test: &Test) -> Vec<String> {
     let mut groups: Vec<String> = Vec::new();
     let file = test.file.as_deref().map(|file| file.trim_start_matches("./"));
-    for group in file.into_iter().chain(test.group.as_deref()).filter(|group| !group.is_empty()) {
-        if groups.iter().all(|own| own != group) {
+    for group in file.into_iter().chain(test.group.as_deref()) {
+        // Some name a class with its file in front of it.
+        let rest = groups.first().and_then(|file| group.strip_prefix(file.as_str()));
+        let group = rest.map_or(group, |rest| rest.trim_start_matches([':', '#', '.', ' ']));
+        if !group.is_empty() {
             groups.push(group.to_owned());
         }
     }
@@ -380,6 +383,19 @@ pub(crate) fn first_lines(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_test_stands_in_its_file_and_in_its_class_each_told_once() {
+        let of = |file: Option<&str>, group: Option<&str>| {
+            let (file, group) = (file.map(str::to_owned), group.map(str::to_owned));
+            groups(&Test { file, group, ..Test::default() })
+        };
+        assert_eq!(of(Some("./a.rb"), Some("A")), ["a.rb", "A"]);
+        assert_eq!(of(Some("t/a.py"), Some("t/a.py::A")), ["t/a.py", "A"]);
+        assert_eq!(of(Some("pkg"), Some("pkg")), ["pkg"]);
+        assert_eq!(of(None, Some("A")), ["A"]);
+        assert!(of(None, None).is_empty());
+    }
 
     #[test]
     fn orders_of_blocks_differ_and_are_small() {

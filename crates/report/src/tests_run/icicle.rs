@@ -157,11 +157,13 @@ pub(super) fn named(name: &str) -> String {
     crate::profile::boxes::shortened(&clean(name), LONGEST_NAME)
 }
 
-/// The name of a test without that of the group which it stands in.
-fn short<'a>(name: &'a str, groups: &[String]) -> &'a str {
-    let rest = groups.iter().rev().find_map(|group| name.strip_prefix(group.as_str()));
-    let rest = rest.map(|rest| rest.trim_start_matches([':', '#', '.', '/', ' ']));
-    rest.filter(|rest| !rest.is_empty()).unwrap_or(name)
+/// The name of a test without those of the groups which it stands in.
+pub(super) fn short<'a>(name: &'a str, groups: &[String]) -> &'a str {
+    groups.iter().fold(name, |name, group| {
+        let rest = name.strip_prefix(group.as_str());
+        let rest = rest.map(|rest| rest.trim_start_matches([':', '#', '.', '/', ' ']));
+        rest.filter(|rest| !rest.is_empty()).unwrap_or(name)
+    })
 }
 
 pub(super) fn seconds(amount: f64) -> String {
@@ -178,6 +180,6 @@ mod tests {
         assert_eq!(short("UserTest: test_x", &groups), "test_x");
         assert_eq!(short("UserTest", &groups), "UserTest");
         assert_eq!(short("other", &groups), "other");
-        assert_eq!(short("test/a.rb::test_y", &groups), "test_y");
+        assert_eq!(short("test/a.rb::UserTest::test_y", &groups), "test_y");
     }
 }

@@ -7,10 +7,10 @@ use super::{
     OF_TESTS, OfStatus, at_times, failures, headline, percent, told_part, waterfall, with_interval,
 };
 use crate::findings::Noted;
-use crate::html::{Material, Table, fact, shell_line};
+use crate::html::{Material, fact, shell_line};
 use crate::names::clean;
 use crate::number::{self, Column};
-use crate::words::counted;
+use crate::words::{counted, listed};
 use askama::Template;
 use assay_analysis::testing::{PHASES, TestTime, Testing};
 use assay_analysis::{Analysis, Interval};
@@ -42,12 +42,15 @@ pub(crate) struct SuiteOnPage {
     pub failures: String,
     pub failed: Vec<Failed>,
     pub bar: Vec<Piece>,
-    pub parts: Table,
+    pub part_heads: Vec<String>,
+    pub parts: Vec<PartRow>,
     pub notes: Vec<String>,
     pub icicle: String,
     pub data: String,
     pub waterfall: String,
     pub waterfall_told: String,
+    /// What was counted and never there.
+    pub nothing: String,
     pub heads: Vec<(String, bool)>,
     pub rows: Vec<Row>,
 }
@@ -56,6 +59,12 @@ pub(crate) struct Failed {
     pub name: String,
     pub how: String,
     pub told: Vec<String>,
+}
+
+/// A part of the whole in the table: its class, and its cells.
+pub(crate) struct PartRow {
+    pub class: &'static str,
+    pub cells: Vec<String>,
 }
 
 /// A piece of the bar of the whole.
@@ -110,10 +119,15 @@ fn suite(analysis: &Analysis, found: &Testing, several: bool) -> SuiteOnPage {
         }
     };
     let icicle = Icicle::of(found);
+    let nothing: Vec<String> = {
+        let shown = causes(found);
+        let none = found.causes.iter().filter(|cause| !shown.contains(cause));
+        none.map(|cause| clean(&cause.replace('_', " "))).collect()
+    };
     let (heads, rows) = table(found);
-    let (bar, parts, notes) = parts(found);
+    let (bar, part_heads, parts, notes) = parts(found);
     let (waterfall, waterfall_told) = match &found.timeline {
-        Some(timeline) => (waterfall::svg(timeline), moments(found, timeline)),
+        Some(timeline) => (waterfall::svg(timeline, &found.tests), moments(found, timeline)),
         None => Default::default(),
     };
     SuiteOnPage {
@@ -123,6 +137,7 @@ fn suite(analysis: &Analysis, found: &Testing, several: bool) -> SuiteOnPage {
         failures: failures(found).unwrap_or_default(),
         failed: failed(&analysis.findings, found),
         bar,
+        part_heads,
         parts,
         notes,
         icicle: icicle.svg(),
@@ -131,6 +146,7 @@ fn suite(analysis: &Analysis, found: &Testing, several: bool) -> SuiteOnPage {
         waterfall_told,
         heads,
         rows,
+        nothing: listed(&nothing),
     }
 }
 
@@ -157,7 +173,7 @@ fn ends_of(column: &Column, interval: Option<Interval>) -> String {
     })
 }
 
-fn parts(found: &Testing) -> (Vec<Piece>, Table, Vec<String>) {
+fn parts(found: &Testing) -> (Vec<Piece>, Vec<String>, Vec<PartRow>, Vec<String>) {
     let is_told = found.parts.iter().any(|part| part.name == "boot");
     let whole: f64 = found.parts.iter().map(|part| part.seconds).sum();
     let all: Vec<f64> = found.parts.iter().map(|part| part.seconds.abs()).collect();
@@ -184,12 +200,13 @@ fn parts(found: &Testing) -> (Vec<Piece>, Table, Vec<String>) {
             cells.push(what.to_owned());
             cells
         };
-    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut rows: Vec<PartRow> = Vec::new();
     let mut bar = Vec::new();
     for part in &found.parts {
         let (name, what) = told_part(part.name, is_told);
         let own = (part.described.median, part.described.median_interval);
-        rows.push(cells(name, part.seconds, &percent(part.share), Some(own), what));
+        let cells = cells(name, part.seconds, &percent(part.share), Some(own), what);
+        rows.push(PartRow { class: part.name, cells });
         bar.push(Piece {
             class: part.name,
             percent: format!("{:.3}", part.share.max(0.0) * 100.0),
@@ -197,7 +214,13 @@ fn parts(found: &Testing) -> (Vec<Piece>, Table, Vec<String>) {
         });
     }
     let own = (found.whole.median, found.whole.median_interval);
-    rows.push(cells("whole", whole, "100 %", Some(own), ""));
+    rows.push(PartRow { class: "", cells: cells("whole", whole, "100 %", Some(own), "") });
+    let shows_no_interval = rows.iter().all(|row| row.cells[4.min(row.cells.len() - 1)].is_empty());
+    if several && shows_no_interval {
+        // Too few runs for any.
+        heads.remove(4);
+        rows.iter_mut().for_each(|row| drop(row.cells.remove(4)));
+    }
     let mut notes = Vec::new();
     if several {
         notes.push("The means sum to the mean of the whole; medians do not sum.".to_owned());
@@ -213,8 +236,7 @@ fn parts(found: &Testing) -> (Vec<Piece>, Table, Vec<String>) {
             with_interval(found.together, None).0
         ));
     }
-    let title = String::new();
-    (bar, Table { kind: " parts", ..Table::plain(title, heads, rows) }, notes)
+    (bar, heads, rows, notes)
 }
 
 fn failed(findings: &[Finding], found: &Testing) -> Vec<Failed> {
@@ -236,10 +258,20 @@ fn failed(findings: &[Finding], found: &Testing) -> Vec<Failed> {
     found.failing.iter().take(MOST_FAILED).map(one).collect()
 }
 
+/// The causes that any test has.
+fn causes(found: &Testing) -> Vec<&String> {
+    let is_any = |cause: &&String| {
+        found.tests.iter().any(|test| test.causes.get(*cause).is_some_and(|value| *value != 0.0))
+    };
+    found.causes.iter().filter(is_any).collect()
+}
+
 /// The table of all tests: heads, each with whether it is of numbers, and rows, the slowest first.
 fn table(found: &Testing) -> (Vec<(String, bool)>, Vec<Row>) {
     let status = OfStatus::of(found);
-    let several = found.runs > 1;
+    let bounded = |test: &TestTime| test.time.median_interval.is_some_and(|i| i.is_bounded());
+    let several = found.tests.iter().any(bounded);
+    let causes = causes(found);
     let has = |phase: &&&str| {
         let with = |test: &TestTime| test.phases.contains_key(**phase);
         found.tests.iter().any(with)
@@ -254,7 +286,7 @@ fn table(found: &Testing) -> (Vec<(String, bool)>, Vec<Row>) {
     if let Some(body) = heads.iter_mut().find(|(name, _)| name == "tests") {
         body.0 = "body".to_owned();
     }
-    heads.extend(found.causes.iter().map(|cause| (clean(&cause.replace('_', " ")), true)));
+    heads.extend(causes.iter().map(|cause| (clean(&cause.replace('_', " ")), true)));
     heads.push(("status".to_owned(), false));
     let all: Vec<f64> = found.tests.iter().map(|test| test.time.median).collect();
     let row = |test: &TestTime| {
@@ -270,7 +302,7 @@ fn table(found: &Testing) -> (Vec<(String, bool)>, Vec<Row>) {
             value.map_or_else(String::new, |&value| show(value))
         };
         cells.extend(phases.iter().map(|name| known(test.phases.get(**name), &seconds)));
-        cells.extend(found.causes.iter().map(|cause| {
+        cells.extend(causes.iter().map(|&cause| {
             let is_time = cause.ends_with("_time");
             let show = |value| if is_time { seconds(value) } else { number::count(value) };
             known(test.causes.get(cause), &show)

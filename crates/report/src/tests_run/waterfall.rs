@@ -1,13 +1,14 @@
 //! One run of a suite by process and moment, as SVG: a lane for everything that ran beside one another, in it each test from its beginning to its
 //! end, what was done beside tests, and a line below what the whole waited for. Colours are those of the page around it.
 
-use super::icicle::{named, seconds};
+use super::icicle::{named, seconds, short};
 use crate::number;
 use crate::profile::boxes::{CHARACTER, escaped, shortened};
 use crate::ticks;
 use crate::words::counted;
-use assay_analysis::testing::{Bar, BarOf, Lane, Timeline};
+use assay_analysis::testing::{Bar, BarOf, Lane, TestTime, Timeline};
 use assay_data::Unit;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// Width of the picture, in its own units, and what is left at its sides.
@@ -34,8 +35,10 @@ struct Drawn<'a> {
     seconds: f64,
 }
 
-/// The picture. O(bars).
-pub(super) fn svg(timeline: &Timeline) -> String {
+/// The picture, of these tests. O(bars).
+pub(super) fn svg(timeline: &Timeline, tests: &[TestTime]) -> String {
+    let labels: HashMap<&str, &str> =
+        tests.iter().map(|test| (test.name.as_str(), short(&test.name, &test.group))).collect();
     let wall = timeline
         .lanes
         .iter()
@@ -73,9 +76,12 @@ pub(super) fn svg(timeline: &Timeline) -> String {
         );
         // Hooks stand over the tests in which they are done.
         let is_test = |own: &&Drawn<'_>| matches!(own.of.of, BarOf::Test { .. });
-        drawn.iter().filter(is_test).for_each(|own| bar(&mut out, own, top + NAME, scale));
+        drawn
+            .iter()
+            .filter(is_test)
+            .for_each(|own| bar(&mut out, own, &labels, (top + NAME, scale)));
         let beside = drawn.iter().filter(|own| !is_test(own));
-        beside.for_each(|own| bar(&mut out, own, top + NAME, scale));
+        beside.for_each(|own| bar(&mut out, own, &labels, (top + NAME, scale)));
         critical(&mut out, lane, top + NAME, scale);
         top += NAME + lane.depth as f64 * ROW + 4.0;
     }
@@ -162,7 +168,7 @@ fn merged<'a>(lane: &'a Lane, scale: f64, narrowest: f64) -> Vec<Drawn<'a>> {
     drawn
 }
 
-fn bar(out: &mut String, own: &Drawn<'_>, top: f64, scale: f64) {
+fn bar(out: &mut String, own: &Drawn<'_>, labels: &HashMap<&str, &str>, (top, scale): (f64, f64)) {
     let Bar { of, began, setup, teardown, row, .. } = own.of;
     let x = MARGIN + began * scale;
     let width = ((own.until - began) * scale - 0.3).max(0.4);
@@ -181,9 +187,10 @@ fn bar(out: &mut String, own: &Drawn<'_>, top: f64, scale: f64) {
             (of_failed(own.failed > 0), told, String::new())
         }
         BarOf::Test { name, failed } => {
+            let label = labels.get(name.as_str()).map_or_else(String::new, |name| named(name));
             let name = named(name);
             let told = if *failed { format!("{name}, failed") } else { name.clone() };
-            (of_failed(*failed), told, name)
+            (of_failed(*failed), told, label)
         }
     };
     let from = number::rough(*began, &Unit::Second);
