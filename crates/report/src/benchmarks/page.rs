@@ -60,7 +60,7 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
     for (index, table) in suite.primary_tables().enumerate() {
         let table = &table;
         let sure = if index == 0 { words::sureness(suite) } else { String::new() };
-        claims.push((words::headline(suite, table), sure));
+        claims.push((clean(&words::headline(suite, table)), sure));
         notes.extend(words::known(suite, table));
         notes.extend(words::mean(suite, table));
     }
@@ -83,7 +83,7 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
         summary: html::summary(suite, chains),
         chains: protocol::on_page(suite, chains),
         claims,
-        notes,
+        notes: notes.iter().map(|note| clean(note)).collect(),
         plots: plots.collect(),
         suites: tests_run::page::suites(suite, tests),
         tables: suite.tables().map(|t| on_page(suite, &t, shown)).collect(),

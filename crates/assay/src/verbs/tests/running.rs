@@ -154,7 +154,6 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     if measured.is_err() && session.samples.is_empty() {
         return measured.map_or_else(failed, |_| Ok(Ending::Fine));
     }
-    set_frameworks(&mut session);
     if measured.as_ref().is_ok_and(|reason| *reason != StopReason::Interrupted)
         && !args.ask.no_search
     {
@@ -164,7 +163,8 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let restored = toggled.map_or(Ok(()), |own| own.borrow_mut().close());
     // The record has them already.
     session.samples.inner.append(&mut session.source.spans);
-    close(&mut session, &measured, Environment::default());
+    let frameworks = frameworks_of(&session.source);
+    close(&mut session, &measured, frameworks);
     let verdict = showing::show(args, &mut session)?;
     history::keep(&args.record, &session.samples, session.recorder.as_ref())?;
     let must_save = args.record.names_a_file();
@@ -323,17 +323,18 @@ fn describe(
     samples.argv = present::argv().iter().map(|word| without_secrets(word)).collect();
 }
 
-/// Sets the frameworks, as their runs told them, as facts; one that all sides share once.
-fn set_frameworks(session: &mut Session<'_, Suite<'_>, Record>) {
-    let told = session.source.told.clone();
-    for (side, own) in session.source.sides.iter().zip(&told) {
+/// The frameworks, as their runs told them, as facts, also of the record, which is to end; one that all sides share once.
+fn frameworks_of(suite: &Suite<'_>) -> Environment {
+    let mut facts = Environment::default();
+    for (side, own) in suite.sides.iter().zip(&suite.told) {
         let Some(own) = own else { continue };
-        let fact = match Some(own) == told[0].as_ref() {
+        let fact = match Some(own) == suite.told[0].as_ref() {
             true => "test_framework".to_owned(),
             false => format!("test_framework@{}", side.name),
         };
-        session.samples.environment.set(&fact, own.as_str());
+        facts.set(&fact, own.as_str());
     }
+    facts
 }
 
 /// Searches for what tests depend on that failed in some orders alone. An interruption ends the search, not the run.
