@@ -146,7 +146,8 @@ fn lanes(processes: BTreeMap<usize, Vec<Bar>>) -> Vec<Lane> {
     for (process, mut bars) in processes {
         bars.sort_by(|a, b| a.began.total_cmp(&b.began).then(b.ended.total_cmp(&a.ended)));
         let depth = set_rows(&mut bars);
-        let began = bars.first().map_or(0.0, |bar| bar.began);
+        let heard_of = bars.iter().find(|bar| !is_start(bar)).or(bars.first());
+        let began = heard_of.map_or(0.0, |bar| bar.began);
         let tests = bars.iter().filter(|bar| matches!(bar.of, BarOf::Test { .. })).count();
         each.push((
             process,
@@ -163,12 +164,22 @@ fn lanes(processes: BTreeMap<usize, Vec<Bar>>) -> Vec<Lane> {
                 lane.processes.extend(own.processes);
                 lane.tests += own.tests;
                 lane.depth = lane.depth.max(own.depth);
-                lane.bars.extend(own.bars);
+                // Its start may reach back to the beginning of the run, when others had the lane.
+                let free = last(lane);
+                lane.bars.extend(own.bars.into_iter().filter_map(|bar| match is_start(&bar) {
+                    true => (bar.ended > free).then(|| Bar { began: bar.began.max(free), ..bar }),
+                    false => Some(bar),
+                }));
             }
             None => lanes.push(own),
         }
     }
     lanes
+}
+
+/// Whether it is what comes before the framework is heard of.
+fn is_start(bar: &Bar) -> bool {
+    bar.of == BarOf::Part(PARTS[0])
 }
 
 fn last(lane: &Lane) -> f64 {
@@ -225,14 +236,17 @@ mod tests {
     #[test]
     fn packages_share_lanes_and_workers_have_their_own() {
         let processes = BTreeMap::from([
-            (0, vec![test("a", 0.0, 2.0)]),
+            (0, vec![test("a", 0.25, 2.0)]),
             (1, vec![test("b", 0.5, 1.0)]),
             (2, vec![test("c", 1.0, 4.0)]),
-            (3, vec![test("d", 2.0, 2.5)]),
+            (3, vec![bar(BarOf::Part("boot"), 0.0, 2.25), test("d", 2.25, 2.5)]),
         ]);
         let mut lanes = lanes(processes);
         let of: Vec<&[usize]> = lanes.iter().map(|lane| lane.processes.as_slice()).collect();
         assert_eq!(of, [&[0, 3][..], &[1, 2]]);
+        // The start of the fourth is seen from when it had the lane.
+        let seen: Vec<(f64, f64)> = lanes[0].bars.iter().map(|b| (b.began, b.ended)).collect();
+        assert_eq!(seen, [(0.25, 2.0), (2.0, 2.25), (2.25, 2.5)]);
         mark_critical(&mut lanes);
         assert!(!lanes[0].critical && lanes[1].critical);
         assert_eq!(critical(&lanes), ["b", "c"]);
