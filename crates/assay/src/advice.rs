@@ -117,9 +117,10 @@ impl Dialect {
             (Action::DecideBy { metric }, Doctor) => {
                 command(&format!("assay run --primary {metric} A B"))
             }
-            (Action::MeasureLonger { seconds: wanted }, Run | Repeat | Bench | Load | Tests | Gate) => {
-                option("--time", seconds(wanted))
-            }
+            (
+                Action::MeasureLonger { seconds: wanted },
+                Run | Repeat | Bench | Load | Tests | Gate,
+            ) => option("--time", seconds(wanted)),
             (Action::MeasureLonger { seconds: wanted }, Profile) => {
                 option("--duration", seconds(wanted))
             }
@@ -156,9 +157,7 @@ impl Dialect {
             (
                 Action::CheckMachine,
                 Run | Repeat | Bench | Load | Tests | Compare | Profile | Gate,
-            ) => {
-                command("assay doctor")
-            }
+            ) => command("assay doctor"),
             (Action::Calibrate, _) => command("assay calibrate"),
             (Action::PlanRuns, _) => command("assay plan"),
             (Action::SampleMore | Action::SampleLess, Profile) => flag("--rate"),

@@ -133,6 +133,14 @@ impl Gathered {
         if is_ours {
             self.run.processes.push(own);
         }
+        // Of what holds other tests there is no line of its end.
+        let tests = &self.run.tests;
+        let holds = |name: &str| {
+            tests
+                .iter()
+                .any(|test| test.name.strip_prefix(name).is_some_and(|rest| rest.starts_with(": ")))
+        };
+        running.retain(|running| running.beside || !holds(&running.name));
         let unfinished =
             running.into_iter().map(|Running { name, began, .. }| Unfinished { name, began });
         self.run.unfinished.extend(unfinished);

@@ -57,6 +57,23 @@ pub trait Framework: Debug + Sync {
     /// # Errors
     /// When it left no answer, or one that can't be read.
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError>;
+
+    /// The command that lists the tests and runs none.
+    ///
+    /// # Errors
+    /// When there is none.
+    fn list(&self, _call: &Call, _room: &Path) -> Result<Request, SuiteError> {
+        let what = "can't list its tests without running them, so it can't be divided: --shard is for pytest, rspec and go";
+        Err(SuiteError::Unable { framework: self.name(), what: what.to_owned() })
+    }
+
+    /// The tests that were listed, by the names that a run gives them; of Go the functions, without subtests.
+    ///
+    /// # Errors
+    /// When there is no list, or it can't be read.
+    fn listed(&self, answer: &Answer<'_>) -> Result<Vec<String>, SuiteError> {
+        Err(SuiteError::NoReport { said: answer.said() })
+    }
 }
 
 /// All that are recognised, in the order in which they are asked.
@@ -140,6 +157,14 @@ impl Framework for &'static dyn Framework {
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
         (**self).read(answer)
+    }
+
+    fn list(&self, call: &Call, room: &Path) -> Result<Request, SuiteError> {
+        (**self).list(call, room)
+    }
+
+    fn listed(&self, answer: &Answer<'_>) -> Result<Vec<String>, SuiteError> {
+        (**self).listed(answer)
     }
 }
 

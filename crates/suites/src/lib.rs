@@ -25,6 +25,7 @@ pub mod parts;
 pub mod polluter;
 mod reports;
 pub mod run;
+pub mod shard;
 pub mod toggles;
 
 pub use asking::{Answer, Order, Request, Text, Wanted};

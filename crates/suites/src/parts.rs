@@ -4,6 +4,7 @@
 //! parts are those of its time. What the others do meanwhile shortens nothing, and stands in the sum over all of them alone.
 
 use crate::run::{Part, Run};
+use std::collections::BTreeSet;
 
 /// Where the time of a run went.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,7 +36,7 @@ impl Parts {
 /// The parts of a run that lasted from `began` to `ended`. O(n log n).
 pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
     let tests = run.tests.iter().filter_map(|test| test.seconds).sum();
-    let mut parts = Parts { tests, workers: run.processes.len(), ..Parts::default() };
+    let mut parts = Parts { tests, workers: workers(run).len(), ..Parts::default() };
     let whole = ended - began;
     let critical = critical(run);
     let is_placed = run.tests.iter().any(|test| test.began.is_some()) || !run.spans.is_empty();
@@ -46,7 +47,7 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
         parts.set(Part::Unaccounted, whole - body);
         return parts;
     }
-    if run.processes.len() > 1 {
+    if parts.workers > 1 {
         parts.critical = critical.map(|process| run.processes[process].name.clone());
     }
     let critical = critical.unwrap_or(0);
@@ -89,6 +90,11 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
     let told = |part: Part| run.spans.iter().any(|span| span.part == part);
     let edges = edges(run, critical);
     if let Some((first, last)) = edges {
+        if let Some(began) =
+            process.and_then(|process| process.began).filter(|_| !told(Part::Loading))
+        {
+            parts.set(Part::Loading, (first - began).max(0.0));
+        }
         let first = process.and_then(|process| process.began).map_or(first, |own| own.min(first));
         let last = process.and_then(|process| process.ended).map_or(last, |own| own.max(last));
         if !told(Part::Boot) {
@@ -101,10 +107,18 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
     parts
 }
 
-/// The process that is heard of last; of those that ran no test none.
+/// The processes that ran tests.
+fn workers(run: &Run) -> BTreeSet<usize> {
+    match run.processes.is_empty() {
+        true => BTreeSet::new(),
+        false => run.tests.iter().map(|test| test.process).collect(),
+    }
+}
+
+/// The process that is heard of last, of those that ran tests.
 fn critical(run: &Run) -> Option<usize> {
     let last = |process: &usize| edges(run, *process).map_or(f64::NEG_INFINITY, |(_, last)| last);
-    (0..run.processes.len()).max_by(|a, b| last(a).total_cmp(&last(b)))
+    workers(run).into_iter().max_by(|a, b| last(a).total_cmp(&last(b)))
 }
 
 /// When the first and the last is heard of a process.

@@ -55,10 +55,7 @@ impl Asker {
         wanted: &Wanted,
         padding: u16,
     ) -> Result<Ran, RunError> {
-        self.runs += 1;
-        let room = self.room.path().join(self.runs.to_string());
-        let made = fs::create_dir(&room).with_context(|| room.display().to_string());
-        made.map_err(|error| RunError::Reading(format!("{error:#}")))?;
+        let room = self.room()?;
         let ran = side.under(|| self.run_in(&room, framework, side, wanted, padding));
         // What a test made unreadable there goes with the place of all rooms.
         let _stays = fs::remove_dir_all(&room);
@@ -73,13 +70,52 @@ impl Asker {
         wanted: &Wanted,
         padding: u16,
     ) -> Result<Ran, RunError> {
-        let directory = side.directory.clone().unwrap_or_else(|| PathBuf::from("."));
+        let directory = directory_of(side);
         let call = Call::new(&side.argv, &directory);
         let request = framework.ask(&call, wanted, room);
         let request = request.map_err(|error| RunError::Reading(error.to_string()))?;
-        write(&request)
+        let result = self.put(&request, side, padding)?;
+        let (output, errors) = (kept(&result.output), kept(&result.errors));
+        let answer = answer(room, &directory, &result, (&output, &errors));
+        let read = framework.read(&answer);
+        self.judged(read, result, &answer)
+    }
+
+    /// Has the tests of a side listed, by their names.
+    ///
+    /// # Errors
+    /// When the framework can't list them, or there are none.
+    pub fn list(
+        &mut self,
+        framework: &dyn Framework,
+        side: &Side,
+    ) -> Result<Vec<String>, RunError> {
+        let room = self.room()?;
+        let directory = directory_of(side);
+        let call = Call::new(&side.argv, &directory);
+        let request = framework.list(&call, &room);
+        let request = request.map_err(|error| RunError::Reading(error.to_string()))?;
+        let result = side.under(|| self.put(&request, side, 0))?;
+        let (output, errors) = (kept(&result.output), kept(&result.errors));
+        let listed = framework.listed(&answer(&room, &directory, &result, (&output, &errors)));
+        let _stays = fs::remove_dir_all(&room);
+        listed.map_err(|error| told(error, &result))
+    }
+
+    /// A room for one run.
+    fn room(&mut self) -> Result<PathBuf, RunError> {
+        self.runs += 1;
+        let room = self.room.path().join(self.runs.to_string());
+        let made = fs::create_dir(&room).with_context(|| room.display().to_string());
+        made.map_err(|error| RunError::Reading(format!("{error:#}")))?;
+        Ok(room)
+    }
+
+    /// Runs a command once.
+    fn put(&mut self, request: &Request, side: &Side, padding: u16) -> Result<RunResult, RunError> {
+        write(request)
             .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
-        let command = command(&request, side)?;
+        let command = command(request, side)?;
         let subject = self.runner.add(&command)?;
         let options = RunOptions {
             pad: padding,
@@ -92,21 +128,7 @@ impl Asker {
             // The terminal sends Ctrl-C to the suite as well.
             return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));
         }
-        let kept = |kept: &Option<assay_measure::Kept>| {
-            kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default()
-        };
-        let (output, errors) = (kept(&result.output), kept(&result.errors));
-        let answer = Answer {
-            room,
-            directory: &directory,
-            output: &output,
-            errors: &errors,
-            began: seconds(result.started_ns),
-            ended: seconds(result.ended_ns),
-            since_1970: since_1970(),
-        };
-        let read = framework.read(&answer);
-        self.judged(read, result, &answer)
+        Ok(result)
     }
 
     /// A run as it is kept, unless it crashed, hung or told nothing.
@@ -149,6 +171,24 @@ impl Asker {
         let parts = parts::of(&run, answer.began, answer.ended);
         Ok(Ran { run, parts, result })
     }
+}
+
+fn directory_of(side: &Side) -> PathBuf {
+    side.directory.clone().unwrap_or_else(|| PathBuf::from("."))
+}
+
+fn kept(kept: &Option<assay_measure::Kept>) -> Vec<u8> {
+    kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default()
+}
+
+fn answer<'a>(
+    room: &'a Path,
+    directory: &'a Path,
+    result: &RunResult,
+    (output, errors): (&'a [u8], &'a [u8]),
+) -> Answer<'a> {
+    let (began, ended) = (seconds(result.started_ns), seconds(result.ended_ns));
+    Answer { room, directory, output, errors, began, ended, since_1970: since_1970() }
 }
 
 /// An error of a suite; what has no tests is no failure of theirs, but a slip of whoever typed the command.

@@ -88,6 +88,10 @@ fn fails(suite: &mut Suite<'_>, tests: &[String]) -> Result<bool, RunError> {
     })
 }
 
+fn dependent(severity: Severity, message: String) -> Finding {
+    Finding::new("ORDER_DEPENDENT", severity, message)
+}
+
 fn finding(suite: &Suite<'_>, victim: &str, found: &Found) -> Finding {
     let line = |first: &str| {
         let quoted = |name: &str| shell_words::quote(name).into_owned();
@@ -100,7 +104,7 @@ fn finding(suite: &Suite<'_>, victim: &str, found: &Found) -> Finding {
             command.join(" ")
         )
     };
-    let dependent = |message: String| Finding::new("ORDER_DEPENDENT", Severity::Warning, message);
+    let dependent = |message: String| dependent(Severity::Warning, message);
     let found = match found {
         Found::Polluter(first) => {
             dependent(format!("`{victim}` depends on the order: it fails behind `{first}`"))

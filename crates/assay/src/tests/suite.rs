@@ -2,6 +2,7 @@
 
 use super::{Asker, Ran, Side};
 use crate::run_error::RunError;
+use assay_data::finding::shared::benchmarks_skipped;
 use assay_data::samples::{BEGAN, ENDED, PLACE, SPANS, TEST_TIME, WHOLE_SUITE, WORKER, WORKERS};
 use assay_data::source::{
     Failure as Failed, Layout, Measured, Obstacle, OfRow, Purpose, RowResult, Source, Turn, Unit,
@@ -354,10 +355,7 @@ impl Source for Suite<'_> {
                 n => format!(" and {} more", n - 1),
             };
             let message = format!("skipped, so without values: `{first}`{more}");
-            found.push(
-                Finding::new("BENCHMARK_SKIPPED", Severity::Note, message)
-                    .with("benchmarks", skipped.len() as f64),
-            );
+            found.push(benchmarks_skipped(message, skipped.len()));
         }
         for note in &self.notes {
             let message = format!("the framework was looked into in part only: {note}");

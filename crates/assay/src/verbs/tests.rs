@@ -3,6 +3,7 @@
 mod log;
 mod options;
 mod running;
+mod sharding;
 mod showing;
 
 use crate::Ending;

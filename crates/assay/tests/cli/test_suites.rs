@@ -157,8 +157,8 @@ fn revisions_are_compared_test_by_test_and_as_a_whole() {
     let again = room.json(&["compare", "both.assay"]);
     let of = |name: &str| -> Value {
         let rows = again["comparisons"].as_array().unwrap().iter();
-        let own = rows.filter(|row| row["row"] == name && row["family"] == "primary");
-        own.cloned().next().unwrap()
+        let mut own = rows.filter(|row| row["row"] == name && row["family"] == "primary");
+        own.next().cloned().unwrap()
     };
     assert_eq!(of("multiplies")["verdict"], "slower");
     assert_eq!(of("(whole suite)")["row"], "(whole suite)");
@@ -266,9 +266,8 @@ fn frameworks_that_are_there_answer() {
         }
         is_there
     };
-    let run = |room: &Room, command: &[&str]| {
-        let all = [&["tests", "--no-save", "--"], command].concat();
-        let mut assay = room.assay(&all);
+    let with_homes = |room: &Room, all: &[&str]| {
+        let mut assay = room.assay(all);
         assay.env("CARGO_HOME", home("CARGO_HOME", ".cargo"));
         assay.env("RUSTUP_HOME", home("RUSTUP_HOME", ".rustup"));
         assay.env("GOCACHE", home("GOCACHE", ".cache/go-build")).env_remove("CARGO_TARGET_DIR");
@@ -276,6 +275,9 @@ fn frameworks_that_are_there_answer() {
         std::fs::create_dir_all(room.path("tmp")).unwrap();
         assay.env("TMPDIR", room.path("tmp"));
         crate::room::finish(assay)
+    };
+    let run = |room: &Room, command: &[&str]| {
+        with_homes(room, &[&["tests", "--no-save", "--"], command].concat())
     };
     if there("node", "--version") {
         let room = Room::new();
@@ -312,6 +314,25 @@ fn frameworks_that_are_there_answer() {
             .ends(4)
             .shows("2 tests in")
             .shows("failed: example.com/shop: TestBad");
+    }
+    if there("go", "version") {
+        let room = Room::new();
+        room.write("go.mod", "module example.com/shop\n\ngo 1.20\n");
+        let functions: String = ["A", "B", "C", "D", "E"]
+            .map(|n| format!("func Test{n}(t *testing.T) {{}}\n"))
+            .concat();
+        room.write("a_test.go", &format!("package shop\nimport \"testing\"\n{functions}"));
+        let mut ran = Vec::new();
+        for part in ["1/2", "2/2"] {
+            let all =
+                ["tests", "--no-save", "--shard", part, "--json", "--", "go", "test", "./..."];
+            let result = with_homes(&room, &all).ends(0).complains("without times").json();
+            let tests = result["suites"][0]["tests"].as_array().unwrap().clone();
+            ran.extend(tests.iter().map(|test| test["name"].as_str().unwrap().to_owned()));
+        }
+        ran.sort();
+        let wanted = ["A", "B", "C", "D", "E"].map(|n| format!("example.com/shop: Test{n}"));
+        assert_eq!(ran, wanted);
     }
     if there("ruby", "--version") && there_minitest() {
         let room = Room::new();

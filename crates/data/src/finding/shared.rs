@@ -21,7 +21,7 @@ pub(crate) fn benchmark_errors(message: &str, benchmarks: usize) -> Finding {
 }
 
 /// Benchmarks, or tests, without values that are no failure; `message` says which.
-pub(crate) fn benchmarks_skipped(message: String, benchmarks: usize) -> Finding {
+pub fn benchmarks_skipped(message: String, benchmarks: usize) -> Finding {
     Finding::new("BENCHMARK_SKIPPED", Severity::Note, message).with("benchmarks", benchmarks as f64)
 }
 

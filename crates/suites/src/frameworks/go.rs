@@ -76,6 +76,38 @@ impl Framework for GoTest {
         run.spans.extend(spans.collect::<Vec<_>>());
         Ok(run)
     }
+
+    fn list(&self, call: &Call, _: &Path) -> Result<Request, SuiteError> {
+        if call.is(&["gotestsum"]) {
+            let what = "can't list tests: divide `go test` itself";
+            return Err(SuiteError::Unable { framework: "gotestsum", what: what.to_owned() });
+        }
+        let options = ["-json", "-list=."].map(str::to_owned);
+        Ok(Request::words(call.with_options_behind("test", &options)))
+    }
+
+    fn listed(&self, answer: &Answer<'_>) -> Result<Vec<String>, SuiteError> {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "PascalCase")]
+        struct Event {
+            #[serde(default)]
+            package: String,
+            #[serde(default)]
+            output: String,
+        }
+        let text = String::from_utf8_lossy(answer.output);
+        let events = text.lines().filter_map(|line| serde_json::from_str::<Event>(line).ok());
+        let is_test = |event: &Event| {
+            let name = event.output.trim_end();
+            !name.contains(char::is_whitespace)
+                && ["Test", "Example", "Fuzz"].iter().any(|kind| name.starts_with(kind))
+        };
+        let names: Vec<String> = events
+            .filter(is_test)
+            .map(|event| format!("{}: {}", event.package, event.output.trim_end()))
+            .collect();
+        if names.is_empty() { Err(SuiteError::NoTests { said: answer.said() }) } else { Ok(names) }
+    }
 }
 
 /// The functions of tests: without their packages, and without subtests, of which one function has many.

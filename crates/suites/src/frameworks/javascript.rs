@@ -1,11 +1,11 @@
 //! jest, vitest and `node --test`, also behind the scripts of a package.
 
-use super::{Framework, Orders, any_of, seed, too_old};
+use super::{Framework, HOOKS, Orders, any_of, hooked, seed, too_old};
 use crate::asking::{Answer, Request, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
-use crate::reports;
 use crate::run::Run;
+use crate::{events, reports};
 use std::path::Path;
 
 /// The options that choose tests by their names, without the files that the names begin with.
@@ -97,6 +97,9 @@ impl Framework for Vitest {
     }
 }
 
+/// The reporter that writes events, among the hooks.
+const REPORTER: &str = "assay_node_reporter.mjs";
+
 /// `node --test`.
 #[derive(Debug)]
 pub(super) struct NodeTest;
@@ -126,6 +129,8 @@ impl Framework for NodeTest {
         let mut options = vec![
             "--test-reporter=junit".to_owned(),
             format!("--test-reporter-destination={}", report.display()),
+            format!("--test-reporter={}", room.join(HOOKS).join(REPORTER).display()),
+            "--test-reporter-destination=stdout".to_owned(),
         ];
         if let Some(only) = &wanted.only {
             // Groups stand before the names, and have to be matched by themselves.
@@ -137,14 +142,18 @@ impl Framework for NodeTest {
         }
         if call.script().is_some() {
             // What stands behind the files is theirs.
-            let mut request = Request::words(call.argv.clone());
+            let mut request = hooked(Request::words(call.argv.clone()), &Wanted::default(), room);
             request.options.push(("NODE_OPTIONS".to_owned(), options.join(" ")));
             return Ok(request);
         }
-        Ok(Request::words(call.with_options_behind("--test", &options)))
+        let request = Request::words(call.with_options_behind("--test", &options));
+        Ok(hooked(request, &Wanted::default(), room))
     }
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
+        if let Some(run) = events::read(&answer.room.join("events"))? {
+            return Ok(run);
+        }
         let results = reports::of_file(&answer.room.join("report.xml"), answer);
         let errors = String::from_utf8_lossy(answer.errors);
         let results = results.map_err(|error| match error {

@@ -67,6 +67,23 @@ impl Framework for Pytest {
             results.map_err(|error| too_old(error, answer, "pytest", ("--junit-xml", "3.0")))?;
         Ok(reports::run(results, "pytest", answer))
     }
+
+    fn list(&self, call: &Call, room: &Path) -> Result<Request, SuiteError> {
+        let cache = format!("cache_dir={}", room.join("cache").display());
+        // Names stand on lines of their own whatever the user's own options say of words.
+        let options = ["--collect-only", "--color=no", "-o", &cache].map(str::to_owned);
+        let mut call = call.clone();
+        call.argv = call.with_options(&options);
+        Ok(Request::words(call.with_last(&["--verbosity=-1".to_owned()])))
+    }
+
+    fn listed(&self, answer: &Answer<'_>) -> Result<Vec<String>, SuiteError> {
+        let text = String::from_utf8_lossy(answer.output);
+        let names = text.lines().map(str::trim_end).take_while(|line| !line.is_empty());
+        let names: Vec<String> =
+            names.filter(|line| line.contains("::")).map(str::to_owned).collect();
+        if names.is_empty() { Err(SuiteError::NoTests { said: answer.said() }) } else { Ok(names) }
+    }
 }
 
 /// The plugins that the user has in the environment, and ours.

@@ -72,6 +72,17 @@ impl Framework for Rspec {
         let results = reports::of_file(&answer.room.join("report.json"), answer)?;
         Ok(reports::run(results, "rspec", answer))
     }
+
+    fn list(&self, call: &Call, room: &Path) -> Result<Request, SuiteError> {
+        let report = room.join("report.json").display().to_string();
+        let options = ["--dry-run", "--format", "json", "--out", &report].map(str::to_owned);
+        Ok(Request::words(call.with_options(&options)))
+    }
+
+    fn listed(&self, answer: &Answer<'_>) -> Result<Vec<String>, SuiteError> {
+        let results = reports::of_file(&answer.room.join("report.json"), answer)?;
+        Ok(results.tests.into_iter().map(|test| test.name).collect())
+    }
 }
 
 /// minitest, also that of Rails.

@@ -5,6 +5,7 @@ use crate::resume::RecordArgs;
 use crate::seed;
 use crate::toggles::ToggleArgs;
 use crate::verbs::compare::suite::SuiteArgs;
+use assay_suites::shard::Shard;
 use clap::ValueEnum;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -64,6 +65,14 @@ pub(crate) struct AskArgs {
     /// Run only this test, by its name on the screen; repeat it for several, which run in this order
     #[arg(long, value_name = "TEST")]
     pub only: Vec<String>,
+
+    /// Run one part of the suite, such as 1/4, divided so that all parts take about as long by the
+    /// times in the history (pytest, rspec, go)
+    ///
+    /// Each part comes to the same division by itself, as long as all see the same tests and the same history; runs of the commit at hand
+    /// are passed by, since other parts may have kept them.
+    #[arg(long, value_name = "NUMBER/PARTS", conflicts_with_all = ["only", "rev"])]
+    pub shard: Option<Shard>,
 
     /// Do not search for the test that makes another one fail that failed in some random orders
     /// alone; the search takes up to 12 runs of some of the tests

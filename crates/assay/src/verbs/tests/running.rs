@@ -1,7 +1,7 @@
 //! `assay tests -- COMMAND`: runs the suite, of several revisions by turns, records each of its tests, and shows what came of it.
 
 use super::options::{OrderOf, SuiteRunArgs as Args};
-use super::showing;
+use super::{sharding, showing};
 use crate::ending::{close, ending};
 use crate::planning::{self, BUDGET_ALONE, CEILING, When, check_threshold, no_such_metric};
 use crate::progress::{Line, share_done};
@@ -85,8 +85,11 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let environment = Environment::from_facts(environment::capture());
     let line = Line::new(args.record.show.quiet);
     line.machine(&environment);
-    let asker = Asker::start(Duration::from_secs_f64(args.when.timeout))?;
-    let only = (!args.ask.only.is_empty()).then(|| args.ask.only.clone());
+    let mut asker = Asker::start(Duration::from_secs_f64(args.when.timeout))?;
+    let mut only = (!args.ask.only.is_empty()).then(|| args.ask.only.clone());
+    if let Some(shard) = args.ask.shard {
+        only = Some(sharding::part(args, shard, framework.as_ref(), &sides[0], &mut asker, &line)?);
+    }
     let wanted = Wanted { causes: args.ask.causes, only, ..Wanted::default() };
     let order = order.then_some(plan.seed);
     let count = sides.len();
