@@ -49,9 +49,7 @@ pub(crate) fn search(
                     "`{}`: the search for what it depends on broke off: {error}",
                     test.name
                 );
-                told.push(
-                    Finding::new("ORDER_DEPENDENT", Severity::Note, message).about(&test.name),
-                );
+                told.push(dependent(Severity::Note, message).about(&test.name));
             }
         }
     }
