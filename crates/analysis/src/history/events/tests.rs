@@ -162,7 +162,7 @@ fn runs_without_revisions_have_events_by_their_time() {
         .map(|n| {
             let mut series = series(&mut random, &n.to_string(), 0.01, &[(60, 0.1)]);
             // One of them has lost a few only.
-            let lost = |place: usize| n < 2 || place % 7 == 0;
+            let lost = |place: usize| n < 2 || place.is_multiple_of(7);
             let points = series.points.iter_mut().enumerate();
             points.filter(|(place, _)| lost(*place)).for_each(|(_, point)| point.revision = None);
             series
