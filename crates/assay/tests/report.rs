@@ -383,7 +383,7 @@ fn recorded_suite(directory: &Path, tests: [(&str, &str, f64); 3]) {
     use assay_data::{Metric, Observation, Outcome, Row, Samples, Subject, Unit};
     let names = ["wall", "boot", "body", BEGAN];
     let mut samples =
-        Samples::new(names.iter().map(|name| Metric::lower(*name, Unit::Second)).collect());
+        Samples::new(names.iter().map(|name| Metric::lower(name, Unit::Second)).collect());
     samples.environment.set("test_framework", "pytest 8.3");
     let side = samples.side_named("suite");
     let total: f64 = tests.iter().map(|(.., seconds)| seconds).sum();

@@ -119,7 +119,7 @@ fn told(lane: &Lane, index: usize, lanes: usize) -> String {
     };
     let processes = match lane.processes.len() {
         1 => String::new(),
-        n => format!(" of {n} one behind the other"),
+        n => format!(" of {n} processes one behind the other"),
     };
     let critical = if lane.critical && lanes > 1 { "; this ended last" } else { "" };
     format!("{name}{processes}{critical}")
