@@ -113,7 +113,6 @@ fn of(verb: &str) -> Option<&'static [&'static str]> {
             "number",
             "flaky",
             "fail_if",
-            "save",
             "keep",
             "json",
         ],

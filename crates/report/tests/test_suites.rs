@@ -19,7 +19,7 @@ fn runs(sides: &[&str], tests: &[(String, String)], seconds: f64, count: u32) ->
     let names = ["wall", "boot", "hooks", "body", "unaccounted", BEGAN, WORKER, "setup"];
     let metric = |name: &&str| {
         let unit = if *name == WORKER { Unit::One } else { Unit::Second };
-        Metric::lower(*name, unit)
+        Metric::lower(name, unit)
     };
     let mut samples = Samples::new(names.iter().map(metric).collect());
     for name in SPANS {

@@ -56,6 +56,7 @@ fn each_side_finds_its_settings_and_no_other() {
     let file = hook.options[0].1.strip_prefix("-r").unwrap().to_owned();
     assert!(fs::metadata(&file).unwrap().is_file() && hook.options[0].0 == "RUBYOPT");
     toggled.close().unwrap();
+    drop(toggled);
     assert!(fs::metadata(&file).is_err());
 }
 
