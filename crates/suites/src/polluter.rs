@@ -114,11 +114,14 @@ mod tests {
 
     #[test]
     fn orders_that_were_seen_clear_most_tests() {
-        let shuffled = |seed: usize| -> Vec<String> {
+        let shuffled = |seed: u64| -> Vec<String> {
+            let mixed = |name: &String| {
+                let number = name[1..].parse::<u64>().unwrap() + seed * 1000;
+                let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9)
+            };
             let mut all = names(499);
-            all.sort_by_key(|name| {
-                (name[1..].parse::<usize>().unwrap() * 7919 + seed * 104_729) % 499
-            });
+            all.sort_by_key(mixed);
             all.truncate(250);
             all
         };
