@@ -188,12 +188,7 @@ mod tests {
 
     #[test]
     fn all_parts_sum_to_the_whole() {
-        let process = Process {
-            name: String::new(),
-            began: Some(1.0),
-            ended: Some(9.5),
-            ..Process::default()
-        };
+        let process = Process { name: String::new(), began: Some(1.0), ended: Some(9.5) };
         let mut first = test("a", 4.0, 1.0);
         first.ended = Some(6.0);
         (first.setup, first.teardown, first.gc) = (Some(0.25), Some(0.125), Some(0.0625));
