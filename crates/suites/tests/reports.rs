@@ -77,7 +77,7 @@ fn the_reports_of_maven_and_gradle_are_found_in_modules() {
 
 #[test]
 fn programs_and_ctest_write_junit_xml() {
-    for framework in ["ctest", "googletest", "catch2"] {
+    for framework in ["ctest", "googletest"] {
         let run = read(framework, Some(("report.xml", report("ctest.xml"))), b"").unwrap();
         assert!(!run.tests.is_empty(), "{framework}");
     }
