@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from assay import testing
-from assay.testing import assert_budget, budget, causes
+from assay.testing import _causes as causes
+from assay.testing import assert_budget, budget
 
 pytestmark = pytest.mark.once
 

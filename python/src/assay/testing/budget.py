@@ -1,5 +1,5 @@
 """What a test may do at most: so many SQL statements, log records, requests, programs, seconds of sleep. Exact counts, which need no
-statistics and no program. What is faked or stubbed does not happen, and is not counted. Where it is counted is in `causes.py`.
+statistics and no program. What is faked or stubbed does not happen, and is not counted. Where it is counted is in `_causes.py`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections import Counter
 from contextlib import AbstractContextManager
 from typing import Any, Callable, Iterable
 
-from . import causes
-from .causes import Causes
+from . import _causes as causes
+from ._causes import Causes
 
 _Text = Callable[..., object]
 
