@@ -303,5 +303,5 @@ pub const BISECT_LUCK: f64 = 0.25;
 
 // Test suites
 
-/// What the first test of a run takes longer than later ones is told from here on, s: less matters to nobody who waits for a suite.
+/// What the first test of a run takes longer than later ones is shown from here on, s: less matters to nobody who waits for a suite.
 pub const FIRST_TEST_SECONDS: f64 = 0.001;

@@ -1,7 +1,7 @@
 //! The runs of a test suite by themselves: where its time goes, which tests it goes to, what the first test of a run pays for all, and which tests
 //! fail, always or at times. Nothing is compared.
 //!
-//! Parts are means, for only means of parts sum to the mean of the whole; of tests, medians are told, as of everything else.
+//! Parts are means, for only means of parts sum to the mean of the whole; of tests, medians are shown, as of everything else.
 
 mod timeline;
 
@@ -58,7 +58,7 @@ pub struct TestTime {
     pub group: Vec<String>,
     /// Seconds.
     pub time: Description,
-    /// The medians of its setup, body, teardown and of the garbage collector within them, as far as they are told.
+    /// The medians of its setup, body, teardown and of the garbage collector within them, as far as they are known.
     pub phases: BTreeMap<&'static str, f64>,
     /// Its share of the whole, in the median over runs.
     pub share: f64,

@@ -6,7 +6,7 @@
 //! together, among those of an event for where it lies: of a hundred changes with one cause, sets at 95 % would miss its place five times. So two causes that no series tells apart are one event, and a change
 //! that is known poorly makes none of its own.
 //!
-//! All series share the error: of the events and creeping series that are told, at most [`policy::EVENTS_ERROR`] are false on average, as
+//! All series share the error: of the events and creeping series that are shown, at most [`policy::EVENTS_ERROR`] are false on average, as
 //! Benjamini and Hochberg have it, with as many questions as there are series at least; where nothing changed, in so many of all looks is anything told. The chance of an
 //! event is that of its changes by Simes' rule, so what moved many counts once, and lets no false ones in beside it. Whoever looks at one series alone sees more.
 
