@@ -1,26 +1,34 @@
 //! Which test wrote how much into a log: lines by test, by level and by shape, of a log of any length in bounded memory.
 //!
 //! A line that begins with the marker names the test that starts there ([`Marker`]), and every other line counts for the test that
-//! began last. Lines are bytes: a log may hold anything. Here the stream is cut into lines; what a line is, [`line`] knows, its shape
-//! [`shape`], and [`tally`] counts.
+//! began last. Lines are bytes: a log may hold anything. [`pieces`] cuts the log into pieces of whole lines, [`looking`] finds what a line is, for
+//! which it needs no other ([`line`], [`shape`]), on as many processors as help; [`tally`] counts, in the order of the log.
 
 mod frequent;
 mod heading;
 mod line;
+mod looking;
 mod marker;
 mod message;
+mod pieces;
 mod shape;
 mod tally;
 
 pub use marker::{Marker, MarkerError};
 
 use assay_data::test_log::TestLog;
-use memchr::{memchr, memrchr};
-use std::io::{self, ErrorKind, Read};
+use looking::Looker;
+use pieces::Pieces;
+use std::io::{self, Read};
+use std::thread;
 use tally::Tally;
 
 /// Bytes that are read at once. A longer line is one line, of which the beginning is looked at.
 const CHUNK: usize = 256 * 1024;
+/// More threads than these would wait for the one that counts.
+const MOST_LOOKERS: usize = 3;
+/// Pieces that are under way for each thread: one that it looks at, one that waits.
+const UNDER_WAY: usize = 2;
 
 /// Counts the lines of a log, each for the test that began before it. O(bytes); memory does not grow with the log.
 ///
@@ -30,60 +38,36 @@ pub fn read(log: impl Read, marker: &Marker) -> io::Result<TestLog> {
     read_in_chunks(log, marker, CHUNK)
 }
 
-fn read_in_chunks(mut log: impl Read, marker: &Marker, chunk: usize) -> io::Result<TestLog> {
+fn read_in_chunks(log: impl Read, marker: &Marker, chunk: usize) -> io::Result<TestLog> {
     let mut tally = Tally::default();
-    let mut buffer = vec![0; chunk];
-    // Bytes of a line that is not complete yet, at the beginning of the buffer.
-    let mut kept = 0;
-    // Whether they belong to a line that was longer than the buffer, and is counted.
-    let mut is_counted = false;
-    loop {
-        let read = match log.read(&mut buffer[kept..]) {
-            Ok(0) => break,
-            Ok(read) => read,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        tally.bytes(read);
-        let filled = kept + read;
-        let Some(end) = memrchr(b'\n', &buffer[kept..filled]).map(|end| kept + end + 1) else {
-            kept = filled;
-            if filled == buffer.len() {
-                if !is_counted {
-                    lines(&buffer, marker, &mut tally);
+    let mut pieces = Pieces::of(log, chunk);
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let lookers: Vec<Looker> =
+            (0..processors.min(MOST_LOOKERS)).map(|_| Looker::start(scope, marker)).collect();
+        // Each in its turn, so that pieces come back in their order.
+        let (mut given, mut counted) = (0, 0);
+        let mut spare = Vec::new();
+        let mut is_end = false;
+        while !is_end || counted < given {
+            if !is_end && given - counted < UNDER_WAY * lookers.len() {
+                let mut piece = spare.pop().unwrap_or_default();
+                is_end = !pieces.next(&mut piece)?;
+                if !is_end {
+                    lookers[given % lookers.len()].give(piece)?;
+                    given += 1;
                 }
-                (kept, is_counted) = (0, true);
+                continue;
             }
-            continue;
-        };
-        let mut begin = 0;
-        if is_counted {
-            begin = memchr(b'\n', &buffer[..end]).map_or(end, |end| end + 1);
-            is_counted = false;
+            let piece = lookers[counted % lookers.len()].take()?;
+            piece.lines().for_each(|line| tally.line(&line, marker));
+            counted += 1;
+            spare.push(piece);
         }
-        lines(&buffer[begin..end], marker, &mut tally);
-        buffer.copy_within(end..filled, 0);
-        kept = filled - end;
-    }
-    if kept > 0 && !is_counted {
-        lines(&buffer[..kept], marker, &mut tally);
-    }
+        io::Result::Ok(())
+    })?;
+    tally.bytes(pieces.bytes());
     Ok(tally.finish())
-}
-
-/// Counts the lines of a piece of the log, which begins and ends with a line.
-fn lines(piece: &[u8], marker: &Marker, tally: &mut Tally) {
-    let mut begin = 0;
-    let mut candidate = marker.candidate(piece, 0);
-    while begin < piece.len() {
-        let end = memchr(b'\n', &piece[begin..]).map_or(piece.len(), |length| begin + length);
-        let may_mark = candidate.is_some_and(|at| at <= end);
-        tally.line(&piece[begin..end], marker, may_mark);
-        begin = end + 1;
-        if may_mark && begin < piece.len() {
-            candidate = marker.candidate(piece, begin);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -46,6 +46,38 @@ const CLASSES: [Class; 256] = {
     classes
 };
 
+/// What stands in a shape as it is, whatever is around it. Brackets do, too, but are to be seen.
+const STANDS_FOR_ITSELF: [bool; 256] = {
+    let mut stands = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        stands[byte] = matches!(CLASSES[byte], Class::Letter | Class::Other)
+            && !matches!(byte as u8, b'[' | b']');
+        byte += 1;
+    }
+    stands
+};
+
+/// How a text begins that is its own shape, single blanks between words included: most of a line, and taken as a piece. `shape` gets it.
+fn take_plain<'a>(text: &'a [u8], shape: &mut [u8]) -> &'a [u8] {
+    let mut behind_blank = true;
+    let mut length = 0;
+    for (byte, place) in text.iter().zip(shape) {
+        let is_blank = *byte == b' ';
+        if !STANDS_FOR_ITSELF[usize::from(*byte)] && (!is_blank || behind_blank) {
+            break;
+        }
+        *place = *byte;
+        behind_blank = is_blank;
+        length += 1;
+    }
+    &text[..length]
+}
+
+fn is_letter(byte: u8) -> bool {
+    CLASSES[usize::from(byte)] == Class::Letter
+}
+
 impl Default for Shape {
     fn default() -> Self {
         Self { buffer: [0; LONGEST], length: 0 }
@@ -62,60 +94,51 @@ impl Shape {
     pub(super) fn find(&mut self, message: &[u8]) -> u64 {
         let message = &message[..message.len().min(LOOKED_AT)];
         self.length = 0;
-        // Where the present word begins, in the shape and in the message.
-        let mut word: Option<(usize, usize)> = None;
         let mut in_brackets = false;
         let mut at = 0;
-        while let Some(&byte) = message.get(at) {
-            if self.length >= LONGEST - 4 {
-                break;
-            }
+        while self.length < LONGEST - 4 {
+            let end = message.len().min(at + LONGEST - 4 - self.length);
+            let run = take_plain(&message[at..end], &mut self.buffer[self.length..]);
+            self.length += run.len();
+            at += run.len();
+            let Some(&byte) = message.get(at).filter(|_| self.length < LONGEST - 4) else { break };
             let class = CLASSES[usize::from(byte)];
-            match class {
-                Class::Letter => {
-                    word = word.or(Some((self.length, at)));
-                    self.push(byte);
-                    at += 1;
-                    continue;
+            // Asked one after the other, the most frequent first: a processor foresees that better than one jump to many places.
+            if class == Class::Digit {
+                let word = run.iter().rev().take_while(|byte| is_letter(**byte)).count();
+                at = self.number(message, at, word);
+            } else if class == Class::Escape {
+                at = behind_escape(message, at);
+            } else if class == Class::Blank {
+                if self.text().last().is_some_and(|last| *last != b' ') {
+                    self.push(b' ');
                 }
-                Class::Digit => {
-                    at = self.number(message, at, word);
-                    word = None;
-                    continue;
+                at += 1;
+            } else if self.is_value(class, run, in_brackets) {
+                at = self.quoted(message, at, byte);
+            } else {
+                if class == Class::Other {
+                    in_brackets = byte == b'[';
                 }
-                Class::Other => {
-                    match byte {
-                        b'[' => in_brackets = true,
-                        b']' => in_brackets = false,
-                        _ => {}
-                    }
-                    self.push(byte);
-                    at += 1;
-                }
-                Class::Blank => {
-                    if self.text().last().is_some_and(|last| *last != b' ') {
-                        self.push(b' ');
-                    }
-                    at += 1;
-                }
-                Class::Escape => at = behind_escape(message, at),
-                // In a word it is an apostrophe.
-                Class::Quote if word.is_none() => at = self.quoted(message, at, byte),
-                Class::DoubleQuote if self.expects_value(in_brackets) => {
-                    at = self.quoted(message, at, byte);
-                }
-                Class::Quote | Class::DoubleQuote => {
-                    self.push(byte);
-                    at += 1;
-                }
+                self.push(byte);
+                at += 1;
             }
-            word = None;
         }
         // Colours at the end leave a blank.
         while self.text().last() == Some(&b' ') {
             self.length -= 1;
         }
         hash(self.text())
+    }
+
+    /// Whether a quote, behind these bytes of the message, begins a value.
+    fn is_value(&self, quote: Class, before: &[u8], in_brackets: bool) -> bool {
+        match quote {
+            // In a word it is an apostrophe.
+            Class::Quote => !before.last().is_some_and(|byte| is_letter(*byte)),
+            Class::DoubleQuote => self.expects_value(in_brackets),
+            _ => false,
+        }
     }
 
     fn push(&mut self, byte: u8) {
@@ -126,9 +149,9 @@ impl Shape {
         }
     }
 
-    /// A `#` for the number at `at`; gives where it ends.
-    fn number(&mut self, message: &[u8], at: usize, word: Option<(usize, usize)>) -> usize {
-        let (in_shape, in_message) = word.unwrap_or((self.length, at));
+    /// A `#` for the number at `at`, which so many letters of its word stand before; gives where it ends.
+    fn number(&mut self, message: &[u8], at: usize, letters: usize) -> usize {
+        let (in_shape, in_message) = (self.length - letters, at - letters);
         let run = message[in_message..].iter().take_while(|b| b.is_ascii_alphanumeric()).count();
         let all = &message[in_message..in_message + run];
         if run >= 8 && all.iter().all(u8::is_ascii_hexdigit) {

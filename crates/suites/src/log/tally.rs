@@ -5,13 +5,14 @@
 
 use super::frequent::{AsItIs, Frequent};
 use super::heading::{Heading, Seen};
-use super::line::{self, Parts};
+use super::looking::Line;
 use super::marker::Marker;
 use super::message::{self, Group};
 use super::shape::{Shape, hash};
 use assay_data::test_log::{ByLevel, Level, LineShape, LoggedTest, TestLog};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
+use std::rc::Rc;
 
 /// Tests that are counted by name, and bytes of all their names.
 const MOST_TESTS: usize = 30_000;
@@ -57,7 +58,7 @@ struct OfTest {
     first: u32,
     last: u32,
     has_level: bool,
-    text: Box<[u8]>,
+    text: Rc<[u8]>,
 }
 
 /// Counts so far.
@@ -76,7 +77,7 @@ pub(super) struct Tally {
     /// Texts of the present shapes, one behind the other.
     texts: Vec<u8>,
     of_tests: Frequent<OfTest>,
-    of_all: Frequent<Box<[u8]>>,
+    of_all: Frequent<Rc<[u8]>>,
     shape: Shape,
     heading: Heading,
 }
@@ -105,19 +106,18 @@ impl Default for Tally {
 
 impl Tally {
     /// So many bytes were read.
-    pub(super) fn bytes(&mut self, more: usize) {
-        self.bytes += more as u64;
+    pub(super) fn bytes(&mut self, more: u64) {
+        self.bytes += more;
     }
 
-    /// Takes a line, without its line feed; `may_mark`: the marker may be in it.
-    pub(super) fn line(&mut self, line: &[u8], marker: &Marker, may_mark: bool) {
-        let line = line::trimmed(line);
-        if marker.takes_headings && (self.heading.holds() || line.first() == Some(&b'-')) {
-            match self.heading.see(line) {
+    /// Takes the next line.
+    pub(super) fn line(&mut self, line: &Line<'_>, marker: &Marker) {
+        if marker.takes_headings && (self.heading.holds() || line.text.first() == Some(&b'-')) {
+            match self.heading.see(line.text) {
                 Seen::Held => return,
                 Seen::Name(name) => return self.begin(&name, true),
                 Seen::Lines(lines) => {
-                    lines.iter().for_each(|line| self.plain(line, Some(marker)));
+                    self.held_back(&lines, Some(marker));
                     if self.heading.holds() {
                         return;
                     }
@@ -125,12 +125,20 @@ impl Tally {
                 Seen::Line => {}
             }
         }
-        self.plain(line, may_mark.then_some(marker));
+        self.plain(line, line.may_mark.then_some(marker));
     }
 
-    /// Takes a line that is trimmed and part of no heading; `marker`: where it may be in the line.
-    fn plain(&mut self, line: &[u8], marker: Option<&Marker>) {
-        let Parts { level, message } = line::parts(line);
+    /// Takes lines that were held back and are no heading.
+    fn held_back(&mut self, lines: &[Vec<u8>], marker: Option<&Marker>) {
+        for text in lines {
+            let line = Line::of(text, true, &mut self.shape);
+            self.plain(&line, marker);
+        }
+    }
+
+    /// Takes a line that is part of no heading; `marker`: where it may be in the line.
+    fn plain(&mut self, line: &Line<'_>, marker: Option<&Marker>) {
+        let &Line { level, message, .. } = line;
         if let Some(name) = marker.and_then(|marker| marker.name(message)) {
             return self.begin(name, false);
         }
@@ -155,12 +163,14 @@ impl Tally {
                 0
             }
         };
-        let key = self.shape.find(message);
+        let key = line.shape;
         if let Some(known) = self.present.get_mut(&key) {
             known.count += 1;
             known.last = at;
             return;
         }
+        // Again, but only for the first of its shape in a test.
+        self.shape.find(message);
         let begin = self.texts.len() as u32;
         self.texts.extend_from_slice(self.shape.text());
         // A shape is shorter than 256 bytes.
@@ -208,10 +218,10 @@ impl Tally {
             let (begin, length) = present.text;
             let begin = begin as usize;
             let text = &self.texts[begin..begin + usize::from(length)];
-            self.of_all.add(shape, present.count, || text.into());
+            let text = self.of_all.add(shape, present.count, || text.into());
             let Some(test) = self.current else { continue };
             let (first, last, has_level) = (present.first, present.last, present.has_level);
-            let new = || OfTest { test, shape, first, last, has_level, text: text.into() };
+            let new = || OfTest { test, shape, first, last, has_level, text: Rc::clone(text) };
             let mut own = [0; 12];
             own[..8].copy_from_slice(&shape.to_le_bytes());
             own[8..].copy_from_slice(&test.to_le_bytes());
@@ -224,7 +234,7 @@ impl Tally {
     /// What was counted.
     pub(super) fn finish(mut self) -> TestLog {
         let rest = self.heading.rest();
-        rest.iter().for_each(|line| self.plain(line, None));
+        self.held_back(&rest, None);
         self.put_away();
         let mut shapes = self.shapes_of_tests();
         let mut tests: Vec<LoggedTest> = Vec::new();

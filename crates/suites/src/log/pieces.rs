@@ -1,0 +1,78 @@
+//! Cuts a log into pieces of whole lines, as they come.
+
+use super::looking::Piece;
+use memchr::{memchr, memrchr};
+use std::io::{self, ErrorKind, Read};
+
+/// A log, piece by piece.
+pub(super) struct Pieces<R> {
+    log: R,
+    chunk: usize,
+    /// The beginning of a line whose rest has not come yet.
+    kept: Vec<u8>,
+    /// Whether what comes next belongs to a line that was longer than a chunk, and was given.
+    goes_on: bool,
+    bytes: u64,
+}
+
+impl<R: Read> Pieces<R> {
+    /// The pieces of a log, of at most so many bytes.
+    pub fn of(log: R, chunk: usize) -> Self {
+        Self { log, chunk, kept: Vec::new(), goes_on: false, bytes: 0 }
+    }
+
+    /// How many bytes came so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Puts the next lines in the place of a piece; `false` at the end of the log. Of a line that is longer than a chunk only the first chunk comes.
+    ///
+    /// # Errors
+    /// When the log can't be read.
+    pub fn next(&mut self, piece: &mut Piece) -> io::Result<bool> {
+        piece.empty(self.chunk);
+        let buffer = piece.buffer();
+        let mut filled = self.kept.len();
+        buffer[..filled].copy_from_slice(&self.kept);
+        self.kept.clear();
+        loop {
+            let read = match self.log.read(&mut buffer[filled..]) {
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            self.bytes += read as u64;
+            if read == 0 {
+                piece.holds(0..filled);
+                return Ok(filled > 0);
+            }
+            let came = filled..filled + read;
+            filled = came.end;
+            let mut begin = 0;
+            if self.goes_on {
+                // What is left of the line that was given.
+                let Some(end) = memchr(b'\n', &buffer[..filled]) else {
+                    filled = 0;
+                    continue;
+                };
+                (begin, self.goes_on) = (end + 1, false);
+            }
+            if let Some(end) = memrchr(b'\n', &buffer[begin.max(came.start)..filled]) {
+                let end = begin.max(came.start) + end + 1;
+                self.kept.extend_from_slice(&buffer[end..filled]);
+                piece.holds(begin..end);
+                return Ok(true);
+            }
+            if begin > 0 {
+                buffer.copy_within(begin..filled, 0);
+                filled -= begin;
+            }
+            if filled == buffer.len() {
+                self.goes_on = true;
+                piece.holds(0..filled);
+                return Ok(true);
+            }
+        }
+    }
+}
