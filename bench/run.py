@@ -96,6 +96,7 @@ FIGURES = {
     "tests-itself": (test_suites.itself, ["tests-itself"]),
     "tests-polluter": (test_suites.polluter, ["tests-polluter"]),
     "tests-report": (test_suites.report, ["tests-report"]),
+    "tests-toggles": (test_suites.toggles, ["tests-toggles"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
 # Figures that are asked for together.

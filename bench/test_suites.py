@@ -1,5 +1,5 @@
 """The figures about test suites: whether the parts of their time sum to the wall, what looking at them costs, whether a suite that is compared with
-itself is ever called different, whether a polluting test is found, and how quickly a large report is read.
+itself is ever called different, whether a polluting test is found, what settings of a suite gain, and how quickly a large report is read.
 
 The suites are real ones: from PyPI, the registries of Go and Rust, and those that come with Debian's Ruby. What can't be had is named.
 """
@@ -13,7 +13,7 @@ import tarfile
 from pathlib import Path
 
 from judge import median
-from machine import ASSAY, Failed, execute, say
+from machine import ASSAY, HERE, Failed, execute, say
 from memory import peak
 from result import Bar, Result, Share, percent, ratio
 
@@ -280,4 +280,44 @@ def report(bench):
     result.row("assay convert", f"{median(times):.3f} s", f"{memory / 2**20:.1f} MiB")
     result.bar(Bar.at_most("wall", median(times), 0.3, lambda value: f"{value:.3f} s"))
     result.bar(Bar.at_most("peak memory", memory / 2**20, 100, lambda value: f"{value:.1f} MiB"))
+    return [result]
+
+
+TOGGLES = ["gc=off", "hash-cost=min", "pg.fsync=off", "pg.synchronous_commit=off"]
+WHOLE = "(whole suite)"
+
+
+def toggles(bench):
+    """The settings of a well-known experiment on 35 specs that commit to a real PostgreSQL: what a usual run says, and what a long one."""
+    settings = [word for toggle in TOGGLES for word in ("--toggle", toggle)]
+    directory = HERE.parent / "examples/fast-specs"
+    execute(["sh", str(directory / "run.sh"), str(ASSAY), "--smoke"], 900)
+
+    def compared(runs):
+        said = asked(bench, directory, ["rspec"], ["--with", "postgres", *settings, "--runs", runs, "--seed", bench.random.randrange(2**32)], (0, 1, 3))
+        whole = [one for one in said["comparisons"] if one["row"] == WHOLE and one["metric"] == "wall"]
+        return {one["of"]: one for one in whole}
+
+    runs, long_runs = bench.size(16, 2), bench.size(48, 2)
+    usual, long = compared(runs), compared(long_runs)
+    result = Result(
+        "tests-toggles",
+        f"Settings against none, 35 specs that commit to PostgreSQL (`examples/fast-specs`): verdicts on the whole suite after {runs} and {long_runs} runs",
+        ["setting", f"{runs} runs", "verdict", f"{long_runs} runs", "verdict"],
+    )
+
+    def shown(one):
+        lower, upper = (one["ratio"][end] for end in ("lower", "upper"))
+        interval = "" if lower is None else f" [{ratio(lower)} … {ratio(upper)}]"
+        return f"{ratio(one['ratio']['estimate'])}{interval}", one["verdict"]
+
+    for name, one in usual.items():
+        result.row(name, *shown(one), *shown(long[name]))
+    wanted = ["hash-cost=min", "pg.fsync=off"]
+    faster = sum(found[name]["verdict"] == "faster" for name in wanted for found in (usual, long))
+    result.bar(Bar.at_least("fsync and hash cost: faster, in both", faster, 2 * len(wanted), str))
+    # An error that matters: one run calls faster what the other calls slower.
+    opposed = sum({usual[name]["verdict"], long[name]["verdict"]} == {"faster", "slower"} for name in usual)
+    result.bar(Bar.at_most("verdicts that contradict the long run", opposed, 0, str))
+    result.raw = {"usual": usual, "long": long}
     return [result]

@@ -37,8 +37,9 @@ case $size in
         "$assay" tests --no-save --with postgres --toggle pg.fsync=off --runs 1 --warmup 0 -- rspec spec/pages_spec.rb -e escapes
         ;;
     --short | --full)
-        runs=12
-        [ "$size" = --short ] || runs=40
+        # Fewer than 13 decide nothing about single tests.
+        runs=16
+        [ "$size" = --short ] || runs=48
         echo 'One test, as the experiment began:'
         settings --runs "$runs" -- rspec spec/pages_spec.rb -e 'leads from a new account'
         echo 'The whole suite:'
