@@ -8,6 +8,7 @@ mod blessing;
 pub mod creep;
 pub mod events;
 pub mod gate;
+mod levels;
 mod run;
 mod spread;
 mod summary;

@@ -6,7 +6,8 @@
 //! no changes.
 
 use super::Revision;
-use super::trend::{SEED, Size, Trend, size};
+use super::levels::SEED;
+use super::trend::{Size, Trend, size};
 use crate::comparison::Effect;
 use crate::policy;
 use crate::verdict::Verdict;

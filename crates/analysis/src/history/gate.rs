@@ -17,15 +17,12 @@ mod notes;
 pub use confirmation::{Confirmation, Fresh, Outcome};
 pub use notes::{can_confirm, not_on_branch, unit_changed};
 
-use super::{Benchmark, Point, Revision, RunSummary, in_order, trend};
+use super::{Benchmark, Point, Revision, RunSummary, in_order, levels, trend};
 use crate::policy;
 use assay_data::{Better, Finding, Metric};
-use assay_stats::change_points::{self, Method, Settings};
-use assay_stats::{adjust, autocorrelation, descriptive, normal, student_t};
+use assay_stats::{adjust, descriptive, normal, student_t};
 use notes::{changed, only_sameness, too_coarse};
 
-/// Seed of the order of equal values and of permutations.
-const SEED: u64 = 20;
 /// Runs that are looked at together, the new one counted.
 const TOGETHER: usize = 3;
 /// Standard errors of an interval's half width at 95 %, on which runs keep theirs.
@@ -157,7 +154,7 @@ fn named(benchmark: &Benchmark, metric: &Metric, several: bool) -> String {
     if several { format!("{label} ({})", metric.name) } else { label }
 }
 
-/// Judges all benchmarks of a run. O(benchmarks · window · log), with permutations for changes of level.
+/// Judges all benchmarks of a run. O(benchmarks · window · log), for each change of level in the window.
 pub fn gate(candidates: Vec<Candidate>, asked: Asked) -> Gate {
     let known: Vec<Known> =
         candidates.iter().map(|own| Known::of(own, asked, candidates.len())).collect();
@@ -201,7 +198,7 @@ struct Known {
     better: [f64; 2],
     /// p-value of a run alone that some run before resembles, where the second look is missing.
     seen_before: Option<f64>,
-    /// Whether normal begins at a change.
+    /// Where normal begins at a change: the ratio of its level to the one before.
     changed: Option<f64>,
     /// Of the normal runs that have a revision, the last one's.
     last_normal: Option<Revision>,
@@ -225,9 +222,10 @@ impl Known {
         let spare = if points.len() > policy::FEWEST_RUNS + TOGETHER { TOGETHER - 1 } else { 0 };
         let (before, last) = points.split_at(points.len() - spare);
         let before = &before[before.len().saturating_sub(asked.window)..];
+        let centres: Vec<f64> = before.iter().map(|point| point.result.centre).collect();
+        let (begin, changed) = since(&centres);
+        let before = &before[begin..];
         let values: Vec<f64> = before.iter().map(|point| of(&point.result)).collect();
-        let (begin, changed) = since(&values);
-        let (before, values) = (&before[begin..], &values[begin..]);
         let now = of(&candidate.now);
         let runs = values.len();
         let last_normal = before.iter().rev().find_map(|point| point.revision.clone());
@@ -236,15 +234,15 @@ impl Known {
                 runs,
                 now,
                 is_positive: true,
-                mean: descriptive::mean(values),
+                mean: descriptive::mean(&values),
                 last_normal,
                 ..nothing
             };
         }
-        let limits = limits(values);
+        let limits = limits(&values);
         let brought_in: Vec<f64> = values.iter().map(|v| v.clamp(limits.0, limits.1)).collect();
         let mean = descriptive::mean(&brought_in);
-        let resolution = resolution(values, now);
+        let resolution = resolution(&values, now);
         let spread = descriptive::standard_deviation(&brought_in).max(resolution);
         let error = |summary: &RunSummary| {
             let interval = summary.interval.filter(|i| i.lower > 0.0)?;
@@ -257,7 +255,7 @@ impl Known {
             runs,
             mean,
             spread,
-            tau: dependence(values),
+            tau: levels::dependence(&values),
             extra,
             now,
             changed,
@@ -395,7 +393,7 @@ impl Known {
             findings.push(too_coarse(label, self.spread, best));
         }
         if let Some(change) = self.changed {
-            findings.push(changed(label, (sign * change).exp(), self.runs));
+            findings.push(changed(label, change, self.runs));
         }
         // The look that says it, where one does.
         let pair = if has_better { self.better } else { self.worse };
@@ -422,22 +420,12 @@ impl Known {
     }
 }
 
-/// Where the last level begins, and by how much it lies from the one before.
-fn since(values: &[f64]) -> (usize, Option<f64>) {
-    let settings = Settings {
-        method: Method::EDivisive,
-        level: policy::CHANGE_LEVEL,
-        shortest: policy::FEWEST_RUNS,
-        seed: SEED,
-    };
-    let found = change_points::change_points(values, &settings);
-    let matters = |point: &&change_points::ChangePoint| {
-        (point.after - point.before).abs() >= policy::CHANGE_TOLERANCE
-    };
-    match found.points.iter().rev().find(matters) {
-        Some(point) => (point.index, Some(point.after - point.before)),
-        None => (0, None),
-    }
+/// Where the last level begins, and its ratio to the one before.
+fn since(centres: &[f64]) -> (usize, Option<f64>) {
+    let (edges, _) = levels::edges(centres, policy::GATE_CHANGED);
+    let &[.., before, begin, end] = edges.as_slice() else { return (0, None) };
+    let level = |from: usize, to: usize| descriptive::median(&centres[from..to]);
+    (begin, Some(level(begin, end) / level(before, begin)))
 }
 
 /// Values beyond these are brought in to them.
@@ -457,15 +445,6 @@ fn resolution(values: &[f64], now: f64) -> f64 {
     let is_stepped = (distinct as f64) < policy::STEPPED_BELOW * sorted.len() as f64;
     let step = descriptive::smallest_gap(&sorted).filter(|_| is_stepped && distinct > 2);
     step.map_or(0.0, |step| step / 12.0_f64.sqrt())
-}
-
-/// The autocorrelation time of the runs, where it is more than chance.
-fn dependence(values: &[f64]) -> f64 {
-    let ranks = autocorrelation::ranks(values);
-    let found = autocorrelation::dependence_of_ranks(&ranks);
-    let n = values.len();
-    let is_noticed = n >= policy::TESTED_FROM && found.lag1 > policy::NOTICED_Z / (n as f64).sqrt();
-    if is_noticed { autocorrelation::time_of_lag1(n, found.lag1) } else { 1.0 }
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! A benchmark over its revisions: where it changed, by how much, and between which commits.
 //!
-//! The points are runs, so that a run of many processes counts once. Changes of level are looked for on ranks ([`change_points::levels`]),
-//! which take a single bad run for what it is, and with what successive runs have in common. Of each change the size is the
+//! The points are runs, so that a run of many processes counts once. Where their level changed, [`levels`] says. Of each change the size is the
 //! Hodges-Lehmann ratio of the runs before and after it, and its place a confidence set ([`change_points::places`]). Runs of
 //! one commit are no change of the code: a change among them is said to be one of the machine. What rises steadily has no place, and is said
 //! to creep ([`creep`]).
 
 use super::creep::{self, Creep};
+use super::levels;
 use super::{Point, Revision, Series, in_order};
 use crate::comparison::Effect;
 use crate::policy;
@@ -14,9 +14,6 @@ use crate::verdict::Verdict;
 use assay_data::{Better, Finding, Severity};
 use assay_stats::change_points::{self, Levels};
 use assay_stats::{Interval, descriptive, two_sample};
-
-/// Seed of the order of equal values: the same runs always give the same changes.
-pub(super) const SEED: u64 = 20;
 
 /// So often the number of changes that share an error is doubled: a thousand of them.
 const SHARED: usize = 11;
@@ -99,11 +96,7 @@ pub(super) fn commits_between(
 pub fn trend(mut series: Series, confidence: f64) -> Trend {
     in_order(&mut series.points);
     let values: Vec<f64> = series.points.iter().map(|point| point.result.centre).collect();
-    let found = change_points::levels(&values, policy::LEVEL_CHANGED, policy::FEWEST_RUNS, SEED);
-    let mut edges: Vec<usize> = vec![0];
-    edges.extend(found.changes.iter().map(|change| change.index));
-    edges.push(values.len());
-    leave_out_trifles(&values, &mut edges);
+    let (mut edges, found) = levels::edges(&values, policy::LEVEL_CHANGED);
     let creeps = creep::take(&values, &mut edges, series.metric.better, confidence);
     let part = |pair: &[usize]| Part {
         from: pair[0],
@@ -118,22 +111,6 @@ pub fn trend(mut series: Series, confidence: f64) -> Trend {
     let mut trend = Trend { series, parts, changes, creeps, confidence, findings: Vec::new() };
     trend.findings = findings(&trend);
     trend
-}
-
-/// Takes out changes that are too small to matter, the smallest first.
-fn leave_out_trifles(values: &[f64], edges: &mut Vec<usize>) {
-    loop {
-        let size = |place: usize| {
-            let [before, after] = [place - 1, place]
-                .map(|part| descriptive::median(&values[edges[part]..edges[part + 1]]));
-            (after - before).abs() / before.abs()
-        };
-        let sizes = (1..edges.len() - 1).map(|place| (size(place), place));
-        match sizes.min_by(|a, b| a.0.total_cmp(&b.0)) {
-            Some((size, place)) if size < policy::CHANGE_TOLERANCE => edges.remove(place),
-            _ => return,
-        };
-    }
 }
 
 fn change(

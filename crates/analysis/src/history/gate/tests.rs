@@ -156,6 +156,41 @@ fn normal_begins_at_the_last_change() {
 }
 
 #[test]
+fn normal_begins_where_the_trend_finds_the_last_level() {
+    let mut random = Stream::new(13, 0);
+    let (mut changed, mut same) = (0, 0);
+    for _ in 0..200 {
+        // Runs that depend on each other, with a step or without.
+        let (mut state, size) = (random.normal(), 0.06 * random.uniform());
+        let value = |run: usize| {
+            state = 0.4 * state + 0.92 * random.normal();
+            (0.02 * state + if run < 30 { 0.0 } else { size }).exp()
+        };
+        let runs: Vec<f64> = (0..50).map(value).collect();
+        let candidate = candidate(&runs, &Metric::wall());
+        let found = trend::trend(
+            super::super::Series {
+                benchmark: candidate.benchmark,
+                metric: candidate.metric,
+                machine: String::new(),
+                points: runs.iter().enumerate().map(|(place, &v)| point(place, v)).collect(),
+            },
+            0.95,
+        );
+        // A slope has no change, and its last part is normal all the same.
+        if found.creeps.is_empty() {
+            let last = found.changes.last().map_or(0, |change| change.index);
+            same += usize::from(since(&runs).0 == last);
+            changed += usize::from(last > 0);
+        } else {
+            same += 1;
+        }
+    }
+    // The gate is the more careful one.
+    assert!((20..180).contains(&changed) && same >= 190, "{changed} {same}");
+}
+
+#[test]
 fn more_is_better_where_the_metric_says_so() {
     let metric = Metric { better: Better::Higher, ..Metric::lower("requests", Unit::PerSecond) };
     let standing = |then: f64| {
