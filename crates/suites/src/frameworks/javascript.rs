@@ -6,6 +6,7 @@ use crate::call::Call;
 use crate::error::SuiteError;
 use crate::run::Run;
 use crate::{events, reports};
+use std::ffi::OsString;
 use std::path::Path;
 
 /// The options that choose tests by their names, without the files that the names begin with.
@@ -15,56 +16,46 @@ fn named(wanted: &Wanted) -> Vec<String> {
     only.map_or_else(Vec::new, |only| vec![format!("--testNamePattern={}", any_of(&only))])
 }
 
-/// jest.
+/// jest and vitest: one names its options as the other does, but for how it writes its report and shuffles.
 #[derive(Debug)]
-pub(super) struct Jest;
-
-impl Framework for Jest {
-    fn name(&self) -> &'static str {
-        "jest"
-    }
-
-    fn knows(&self, call: &Call) -> bool {
-        call.is(&["jest"]) || call.script_runs(&["jest"])
-    }
-
-    fn orders(&self) -> Orders {
-        Orders::Seeded
-    }
-
-    fn selects(&self) -> bool {
-        true
-    }
-
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
-        let report = room.join("report.json");
-        let mut options = vec!["--json".to_owned(), format!("--outputFile={}", report.display())];
-        if let Some(seed) = seed(wanted) {
-            options.extend(["--randomize".to_owned(), format!("--seed={seed}")]);
-        }
-        options.extend(named(wanted));
-        Ok(Request::words(call.with_options(&options)))
-    }
-
-    fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
-        let results = reports::of_file(&answer.room.join("report.json"), answer);
-        let results =
-            results.map_err(|error| too_old(error, answer, "jest", ("randomize", "29.5")))?;
-        Ok(reports::run(results, "jest", answer))
-    }
+pub(super) struct Package {
+    name: &'static str,
+    /// What asks for the report, whose file is named behind it.
+    report: &'static [&'static str],
+    /// What asks for a random order, and what is followed by its seed.
+    shuffle: [&'static str; 2],
+    /// Where options stand in the command line.
+    place: fn(&Call, &[String]) -> Vec<OsString>,
+    /// An option that an old one does not know, and the version that does.
+    needs: (&'static str, &'static str),
 }
 
-/// vitest.
-#[derive(Debug)]
-pub(super) struct Vitest;
+/// jest.
+pub(super) const JEST: Package = Package {
+    name: "jest",
+    report: &["--json"],
+    shuffle: ["--randomize", "--seed"],
+    place: Call::with_options,
+    needs: ("randomize", "29.5"),
+};
 
-impl Framework for Vitest {
+/// vitest.
+pub(super) const VITEST: Package = Package {
+    name: "vitest",
+    // By itself it would wait for changes.
+    report: &["--run", "--reporter=json"],
+    shuffle: ["--sequence.shuffle", "--sequence.seed"],
+    place: Call::with_last,
+    needs: ("outputfile", "0.31"),
+};
+
+impl Framework for Package {
     fn name(&self) -> &'static str {
-        "vitest"
+        self.name
     }
 
     fn knows(&self, call: &Call) -> bool {
-        call.is(&["vitest"]) || call.script_runs(&["vitest"])
+        call.is(&[self.name]) || call.script_runs(&[self.name])
     }
 
     fn orders(&self) -> Orders {
@@ -77,23 +68,20 @@ impl Framework for Vitest {
 
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
         let report = room.join("report.json");
-        // `vitest` alone would wait for changes.
-        let run = "--run".to_owned();
-        let mut options =
-            vec![run, "--reporter=json".to_owned(), format!("--outputFile={}", report.display())];
-        if let Some(seed) = seed(wanted) {
-            options.push("--sequence.shuffle".to_owned());
-            options.push(format!("--sequence.seed={seed}"));
+        let mut options: Vec<String> = self.report.iter().map(|word| (*word).to_owned()).collect();
+        options.push(format!("--outputFile={}", report.display()));
+        if let Some(number) = seed(wanted) {
+            let [shuffle, seed] = self.shuffle;
+            options.extend([shuffle.to_owned(), format!("{seed}={number}")]);
         }
         options.extend(named(wanted));
-        Ok(Request::words(call.with_last(&options)))
+        Ok(Request::words((self.place)(call, &options)))
     }
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
         let results = reports::of_file(&answer.room.join("report.json"), answer);
-        let results =
-            results.map_err(|error| too_old(error, answer, "vitest", ("outputfile", "0.31")))?;
-        Ok(reports::run(results, "vitest", answer))
+        let results = results.map_err(|error| too_old(error, answer, self.name, self.needs))?;
+        Ok(reports::run(results, self.name, answer))
     }
 }
 
