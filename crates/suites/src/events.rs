@@ -70,8 +70,17 @@ pub fn read(directory: &Path) -> Result<Option<Run>, SuiteError> {
         let bytes = fs::read(path).map_err(|source| SuiteError::unreadable(path, source))?;
         gathered.file(&bytes, path)?;
     }
-    let run = gathered.finish();
-    Ok(run.filter(|run| !paths.is_empty() && !run.framework.is_empty()))
+    Ok(gathered.finish())
+}
+
+/// Reads the events of one process, which are in memory; `name` is what errors call them. None where it never said what it is. O(bytes).
+///
+/// # Errors
+/// When a line in their midst is none of the hooks'.
+pub fn read_bytes(bytes: &[u8], name: &str) -> Result<Option<Run>, SuiteError> {
+    let mut gathered = Gathered::default();
+    gathered.file(bytes, Path::new(name))?;
+    Ok(gathered.finish())
 }
 
 /// Something that began.
@@ -194,7 +203,10 @@ impl Gathered {
             Some("skipped") => TestStatus::Skipped,
             _ => TestStatus::Passed,
         };
-        let span = line.begin.zip(line.end).filter(|_| status != TestStatus::Skipped);
+        // No clock has times whose difference is beyond all numbers.
+        let is_time = |(began, ended): &(f64, f64)| (ended - began).is_finite();
+        let span = line.begin.zip(line.end).filter(is_time);
+        let span = span.filter(|_| status != TestStatus::Skipped);
         Test {
             name,
             id: line.id,
@@ -215,7 +227,7 @@ impl Gathered {
         }
     }
 
-    /// Takes off what groups set up while a test ran, which is not that test's.
+    /// Takes off what groups set up while a test ran, which is not that test's. `None` where no process said what it is.
     fn finish(mut self) -> Option<Run> {
         let mut hooks: Vec<(usize, f64, f64)> = Vec::new();
         let of_hooks = self.run.spans.iter().filter(|span| span.part == Part::Hooks);
@@ -240,7 +252,7 @@ impl Gathered {
                 test.seconds = test.seconds.map(|seconds| (seconds - within).max(0.0));
             }
         }
-        Some(self.run)
+        Some(self.run).filter(|run| !run.framework.is_empty())
     }
 }
 
@@ -253,6 +265,7 @@ fn about(span: &str, group: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn written(files: &[(&str, &str)]) -> Result<Option<Run>, SuiteError> {
         let room = tempfile::tempdir().unwrap();
@@ -308,5 +321,48 @@ mod tests {
         assert!(error.to_string().contains("line 2"), "{error}");
         let error = written(&[("1.jsonl", "{\"assay_tests\":2}\n")]).unwrap_err();
         assert!(error.to_string().contains("version 2"), "{error}");
+    }
+
+    /// Lines as hooks write them, and some that no hook would.
+    fn lines() -> impl Strategy<Value = String> {
+        let time = prop_oneof![Just(2.5), Just(-1e308), Just(1e308), 0.0..9.0];
+        let line = (0..8_u8, "[A-C](: [xyé]{1,2})?", time.clone(), time).prop_map(
+            |(kind, name, begin, end)| match kind {
+                0 => format!(r#"{{"start":"{name}","at":{begin}}}"#),
+                1 => format!(r#"{{"span":"group_setup","group":"{name}","begin":{begin},"end":{end}}}"#),
+                2 => format!(r#"{{"open":"group_teardown","group":"{name}","at":{begin}}}"#),
+                3 => format!(r#"{{"test":"{name}","status":"skipped"}}"#),
+                4 => format!(r#"{{"end":{end}}}"#),
+                5 => r#"{"problem":"no \n hook"}"#.to_owned(),
+                _ => format!(
+                    r#"{{"test":"{name}","begin":{begin},"end":{end},"status":"passed","causes":{{"sql":1,"redis":null}}}}"#
+                ),
+            },
+        );
+        proptest::collection::vec(line, 0..20).prop_map(|lines| lines.join("\n") + "\n")
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(head in any::<bool>(), bytes in any::<Vec<u8>>()) {
+            let all = if head { [HEAD.as_bytes(), &bytes].concat() } else { bytes };
+            let _may_be_refused = read_bytes(&all, "any");
+        }
+
+        #[test]
+        fn a_file_that_is_cut_loses_its_last_line_alone(lines in lines(), at in any::<prop::sample::Index>()) {
+            let text = format!("{HEAD}{lines}");
+            let cut = &text.as_bytes()[..at.index(text.len() + 1)];
+            let end = cut.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            let (whole, rest) = cut.split_at(end);
+            // What lacks its newline alone is a line.
+            let is_line = serde_json::from_slice::<Line>(rest).is_ok();
+            let expected = if is_line { [cut, b"\n"].concat() } else { whole.to_vec() };
+            prop_assert_eq!(read_bytes(cut, "cut").unwrap(), read_bytes(&expected, "whole").unwrap());
+            if let Some(run) = read_bytes(cut, "cut").unwrap() {
+                let seconds = run.tests.iter().filter_map(|test| test.seconds);
+                prop_assert!(seconds.into_iter().all(|s| s.is_finite() && s >= 0.0));
+            }
+        }
     }
 }

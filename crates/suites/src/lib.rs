@@ -17,7 +17,7 @@
 mod asking;
 mod call;
 mod error;
-mod events;
+pub mod events;
 pub mod frameworks;
 pub mod hooks;
 pub mod log;

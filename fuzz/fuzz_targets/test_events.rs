@@ -1,0 +1,16 @@
+//! Reads arbitrary bytes as what a hook wrote of a process of a suite. What is read of a file is there after each of its lines already: one that
+//! was killed loses no more than the line that it wrote.
+#![no_main]
+
+use assay_suites::events::read_bytes;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(whole) = read_bytes(bytes, "whole") else { return };
+    let whole = whole.unwrap_or_default();
+    assert!(whole.tests.iter().filter_map(|test| test.seconds).all(|seconds| seconds.is_finite() && seconds >= 0.0));
+    let Some(middle) = bytes[..bytes.len() / 2].iter().rposition(|byte| *byte == b'\n') else { return };
+    let before = read_bytes(&bytes[..=middle], "before").expect("its lines were read").unwrap_or_default();
+    assert!(before.tests.len() <= whole.tests.len());
+    assert!(before.tests.iter().zip(&whole.tests).all(|(before, whole)| before.name == whole.name));
+});
