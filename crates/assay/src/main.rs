@@ -31,6 +31,7 @@ mod present;
 mod progress;
 mod raw_form;
 mod record;
+mod recorded;
 mod resume;
 mod revisions;
 mod room;

@@ -10,31 +10,30 @@ use crate::args::{JudgeArgs, seconds};
 use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, TIMES, Trial, check_differ};
 use crate::builds::{self, Builds};
 use crate::counted::Counted;
-use crate::ending::{close, ending};
-use crate::history;
 use crate::planning::QUICK;
 use crate::present::Showing;
 use crate::progress::Line;
 use crate::record::Record;
-use crate::resume::{self, RecordArgs};
+use crate::recorded::{self, Recorded};
+use crate::resume::RecordArgs;
 use crate::revisions::Prepared;
 use crate::run_error::RunError;
 use crate::verbs::compare::suite::SuiteArgs;
 use crate::{Ending, output, present, seed};
 use anyhow::{Context, bail};
 use assay_analysis::checks::one_side_only;
-use assay_data::{Environment, Finding, Plan, Samples, Severity, StopReason, assay_file};
+use assay_data::{Environment, Finding, Plan, Samples, Severity, StopReason};
 use assay_experiment::{Limits, Session};
 use assay_harness::Effort;
-use assay_measure::{Command, counters, environment, interrupt};
+use assay_measure::{Command, counters, environment};
 use choose::{ChooseArgs, SideArgs};
 use revisions::RevisionArgs;
 use std::ffi::OsString;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use telling::Telling;
 
-/// The fact that tells how long one process was to measure, s.
+/// The fact that says how long one process was to measure, s.
 const RUN_TIME: &str = "run_time";
 
 /// Arguments of `assay bench`.
@@ -169,27 +168,12 @@ impl CountArgs {
 
 /// Builds, asks, tries, measures, decides, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    args.record.check()?;
-    interrupt::install()?;
-    let ended = match &args.record.earlier.resume {
-        None => asked(args, None),
-        Some(path) => resumed_run(args, path),
-    };
-    match ended {
-        Err(error) if error.downcast_ref::<RunError>().is_some_and(is_interruption) => {
-            output::error(&error);
-            Ok(Ending::Interrupted)
-        }
-        other => other,
-    }
+    recorded::run(&args.record, || asked(args, None), |path| resumed_run(args, path))
 }
 
 /// Resumes a recorded run, by the command line that it was begun with.
 fn resumed_run(args: &Args, path: &Path) -> anyhow::Result<Ending> {
-    let recorded = assay_file::read(path)?;
-    resume::check_given(&args.record.given, path)?;
-    resume::check_complete(&recorded, path, "resumed", "measure again, in a file of its own")?;
-    let mut first: Args = resume::begun(&recorded, path, "bench", "resumed")?;
+    let (recorded, mut first) = recorded::begun::<Args>(&args.record, path, "bench")?;
     // What it measures is the file's business; how long, and what to show, is that of the user here and now.
     first.when.time = args.when.time;
     first.judge.fail_if.clone_from(&args.judge.fail_if);
@@ -258,10 +242,6 @@ struct Beforehand {
     prepared: Option<Prepared>,
     /// About the libraries of the sides.
     findings: Vec<Finding>,
-}
-
-fn is_interruption(obstacle: &RunError) -> bool {
-    matches!(obstacle, RunError::Interrupted(_))
 }
 
 /// Runs every benchmark once, on every side: is any broken?
@@ -333,59 +313,37 @@ fn measure(
         ceiling_seconds: planning::ceiling(&args.when),
         sharing: planning::share(&args.suite, suite.benchmarks()),
     };
-    let began = jiff::Timestamp::now();
-    let clock = Instant::now();
-    let mut session = Session::<_, Record>::new(suite, move || clock.elapsed().as_secs_f64())
-        .interrupted_by(|| interrupt::count() > 0);
-    describe(&mut session.samples, catalogue, environment, &before);
-    session.samples.started = Some(began.to_string());
-    session.samples.environment.set(RUN_TIME, run_time);
+    let mut running = Recorded::new(suite);
+    let samples = &mut running.session.samples;
+    describe(samples, catalogue, environment, &before);
+    samples.environment.set(RUN_TIME, run_time);
     if recorded.is_none() {
-        session.samples.findings.extend(debug_builds(catalogue, &trial));
-        session.samples.findings.extend(fitted);
+        samples.findings.extend(debug_builds(catalogue, &trial));
+        samples.findings.extend(fitted);
         if catalogue.sides.len() > 1 {
-            session.samples.findings.extend(unmatched(catalogue));
+            samples.findings.extend(unmatched(catalogue));
         }
     }
     if args.record.keep.anonymous {
-        session.samples.make_anonymous();
+        samples.make_anonymous();
     }
-    let deciding = session.samples.metric_index(&plan.primary).unwrap_or(0);
-    session.begin(&plan, deciding, limits);
-    let done = match recorded {
-        None => {
-            session.recorder = Record::open(&args.record.keep, &began, &session.samples);
-            None
-        }
-        Some(recorded) => {
-            let resumption =
-                resume::check(&args.record.earlier, recorded, &session.samples, false)?;
-            resume::go_on(resumption, &mut session, began)?
-        }
-    };
-    let measured = match done {
-        Some(reason) => Ok(reason),
-        None if counted_alone => Ok(StopReason::Blocks),
-        None => {
-            let phase = session.measure(&mut |standing| telling.rounds(standing, &plan));
-            phase.map(|phase| phase.reason)
-        }
-    };
+    let deciding = samples.metric_index(&plan.primary).unwrap_or(0);
+    let (keep, earlier) = (&args.record.keep, &args.record.earlier);
+    let done = running.begin((keep, earlier), recorded, (&plan, deciding, limits))?;
+    let done = done.or(counted_alone.then_some(StopReason::Blocks));
+    let measured = running.measure(done, |standing| telling.rounds(standing, &plan));
     let measured = measured.and_then(|reason| match reason {
         StopReason::Interrupted => Ok(reason),
         // All passes come after the timing: what was counted before is complete.
         _ if recorded.is_some_and(|r| r.observations().any(|o| o.pass.is_some())) => Ok(reason),
-        _ => count(args, &mut session, passes, &plan, &telling).map(|()| reason),
+        _ => count(args, &mut running.session, passes, &plan, &telling).map(|()| reason),
     });
     telling.line.end();
-    close(&mut session, &measured, Environment::default());
-    let verdict = show(args, &session.samples, session.recorder.as_ref())?;
-    let failed = !(session.source.failures.is_empty() && session.failures.is_empty());
-    let verdict = if failed { Ending::CommandFailed } else { verdict };
-    history::keep(&args.record, &session.samples, session.recorder.as_ref())?;
-    let must_save = args.record.names_a_file();
-    let named = session.recorder.as_ref().filter(|_| must_save);
-    Ok(ending(measured, verdict, named))
+    running.end(&args.record, measured, Environment::default(), |Recorded { session, .. }| {
+        let verdict = show(args, &session.samples, session.recorder.as_ref())?;
+        let failed = !(session.source.failures.is_empty() && session.failures.is_empty());
+        Ok(if failed { Ending::CommandFailed } else { verdict })
+    })
 }
 
 /// What a record says of the programs and of the machine.

@@ -7,6 +7,7 @@ use crate::ending::{close, ending};
 use crate::planning::{check_threshold, no_such_metric};
 use crate::progress::{Line, share_done};
 use crate::record::Record;
+use crate::recorded::Recorded;
 use crate::resume::{self, ResumeArgs};
 use crate::run_error::RunError;
 use crate::{Ending, output, present, revisions, seed, store};
@@ -18,7 +19,7 @@ use assay_data::samples::NOT_COMPARED;
 use assay_data::{
     Environment, Finding, Metric, Plan, Samples, Severity, Source, StopRule, Threshold, assay_file,
 };
-use assay_experiment::{Limits, Session};
+use assay_experiment::Limits;
 use assay_measure::git::{Described, commits_between, leads_to};
 use assay_measure::revisions::Repository;
 use assay_measure::{Command, environment, interrupt};
@@ -30,7 +31,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Seconds of measuring at most by default: builds don't count.
 const BUDGET: f64 = 600.0;
@@ -320,64 +321,49 @@ fn search(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         ends.0,
         ends.1
     ));
-    let began = jiff::Timestamp::now();
-    let clock = Instant::now();
     let iterations = match &source.what {
         What::Benchmark { iterations, .. } => *iterations,
         What::Command => None,
     };
-    let mut session = Session::<_, Record>::new(source, move || clock.elapsed().as_secs_f64())
-        .interrupted_by(|| interrupt::count() > 0);
-    session.samples.environment = environment;
-    session.samples.environment.set(RANGE, typed.as_str());
+    let mut running = Recorded::new(source);
+    let samples = &mut running.session.samples;
+    samples.environment = environment;
+    samples.environment.set(RANGE, typed.as_str());
     if let Some(iterations) = iterations {
-        session.samples.environment.set(ITERATIONS, iterations as f64);
+        samples.environment.set(ITERATIONS, iterations as f64);
     }
-    session.samples.started = Some(began.to_string());
-    session.samples.argv = present::argv();
+    samples.argv = present::argv();
     if args.keep.anonymous {
-        session.samples.make_anonymous();
+        samples.make_anonymous();
     }
-    let deciding = session.samples.metric_index(&plan.primary).unwrap_or(0);
-    session.begin(&plan, deciding, Limits::default());
-    let done = match recorded {
-        None => {
-            session.recorder = Record::open(&args.keep, &began, &session.samples);
-            None
-        }
-        Some(recorded) => {
-            check_same(recorded, &session.samples)?;
-            let resumption = resume::check(&args.earlier, recorded, &session.samples, false)?;
-            resume::go_on(resumption, &mut session, began)?
-        }
-    };
+    let deciding = samples.metric_index(&plan.primary).unwrap_or(0);
+    if let Some(recorded) = recorded {
+        check_same(recorded, samples)?;
+    }
+    let experiment = (&plan, deciding, Limits::default());
+    let done = running.begin((&args.keep, &args.earlier), recorded, experiment)?;
     // Places that a resumed search left out before.
     let before: RefCell<BTreeMap<usize, String>> = RefCell::default();
     let mut seconds = 0.0;
-    let measured = match done {
-        Some(reason) => Ok(reason),
-        None => {
-            let phase = session.measure(&mut |standing| {
-                seconds = standing.seconds;
-                let Some((has_begun, search)) = standing.experiment.search(0) else { return };
-                for place in (0..listed.len()).filter(|&place| search.is_skipped(place)) {
-                    before.borrow_mut().entry(place).or_default();
-                }
-                if progress.is_due() {
-                    let told = SearchStanding {
-                        search,
-                        has_begun,
-                        blocks: standing.experiment.blocks(),
-                        seconds: standing.seconds,
-                        budget_seconds: plan.budget_seconds,
-                    };
-                    progress.draw(share_done(&plan, &standing), search_status(&told));
-                }
-            });
-            phase.map(|phase| phase.reason)
+    let measured = running.measure(done, |standing| {
+        seconds = standing.seconds;
+        let Some((has_begun, search)) = standing.experiment.search(0) else { return };
+        for place in (0..listed.len()).filter(|&place| search.is_skipped(place)) {
+            before.borrow_mut().entry(place).or_default();
         }
-    };
+        if progress.is_due() {
+            let shown = SearchStanding {
+                search,
+                has_begun,
+                blocks: standing.experiment.blocks(),
+                seconds: standing.seconds,
+                budget_seconds: plan.budget_seconds,
+            };
+            progress.draw(share_done(&plan, &standing), search_status(&shown));
+        }
+    });
     progress.end();
+    let mut session = running.session;
     close(&mut session, &measured, Environment::default());
     let mut skipped = before.into_inner();
     skipped.extend(skipped_before(&session.samples));

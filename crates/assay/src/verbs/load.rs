@@ -7,31 +7,26 @@ mod serving;
 mod telling;
 
 use crate::advice::Dialect;
-use crate::ending::{close, ending};
-use crate::history;
 use crate::load::{
     CAPACITY, Generators, LATENCY_MEDIAN, Place, RATE_ACHIEVED, Requests, Search, Slices, work,
 };
 use crate::planning::{self, When, check_threshold, no_such_metric};
 use crate::present::{self, Showing};
 use crate::record::Record;
-use crate::resume;
-use crate::run_error::RunError;
+use crate::recorded::{self, Recorded};
 use crate::{Ending, load, output};
 use anyhow::{Context, bail, ensure};
 use asked::Asked;
 use assay_analysis::{Options, analyse};
 use assay_data::plan::MAX_BLOCKS;
 use assay_data::samples::without_secrets;
-use assay_data::{
-    Action, Environment, Finding, Metric, Plan, Samples, Severity, StopReason, assay_file,
-};
-use assay_experiment::{Limits, Session};
+use assay_data::{Action, Environment, Finding, Metric, Plan, Samples, Severity, StopReason};
+use assay_experiment::Limits;
 use assay_load::{Arrivals, Load};
 use assay_measure::{environment, interrupt};
 use assay_report::benchmarks::Shown;
 pub(crate) use options::Args;
-use std::time::Instant;
+use std::path::Path;
 use telling::Telling;
 
 /// What is decided beside the primary metric by default: the shape of the latencies, and what did not come,
@@ -46,31 +41,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         interrupt::install()?;
         return work().map(|()| Ending::Fine);
     }
-    args.record.check()?;
-    interrupt::install()?;
-    let ended = match &args.record.earlier.resume {
-        None => measure(args, None),
-        Some(path) => {
-            let recorded = assay_file::read(path)?;
-            resume::check_given(&args.record.given, path)?;
-            let mut first: Args = resume::begun(&recorded, path, "load", "resumed")?;
-            first.when.time = args.when.time;
-            first.judge.fail_if.clone_from(&args.judge.fail_if);
-            first.record = args.record.after(&first.record);
-            measure(&first, Some(&recorded))
-        }
-    };
-    match ended {
-        Err(error) if error.downcast_ref::<RunError>().is_some_and(is_interruption) => {
-            output::error(&error);
-            Ok(Ending::Interrupted)
-        }
-        other => other,
-    }
+    recorded::run(&args.record, || measure(args, None), |path| resumed(args, path))
 }
 
-fn is_interruption(error: &RunError) -> bool {
-    matches!(error, RunError::Interrupted(_))
+/// Resumes a recorded run, by the command line that it was begun with.
+fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
+    let (recorded, mut first) = recorded::begun::<Args>(&args.record, path, "load")?;
+    first.when.time = args.when.time;
+    first.judge.fail_if.clone_from(&args.judge.fail_if);
+    first.record = args.record.after(&first.record);
+    measure(&first, Some(&recorded))
 }
 
 fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
@@ -134,63 +114,41 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         Slices::new(asked.sides.clone(), places, servers, generators, search, (plan.seed, told));
     source.memory_limit = args.serve.serve_memory;
     source.requests = requests;
-    let began = jiff::Timestamp::now();
-    let clock = Instant::now();
-    let mut session = Session::<_, Record>::new(source, move || clock.elapsed().as_secs_f64())
-        .interrupted_by(|| interrupt::count() > 0);
-    session.samples.environment = environment;
-    session.samples.started = Some(began.to_string());
+    let mut running = Recorded::new(source);
+    let samples = &mut running.session.samples;
+    samples.environment = environment;
     // The secrets of requests stay out of every record, asked or not.
-    session.samples.argv = present::argv().iter().map(|word| without_secrets(word)).collect();
-    asked.facts(args, &mut session.samples.environment);
+    samples.argv = present::argv().iter().map(|word| without_secrets(word)).collect();
+    asked.facts(args, &mut samples.environment);
     if let Some(prepared) = &prepared {
         let names = asked.sides.iter().map(|side| side.name.clone());
-        prepared.record(names, &mut session.samples.environment);
-        session.samples.findings.extend(prepared.findings.iter().cloned());
+        prepared.record(names, &mut samples.environment);
+        samples.findings.extend(prepared.findings.iter().cloned());
     }
     if let Some(goals) = goals {
-        session.samples.environment.set("load_goals", goals);
+        samples.environment.set("load_goals", goals);
     }
     for (name, offset, off) in clocks {
-        session
-            .samples
-            .environment
-            .set(&format!("generator@{name}"), format!("clock off by {offset:.6} s ± {off:.6} s"));
+        let off = format!("clock off by {offset:.6} s ± {off:.6} s");
+        samples.environment.set(&format!("generator@{name}"), off);
     }
-    session.samples.findings.extend(asked.findings.iter().cloned().chain(too_short).chain(too_few));
+    samples.findings.extend(asked.findings.iter().cloned().chain(too_short).chain(too_few));
     if args.record.keep.anonymous {
-        session.samples.make_anonymous();
+        samples.make_anonymous();
     }
-    let deciding = session.samples.metric_index(&plan.primary).context("its metrics are lost")?;
+    let deciding = samples.metric_index(&plan.primary).context("its metrics are lost")?;
     let ceiling_seconds =
         if args.when.time.is_none() { planning::CEILING.max(block_seconds * 12.0) } else { 0.0 };
-    session.begin(&plan, deciding, Limits { ceiling_seconds, sharing: 1 });
-    let done = match recorded {
-        None => {
-            session.recorder = Record::open(&args.record.keep, &began, &session.samples);
-            None
-        }
-        Some(recorded) => {
-            let resumption =
-                resume::check(&args.record.earlier, recorded, &session.samples, false)?;
-            resume::go_on(resumption, &mut session, began)?
-        }
-    };
-    let measured = match done {
-        Some(reason) => Ok(reason),
-        None => session
-            .measure(&mut |standing| telling.standing(&standing, &plan))
-            .map(|phase| phase.reason),
-    };
+    let limits = Limits { ceiling_seconds, sharing: 1 };
+    let (keep, earlier) = (&args.record.keep, &args.record.earlier);
+    let done = running.begin((keep, earlier), recorded, (&plan, deciding, limits))?;
+    let measured = running.measure(done, |standing| telling.standing(&standing, &plan));
     telling.line.end();
-    close(&mut session, &measured, Environment::default());
-    // What is over need not be kept up while pages are written.
-    session.source.servers.clear();
-    let verdict = show(args, &session.samples, session.recorder.as_ref())?;
-    history::keep(&args.record, &session.samples, session.recorder.as_ref())?;
-    let must_save = args.record.names_a_file();
-    let named = session.recorder.as_ref().filter(|_| must_save);
-    Ok(ending(measured, verdict, named))
+    running.end(&args.record, measured, Environment::default(), |Recorded { session, .. }| {
+        // What is over need not be kept up while pages are written.
+        session.source.servers.clear();
+        show(args, &session.samples, session.recorder.as_ref())
+    })
 }
 
 /// What is decided before the first block.

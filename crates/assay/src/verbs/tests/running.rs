@@ -2,30 +2,29 @@
 
 use super::options::{OrderOf, SuiteRunArgs as Args};
 use super::{sharding, showing};
-use crate::ending::{close, ending};
 use crate::planning::{self, BUDGET_ALONE, CEILING, When, check_threshold, no_such_metric};
 use crate::progress::{Line, share_done};
 use crate::record::Record;
-use crate::resume;
+use crate::recorded::{self, Recorded};
 use crate::revisions::{self, NO_BUILD, Prepared, Wanted as Revisions};
 use crate::run_error::RunError;
 use crate::tests::{Asker, Setting, Side, Suite, polluters};
 use crate::toggles::{self, OfSide, Toggled};
-use crate::{Ending, history, output, present};
+use crate::{Ending, output, present};
 use anyhow::{Context, bail};
 use assay_analysis::testing;
 use assay_data::plan::MAX_BLOCKS;
 use assay_data::samples::without_secrets;
-use assay_data::{Environment, Metric, Plan, Samples, StopReason, StopRule, assay_file};
+use assay_data::{Environment, Metric, Plan, Samples, StopReason, StopRule};
 use assay_experiment::{Limits, Session, Standing};
-use assay_measure::{Command, environment, interrupt};
+use assay_measure::{Command, environment};
 use assay_report::benchmarks::toggles::TOGETHER;
 use assay_suites::frameworks;
 use assay_suites::{Call, Framework, Orders, Wanted};
 use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Of the intervals that the search for polluters does not look at.
 const CONFIDENCE: f64 = 0.95;
@@ -36,31 +35,12 @@ const SHOWN: [&str; 4] = ["cpu", "max_rss", "boot", "loading"];
 
 /// Runs, records, decides, shows.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
-    args.record.check()?;
-    interrupt::install()?;
-    let ended = match &args.record.earlier.resume {
-        None => measure(args, None),
-        Some(path) => resumed(args, path),
-    };
-    match ended {
-        Err(error) if error.downcast_ref::<RunError>().is_some_and(is_interruption) => {
-            output::error(&error);
-            Ok(Ending::Interrupted)
-        }
-        other => other,
-    }
-}
-
-fn is_interruption(error: &RunError) -> bool {
-    matches!(error, RunError::Interrupted(_))
+    recorded::run(&args.record, || measure(args, None), |path| resumed(args, path))
 }
 
 /// Resumes a recorded run, by the command line that it was begun with.
 fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
-    let recorded = assay_file::read(path)?;
-    resume::check_given(&args.record.given, path)?;
-    resume::check_complete(&recorded, path, "resumed", "measure again, in a file of its own")?;
-    let first: super::Args = resume::begun(&recorded, path, "tests", "resumed")?;
+    let (recorded, first) = recorded::begun::<super::Args>(&args.record, path, "tests")?;
     let mut first = first.running;
     first.when.time = args.when.time;
     first.judge.fail_if.clone_from(&args.judge.fail_if);
@@ -94,15 +74,12 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let order = order.then_some(plan.seed);
     let count = sides.len();
     let suite = Suite::new(sides, framework.as_ref(), asker, wanted, order);
-    let began = jiff::Timestamp::now();
-    let clock = Instant::now();
-    let mut session = Session::<_, Record>::new(suite, move || clock.elapsed().as_secs_f64())
-        .interrupted_by(|| interrupt::count() > 0);
+    let mut running = Recorded::new(suite);
+    let session = &mut running.session;
     describe(&mut session.samples, environment, prepared.as_ref(), &session.source.sides);
     if let Some(toggled) = &toggled {
         describe_settings(&mut session.samples, &toggled.borrow());
     }
-    session.samples.started = Some(began.to_string());
     if args.record.keep.anonymous {
         session.samples.make_anonymous();
     }
@@ -135,44 +112,28 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         _ => 0.0,
     };
     // The whole shares its error with no test.
-    session.begin(&plan, deciding, Limits { ceiling_seconds, sharing: 0 });
-    let done = match recorded {
-        None => {
-            session.recorder = Record::open(&args.record.keep, &began, &session.samples);
-            None
-        }
-        Some(recorded) => {
-            let resumption =
-                resume::check(&args.record.earlier, recorded, &session.samples, false)?;
-            resume::go_on(resumption, &mut session, began)?
-        }
-    };
-    let measured = match done {
-        Some(reason) => Ok(reason),
-        None => session
-            .measure(&mut |standing| progress(&line, &standing, &plan))
-            .map(|phase| phase.reason),
-    };
+    let limits = Limits { ceiling_seconds, sharing: 0 };
+    let (keep, earlier) = (&args.record.keep, &args.record.earlier);
+    let done = running.begin((keep, earlier), recorded, (&plan, deciding, limits))?;
+    let measured = running.measure(done, |standing| progress(&line, &standing, &plan));
     line.end();
+    let session = &mut running.session;
     if measured.is_err() && session.samples.is_empty() {
         return measured.map_or_else(failed, |_| Ok(Ending::Fine));
     }
     if measured.as_ref().is_ok_and(|reason| *reason != StopReason::Interrupted)
         && !args.ask.no_search
     {
-        polluters(&mut session, &line);
+        polluters(session, &line);
     }
     // What is over need not be kept up while pages are written.
     let restored = toggled.map_or(Ok(()), |own| own.borrow_mut().close());
     // The record has them already.
     session.samples.inner.append(&mut session.source.spans);
     let frameworks = frameworks_of(&session.source);
-    close(&mut session, &measured, frameworks);
-    let verdict = showing::show(args, &mut session)?;
-    history::keep(&args.record, &session.samples, session.recorder.as_ref())?;
-    let must_save = args.record.names_a_file();
-    let named = session.recorder.as_ref().filter(|_| must_save);
-    let ended = ending(measured, verdict, named);
+    let ended = running.end(&args.record, measured, frameworks, |running| {
+        showing::show(args, &mut running.session)
+    })?;
     Ok(match restored {
         Ok(()) => ended,
         Err(error) => {
@@ -326,7 +287,7 @@ fn describe(
     samples.argv = present::argv().iter().map(|word| without_secrets(word)).collect();
 }
 
-/// The frameworks, as their runs told them, as facts, also of the record, which is to end; one that all sides share once.
+/// The frameworks, as their runs named them, as facts, also of the record, which is to end; one that all sides share once.
 fn frameworks_of(suite: &Suite<'_>) -> Environment {
     let mut facts = Environment::default();
     for (side, own) in suite.sides.iter().zip(&suite.told) {
