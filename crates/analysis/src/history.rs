@@ -10,12 +10,14 @@ pub mod events;
 pub mod gate;
 mod levels;
 mod run;
+mod short_level;
 mod spread;
 mod summary;
 pub mod trend;
 
 pub use blessing::{Blessing, last_of as last_blessing};
 pub use run::{Compared, Contents, Run, RunResult, Vanished, short_digest};
+pub use short_level::ShortLevel;
 pub use summary::{Summarised, machine_name, of_samples};
 
 use crate::checks::MACHINE_FACTS;

@@ -79,7 +79,7 @@ pub const DIMINISHING_SECONDS: f64 = 10.0;
 /// the truth (`docs/concepts/deciding.md`, section 4; `tests/simulation/size.rs`).
 pub const SIZE_KNOWN: f64 = 0.5;
 
-/// Fewer builds than this on a side tell nothing certain of how builds differ, and there is no verdict.
+/// Fewer builds than this on a side say nothing certain about how builds differ, and there is no verdict.
 pub const FEWEST_BUILDS: usize = 3;
 /// A comparison over builds goes on until the noise of its blocks makes no more than this share of its squared error: without it the
 /// interval would be 13 % narrower.
@@ -254,11 +254,14 @@ pub const DELIVERED: f64 = 0.95;
 
 // What is normal over many runs
 
-/// Fewest runs between two changes of a history, and fewest that tell what is normal: of five the spread is known to within a factor of two.
+/// Fewest runs between two changes of a history, and fewest that show what is normal: of five the spread is known to within a factor of two.
 pub const FEWEST_RUNS: usize = 5;
 /// The chance of seeing a change of level in a history where there is none. A series has one look at it, however many runs it has; of many
 /// series at once [`EVENTS_ERROR`] holds, too.
 pub const LEVEL_CHANGED: f64 = 0.02;
+/// The chance of saying that a series begins or ends on another level, for fewer runs than [`FEWEST_RUNS`], where it doesn't: a note that asks for
+/// runs, no change. So four runs are apart from seven others at the earliest.
+pub const SHORT_LEVEL: f64 = 0.05;
 /// Of the events that a project is said to have, at most this share is false on average.
 pub const EVENTS_ERROR: f64 = 0.05;
 /// The chance of seeing a series creep that doesn't.
@@ -270,7 +273,7 @@ pub const CREEP_FROM: usize = 30;
 /// The chance of seeing a change of level among the runs that a gate takes for normal: smaller than [`LEVEL_CHANGED`], because a gate looks at all
 /// benchmarks after every run, and knows little of a level that is none: at 2 %, 5.2 % of runs with heavy tails were alarms, at 1 % as without any such look 4.8 %.
 pub const GATE_CHANGED: f64 = 0.01;
-/// Where fewer than [`FEWEST_RUNS`] are known, so many are asked for: a change can then be told from them, too.
+/// Where fewer than [`FEWEST_RUNS`] are known, so many are asked for: then they are enough for a change, too.
 pub const GATE_RUNS: usize = 10;
 /// The share of the error that belongs to a new run alone; the rest to the last three together. Steps as large as three of the deviations between
 /// runs are then found within three runs in more than 90 %, those of seven at once (`history/gate/tests.rs`).

@@ -15,7 +15,7 @@ use anyhow::Context;
 use assay_analysis::history::events::{Events, Gathering, unit_changed};
 use assay_analysis::history::gate::{Asked, Candidate, Gate, gate};
 use assay_analysis::history::trend::{Trend, trend};
-use assay_analysis::history::{Benchmark, Point, Run, RunSummary, Series};
+use assay_analysis::history::{Benchmark, Blessing, Point, Run, RunSummary, Series, last_blessing};
 use assay_data::Finding;
 use assay_data::publishing::publishable;
 use assay_history::{MachineState, Store, Wanted};
@@ -42,6 +42,8 @@ pub(crate) struct Site {
     /// What they are called on pages, and the files of these.
     names: Vec<String>,
     files: Vec<String>,
+    /// Levels that were accepted, with names as on pages.
+    blessings: Vec<Blessing>,
     last: Option<Run>,
     /// What all benchmarks come to, once somebody has asked.
     whole: Option<Whole>,
@@ -77,6 +79,7 @@ impl Site {
             benchmarks: Vec::new(),
             names: Vec::new(),
             files: Vec::new(),
+            blessings: Vec::new(),
             last: None,
             whole: None,
         };
@@ -101,6 +104,13 @@ impl Site {
         };
         self.names = self.benchmarks.iter().map(name).collect();
         self.files = site::file_names(&self.names);
+        self.blessings = self.store.blessings(project)?;
+        if !self.unredacted {
+            for blessing in &mut self.blessings {
+                blessing.benchmark = blessing.benchmark.as_deref().map(publishable);
+                blessing.reason = publishable(&blessing.reason);
+            }
+        }
         self.index = Index::new(self.store.measured(project)?, self.store.metrics()?);
         self.last = self.store.log(project, 1)?.pop();
         self.whole = None;
@@ -214,7 +224,7 @@ impl Site {
 
     /// The trend of a series, with what narrows its changes.
     fn trend(&self, series: Series) -> Drawn {
-        let trend = trend(series, CONFIDENCE);
+        let trend = trend(series, CONFIDENCE).accepting(&self.blessings);
         let narrow = |change| {
             let command = narrowing(&self.store, &self.frame.project, &trend, change)?;
             Some(if self.unredacted { command } else { publishable(&command) })
@@ -293,8 +303,8 @@ impl Site {
                 for (number, mut series) in found {
                     let name = series.first().map(|series| series.metric.name.clone());
                     series.retain(|series| Some(&series.metric.name) == name.as_ref());
-                    let trends: Vec<Trend> =
-                        series.into_iter().map(|series| trend(series, CONFIDENCE)).collect();
+                    let of = |series| trend(series, CONFIDENCE).accepting(&self.blessings);
+                    let trends: Vec<Trend> = series.into_iter().map(of).collect();
                     self.note_all(&mut whole, number, trends.iter());
                 }
             }
@@ -333,7 +343,11 @@ impl Site {
                 points.iter().filter(|point| !is_own(&point.recording)).collect();
             before.sort_by_key(|point| std::cmp::Reverse(point.started));
             // What is kept has room for itself alone: there are many benchmarks.
-            let before = before.into_iter().take(Asked::default().window + 3).cloned().collect();
+            let mut before: Vec<Point> =
+                before.into_iter().take(Asked::default().window + 3).cloned().collect();
+            if let Some(blessing) = last_blessing(&self.blessings, &trend.series.benchmark.name) {
+                blessing.cut(&mut before);
+            }
             whole.candidates.push(Candidate {
                 benchmark: trend.series.benchmark.clone(),
                 metric: trend.series.metric.clone(),

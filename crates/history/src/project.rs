@@ -31,12 +31,13 @@ impl Store {
             .into_iter()
             .map(|(old, new)| format!("{old}\n{new}\n"))
             .collect();
+        let blessings = format!("{:?}", self.blessings(project)?);
         let Some(id) = self.project(project)? else { return Ok(String::new()) };
         let counted = self.rows(sql::STAMP, values![id], |row| {
             Ok([row.get::<i64>(0)?, row.get(1)?, row.get(2)?])
         })?;
         let runs = counted.first().map_or([0; 3], |counts| *counts);
-        let text = format!("{} {} {}\n{}", runs[0], runs[1], runs[2], aliases.concat());
+        let text = format!("{} {} {}\n{}{blessings}", runs[0], runs[1], runs[2], aliases.concat());
         Ok(crate::packed::digest(text.as_bytes(), None)[..16].to_owned())
     }
 

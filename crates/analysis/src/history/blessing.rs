@@ -1,4 +1,4 @@
-//! Levels that somebody accepted: from a run on, that is what is normal. What was before it tells nothing of what is normal any more.
+//! Levels that somebody accepted: from a run on, that is what is normal. What was before it says nothing about what is normal any more.
 
 use super::{Point, in_order, short_digest};
 use assay_data::{Finding, Severity};
@@ -20,11 +20,24 @@ pub struct Blessing {
 
 /// The last level of a benchmark that was accepted.
 pub fn last_of<'a>(blessings: &'a [Blessing], benchmark: &str) -> Option<&'a Blessing> {
-    let own = |blessing: &&Blessing| blessing.benchmark.as_deref().is_none_or(|b| b == benchmark);
-    blessings.iter().filter(own).max_by_key(|blessing| (blessing.started, blessing.blessed))
+    let own = blessings.iter().filter(|blessing| blessing.is_of(benchmark));
+    own.max_by_key(|blessing| (blessing.started, blessing.blessed))
 }
 
 impl Blessing {
+    /// Whether it is of this benchmark, or of all.
+    pub fn is_of(&self, benchmark: &str) -> bool {
+        self.benchmark.as_deref().is_none_or(|own| own == benchmark)
+    }
+
+    /// The place of its run among these, in their order; where that is not among them, of the first that was measured no earlier. All of them, where
+    /// there is none.
+    pub fn place(&self, points: &[Point]) -> usize {
+        let own = points.iter().position(|point| point.recording == short_digest(&self.run));
+        let later = || points.iter().position(|point| point.started >= self.started);
+        own.or_else(later).unwrap_or(points.len())
+    }
+
     /// Leaves out the runs that it ended the time of; how many. They are those before its own in the order of revisions, or where that is not
     /// among them, by time. O(n log n).
     pub fn cut(&self, points: &mut Vec<Point>) -> usize {

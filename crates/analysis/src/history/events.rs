@@ -3,16 +3,17 @@
 //! A change lies somewhere between two runs. Changes on one machine that may lie at one and the same place are one event, and there are no more events
 //! than it takes: the fewest places that explain all changes (the ends of the shortest reaches pierce all others). Each change belongs to the one that is nearest
 //! to where it fits best, and the event lies where all of its changes may. Sets of places share their error, among the changes of a machine when they are put
-//! together, among those of an event for where it lies: of a hundred changes with one cause, sets at 95 % would miss its place five times. So two causes that no series tells apart are one event, and a change
+//! together, among those of an event for where it lies: of a hundred changes with one cause, sets at 95 % would miss its place five times. So two causes that no series separates are one event, and a change
 //! that is known poorly makes none of its own.
 //!
 //! All series share the error: of the events and creeping series that are shown, at most [`policy::EVENTS_ERROR`] are false on average, as
-//! Benjamini and Hochberg have it, with as many questions as there are series at least; where nothing changed, in so many of all looks is anything told. The chance of an
+//! Benjamini and Hochberg have it, with as many questions as there are series at least; where nothing changed, in so many of all looks is anything reported. The chance of an
 //! event is that of its changes by Simes' rule, so what moved many counts once, and lets no false ones in beside it. Whoever looks at one series alone sees more.
 
 use super::creep::Creep;
+use super::short_level::{self, ShortLevel};
 use super::trend::{Change, Trend, commits_between, too_few_runs_of_several, without_commit};
-use super::{Benchmark, Point, Revision, Series, in_order};
+use super::{Benchmark, Blessing, Point, Revision, Series, in_order};
 use crate::policy;
 use crate::verdict::Verdict;
 use assay_data::{Finding, Metric};
@@ -75,6 +76,12 @@ impl Event {
         chances.iter().enumerate().map(|(i, p)| p * count / (i + 1) as f64).fold(1.0, f64::min)
     }
 
+    /// What accepted it, where all of its changes were accepted; where different levels did, that of the largest change.
+    pub fn accepted(&self) -> Option<&Blessing> {
+        let all = self.moved.iter().all(|moved| moved.change.accepted.is_some());
+        self.moved.first().filter(|_| all)?.change.accepted.as_ref()
+    }
+
     /// Whether it lies between runs of one commit.
     pub fn is_of_the_machine(&self) -> bool {
         matches!(self.between(), (Some(before), Some(after)) if before.commit == after.commit)
@@ -88,8 +95,8 @@ pub struct Events {
     pub events: Vec<Event>,
     /// How many series were looked at.
     pub series: usize,
-    /// How many of them had enough runs to tell anything.
-    pub told: usize,
+    /// How many of them had enough runs for a change to be detected.
+    pub enough: usize,
     /// The machines.
     pub machines: Vec<String>,
     /// When the first and the last of all runs were measured, ms since 1970.
@@ -105,9 +112,11 @@ pub struct Events {
 pub struct Gathering {
     found: Vec<Found>,
     creeps: Vec<(f64, Vec<Finding>)>,
+    /// Series that begin or end on another level for few runs, with their names and what is said of each alone.
+    short: Vec<(String, ShortLevel, Finding)>,
     findings: Vec<Finding>,
     series: usize,
-    told: usize,
+    enough: usize,
     machines: BTreeSet<String>,
     days: Option<(i64, i64)>,
     confidence: f64,
@@ -135,7 +144,7 @@ impl Gathering {
     pub fn add(&mut self, trend: &Trend) {
         let Series { benchmark, metric, machine, points } = &trend.series;
         self.series += 1;
-        self.told += usize::from(points.len() >= 2 * policy::FEWEST_RUNS);
+        self.enough += usize::from(points.len() >= 2 * policy::FEWEST_RUNS);
         self.machines.insert(machine.clone());
         self.confidence = trend.confidence;
         for started in points.iter().map(|point| point.started) {
@@ -161,6 +170,25 @@ impl Gathering {
             let p = trend.creeps.iter().fold(1.0, least);
             self.creeps.push((p, creeps.cloned().collect()));
         }
+        if let Some(short) = &trend.short {
+            let said = short_level::finding(trend, short);
+            self.short.push((trend.series.benchmark.label(), short.clone(), said));
+        }
+    }
+
+    /// What is said of series that begin or end on another level for few runs: they share an error of their own.
+    fn short_levels(&self) -> Option<Finding> {
+        let mut chances: Vec<f64> = self.short.iter().map(|(_, short, _)| short.p).collect();
+        chances.resize(self.series, 1.0);
+        let adjusted = adjust::benjamini_hochberg(&chances);
+        let sure = self.short.iter().zip(adjusted).filter(|(_, p)| *p <= policy::EVENTS_ERROR);
+        let sure: Vec<&(String, ShortLevel, Finding)> = sure.map(|(short, _)| short).collect();
+        if let [(_, _, alone)] = sure.as_slice() {
+            return Some(alone.clone());
+        }
+        let sure: Vec<(&str, &ShortLevel)> =
+            sure.into_iter().map(|(name, short, _)| (name.as_str(), short)).collect();
+        short_level::finding_of_several(&sure, self.series)
     }
 
     /// Notes what else is to be known.
@@ -170,6 +198,7 @@ impl Gathering {
 
     /// The events. O(changes · (log changes + events)).
     pub fn finish(mut self) -> Events {
+        let short = self.short_levels();
         let mut machines: BTreeMap<String, Vec<Found>> = BTreeMap::new();
         for found in self.found.drain(..) {
             machines.entry(found.machine.clone()).or_default().push(found);
@@ -189,13 +218,14 @@ impl Gathering {
         latest_first(&mut events);
         let of_machine = events.iter().filter(|event| event.is_of_the_machine());
         findings.extend(of_machine.map(|event| without_commit(&event.after)));
-        findings.extend(self.findings);
-        let few = self.series - self.told;
+        findings.extend(short);
+        findings.append(&mut self.findings);
+        let few = self.series - self.enough;
         findings.extend((few > 0).then(|| too_few_runs_of_several(few, self.series)));
         Events {
             events,
             series: self.series,
-            told: self.told,
+            enough: self.enough,
             machines: self.machines.into_iter().collect(),
             days: self.days,
             confidence: self.confidence,
@@ -211,7 +241,7 @@ fn latest_first(events: &mut [Event]) {
     events.sort_by_key(|event| std::cmp::Reverse(places.get(&key(&event.after)).copied()));
 }
 
-/// What tells a run, and where it measured several revisions, which of them.
+/// What identifies a run, and where it measured several revisions, which of them.
 fn key(point: &Point) -> (String, Option<String>) {
     (point.recording.clone(), point.revision.as_ref().map(|revision| revision.commit.clone()))
 }

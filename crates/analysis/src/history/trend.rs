@@ -7,7 +7,8 @@
 
 use super::creep::{self, Creep};
 use super::levels;
-use super::{Point, Revision, Series, in_order};
+use super::short_level::{self, ShortLevel};
+use super::{Blessing, Point, Revision, Series, in_order};
 use crate::comparison::Effect;
 use crate::policy;
 use crate::verdict::Verdict;
@@ -46,6 +47,8 @@ pub struct Change {
     pub verdict: Verdict,
     /// The chance of finding anything so clear in a series of as many runs that didn't change.
     pub p: f64,
+    /// Where somebody accepted it: the first accepted level that its new one belongs to.
+    pub accepted: Option<Blessing>,
     /// The earliest and the latest run where the error is shared by 1, 2, 4, … changes.
     pub(super) shared: Vec<(usize, usize)>,
 }
@@ -61,6 +64,8 @@ pub struct Trend {
     pub changes: Vec<Change>,
     /// Where it rises or falls steadily instead, in their order.
     pub creeps: Vec<Creep>,
+    /// Where it begins or ends on another level for too few runs to call it a change.
+    pub short: Option<ShortLevel>,
     /// Confidence of intervals and places.
     pub confidence: f64,
     /// What to know about it.
@@ -77,6 +82,21 @@ impl Trend {
     /// How many commits lie after the one before a change, up to the one behind it; `None` where that is not known.
     pub fn commits(&self, change: &Change) -> Option<u64> {
         commits_between(self.between(change))
+    }
+
+    /// Marks the changes that somebody accepted: those up to the run at which a level was. O(blessings · runs).
+    #[must_use]
+    pub fn accepting(mut self, blessings: &[Blessing]) -> Self {
+        let name = &self.series.benchmark.name;
+        let own = blessings.iter().filter(|blessing| blessing.is_of(name));
+        let mut own: Vec<(usize, &Blessing)> =
+            own.map(|blessing| (blessing.place(&self.series.points), blessing)).collect();
+        own.sort_by_key(|(place, blessing)| (*place, blessing.blessed));
+        for change in &mut self.changes {
+            let first = own.iter().find(|(place, _)| *place >= change.index);
+            change.accepted = first.map(|(_, blessing)| (*blessing).clone());
+        }
+        self
     }
 
     /// Values of all runs, in their order.
@@ -108,7 +128,11 @@ pub fn trend(mut series: Series, confidence: f64) -> Trend {
         .windows(3)
         .filter_map(|edge| change(&values, edge, &found, series.metric.better, confidence))
         .collect();
-    let mut trend = Trend { series, parts, changes, creeps, confidence, findings: Vec::new() };
+    // A slope has its ends apart, too.
+    let creeps_at = |edge: usize| creeps.iter().any(|creep| creep.from == edge || creep.to == edge);
+    let short = short_level::find(&values, &edges, series.metric.better, confidence)
+        .filter(|short| !creeps_at(if short.is_first { 0 } else { values.len() }));
+    let mut trend = Trend { series, parts, changes, creeps, short, confidence, findings: vec![] };
     trend.findings = findings(&trend);
     trend
 }
@@ -139,6 +163,7 @@ fn change(
         shift: size.shift,
         verdict: size.verdict,
         p,
+        accepted: None,
         shared,
     })
 }
@@ -181,6 +206,7 @@ fn findings(trend: &Trend) -> Vec<Finding> {
         findings.push(too_few_runs(&trend.series.benchmark.label(), runs, needed - runs));
     }
     findings.extend(trend.creeps.iter().map(|creep| creep::finding(trend, creep)));
+    findings.extend(trend.short.iter().map(|short| short_level::finding(trend, short)));
     let commit = |point: &Point| point.revision.as_ref().map(|revision| revision.commit.clone());
     for change in &trend.changes {
         let around = &trend.series.points[change.index - 1..=change.index];
@@ -215,7 +241,7 @@ pub(super) fn too_few_runs(benchmark: &str, runs: usize, more: usize) -> Finding
 /// Several series that have fewer.
 pub(super) fn too_few_runs_of_several(few: usize, all: usize) -> Finding {
     let message = format!(
-        "{few} of {all} series {} fewer than {} runs on one machine: of those no change can be told",
+        "{few} of {all} series {} fewer than {} runs on one machine: a change cannot be detected there",
         if few == 1 { "has" } else { "have" },
         2 * policy::FEWEST_RUNS
     );

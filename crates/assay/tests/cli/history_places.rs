@@ -195,12 +195,29 @@ fn a_level_that_was_accepted_is_what_is_normal() {
     );
     assert_eq!(json["benchmarks"][1]["standing"], "normal");
     assert!(json["findings"].as_array().unwrap().iter().any(|f| f["code"] == "NORMAL_ACCEPTED"));
-    history(&room, &["trend", "BM_Copy"]).ends(0).shows("was accepted as normal");
+    history(&room, &["trend", "BM_Copy"])
+        .ends(0)
+        .shows("; that was accepted")
+        .shows("(it checks every byte)")
+        .shows("was accepted as normal");
+    // What happened to the project has it, as what it is, and nothing to be narrowed.
+    let all = history(&room, &["trend"]).ends(0);
+    let all = all.shows("1 event in ").shows(", accepted: ").shows("(it checks every byte)");
+    assert!(!all.stdout.contains("next: "), "{}", all.stdout);
+    let event = &room.json(&["history", "trend"])["events"][0];
+    let reason = &event["changes"][0]["accepted"]["reason"];
+    assert_eq!((&event["accepted"], reason), (&true.into(), &"it checks every byte".into()));
+    history(&room, &["site", "accepted"]).ends(0);
+    let page = room.read("accepted/index.html");
+    assert!(page.contains("; accepted at run ") && !page.contains("class=\"bad\""), "{page}");
     history(&room, &["bless", "BM_Nothing"]).ends(2).complains("has no benchmark `BM_Nothing`");
     history(&room, &["bless", "BM_Sort", "--remove"])
         .ends(2)
         .complains("nothing was accepted of BM_Sort");
     history(&room, &["bless", "BM_Copy", "--remove"]).ends(0).shows("nothing of");
+    assert_eq!(room.json(&["history", "trend"])["events"][0]["accepted"], false);
+    history(&room, &["site", "open"]).ends(0);
+    assert!(!room.read("open/index.html").contains("accepted"));
     room.run(&["gate"]).ends(0);
 }
 

@@ -1,7 +1,7 @@
 //! What happened to a project: how many events there were, and of each when it was, where it lies, whom it moved and by how much.
 
 use super::date;
-use super::trend::size_of;
+use super::trend::{accepted, size_of};
 use crate::label::label;
 use crate::layout::{Page, Tone};
 use crate::names::clean;
@@ -36,12 +36,22 @@ pub(crate) fn sentence(report: &EventsReport<'_>) -> String {
     let Events { events, series, .. } = report.events;
     let (project, all) = (report.project, of_series(*series));
     let moved: usize = events.iter().map(|event| event.moved.len()).sum();
+    let accepted = events.iter().filter(|event| event.accepted().is_some()).count();
+    let accepted = match (accepted, events.len()) {
+        (0, _) => String::new(),
+        (1, 1) => ", accepted".to_owned(),
+        (some, all) if some == all => ", all accepted".to_owned(),
+        (some, _) => format!(", {some} of them accepted"),
+    };
     match events.len() {
         0 => format!("nothing changed in {project}, as far as the runs of {all} show"),
-        1 => format!("1 event in {project}: {} of {all} changed", number::grouped(moved as u64)),
+        1 => {
+            let moved = number::grouped(moved as u64);
+            format!("1 event in {project}{accepted}: {moved} of {all} changed")
+        }
         n => {
             let (events, changes) = (counted(n, "event"), counted(moved, "change"));
-            format!("{events} in {project}: {changes} of {all}")
+            format!("{events} in {project}{accepted}: {changes} of {all}")
         }
     }
 }
@@ -63,9 +73,9 @@ pub(crate) fn ways(event: &Event) -> String {
     }
 }
 
-/// Where an event lies.
+/// Where an event lies, and whether it was accepted.
 pub(crate) fn place(event: &Event) -> String {
-    match event.between() {
+    let place = match event.between() {
         (Some(before), Some(after)) if before.commit == after.commit => {
             format!("between runs of {}: the machine changed", after.short())
         }
@@ -84,13 +94,15 @@ pub(crate) fn place(event: &Event) -> String {
             date(event.before.started),
             date(event.after.started)
         ),
-    }
+    };
+    place + &accepted(event.accepted())
 }
 
-/// A series with its metric, and the size of its change.
-pub(crate) fn moved(moved: &Moved) -> (String, String) {
+/// A series with its metric, and the size of its change; where it was accepted and others of its event were not, with that.
+pub(crate) fn moved(moved: &Moved, event: &Event) -> (String, String) {
     let name = format!("{} {}", moved.benchmark.label(), label(&moved.metric));
-    (name, size_of(&moved.change, &moved.metric))
+    let alone = moved.change.accepted.as_ref().filter(|_| event.accepted().is_none());
+    (name, size_of(&moved.change, &moved.metric) + &accepted(alone))
 }
 
 /// The screen, every line ended. O(changes).
@@ -114,7 +126,7 @@ pub fn events(report: &EventsReport<'_>, screen: &Screen) -> String {
         let head = format!("{} {}{on}, {}", date(event.after.started), ways(event), place(event));
         page.paragraph(2, &[(Tone::Plain, clean(&head))]);
         largest(&mut page, event, report.all);
-        if let Some(narrow) = narrow {
+        if let Some(narrow) = narrow.as_ref().filter(|_| event.accepted().is_none()) {
             page.paragraph(2, &[(Tone::Quiet, format!("  next: {narrow}"))]);
         }
     }
@@ -139,11 +151,12 @@ fn largest(page: &mut Page, event: &Event, all: bool) {
         .iter()
         .take(shown)
         .map(|of| {
-            let (name, size) = moved(of);
+            let (name, size) = moved(of, event);
             [format!("  {}", clean(&name)), size]
         })
         .collect();
     let tone = |of: &Moved| match of.change.verdict {
+        _ if of.change.accepted.is_some() => Tone::Plain,
         Verdict::Faster => Tone::Good,
         _ => Tone::Bad,
     };

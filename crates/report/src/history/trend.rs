@@ -7,8 +7,10 @@ use crate::layout::{Page, Tone};
 use crate::number::{self, Column};
 use crate::small_table;
 use crate::terminal::Screen;
+use crate::words::counted;
 use assay_analysis::Verdict;
 use assay_analysis::history::trend::{Change, Trend};
+use assay_analysis::history::{Blessing, short_digest};
 use assay_data::Metric;
 
 /// Columns of the picture at most.
@@ -37,8 +39,8 @@ pub(crate) fn sentence(trend: &Trend) -> String {
         };
         return format!("{what} gets {way} steadily {since}, without one change");
     }
-    match trend.changes.last() {
-        Some(change) => {
+    match (trend.changes.last(), &trend.short) {
+        (Some(change), _) => {
             let size = size(trend, change);
             let (_, after) = trend.between(change);
             let when = match after {
@@ -49,11 +51,30 @@ pub(crate) fn sentence(trend: &Trend) -> String {
                     format!("on {} or before", date(point.started))
                 }
             };
-            let verdict = if change.verdict == Verdict::Faster { "better" } else { "worse" };
-            format!("{what} changed for the {verdict}, by {size}, {when}")
+            let verdict = verdict(change.verdict);
+            let accepted = if change.accepted.is_some() { "; that was accepted" } else { "" };
+            format!("{what} changed for the {verdict}, by {size}, {when}{accepted}")
         }
-        None => format!("{what} did not change, as far as its runs show"),
+        (None, Some(short)) => {
+            let (verdict, more) = (verdict(short.verdict), counted(short.more(), "more run"));
+            format!("{what} may have changed for the {verdict}: {more} will show")
+        }
+        (None, None) => format!("{what} did not change, as far as its runs show"),
     }
+}
+
+fn verdict(verdict: Verdict) -> &'static str {
+    if verdict == Verdict::Faster { "better" } else { "worse" }
+}
+
+/// Behind where a change lies, that it was accepted, and why; empty where nobody did.
+pub(crate) fn accepted(blessing: Option<&Blessing>) -> String {
+    let Some(blessing) = blessing else { return String::new() };
+    let because = match blessing.reason.as_str() {
+        "" => String::new(),
+        reason => format!(" ({reason})"),
+    };
+    format!("; accepted at run {}{because}", short_digest(&blessing.run))
 }
 
 /// The size of a change with its interval: as a ratio, or where values are not positive, in the metric's unit.
@@ -72,22 +93,22 @@ pub(crate) fn size_of(change: &Change, metric: &Metric) -> String {
     }
 }
 
-/// Between which commits a change lies; `None` where it is no commit's.
+/// Between which commits a change lies, and whether it was accepted; `None` where it is no commit's.
 pub(crate) fn place(trend: &Trend, change: &Change) -> Option<String> {
-    let size = size(trend, change);
+    let (size, accepted) = (size(trend, change), accepted(change.accepted.as_ref()));
     let (before, after) = trend.between(change);
     let (Some(before), Some(after)) = (before, after) else {
-        return Some(format!("{size}: the revisions of its runs are not known"));
+        return Some(format!("{size}: the revisions of its runs are not known{accepted}"));
     };
     if before.commit == after.commit {
         return None;
     }
     let (from, to) = (before.short(), after.short());
     Some(match trend.commits(change) {
-        Some(1) => format!("{size} came with commit {to}, after {from}"),
+        Some(1) => format!("{size} came with commit {to}, after {from}{accepted}"),
         commits => {
             let commits = commits.map_or_else(|| "commits".to_owned(), |n| format!("{n} commits"));
-            format!("{size} lies in the {commits} after {from}, up to {to}")
+            format!("{size} lies in the {commits} after {from}, up to {to}{accepted}")
         }
     })
 }
@@ -120,7 +141,7 @@ pub fn trend(report: &TrendReport<'_>, screen: &Screen) -> String {
         page.gap();
         let Some(place) = place(trend, change) else { continue };
         page.paragraph(2, &[(Tone::Plain, place)]);
-        if let Some(narrow) = narrow {
+        if let Some(narrow) = narrow.as_ref().filter(|_| change.accepted.is_none()) {
             page.paragraph(2, &[(Tone::Quiet, format!("  next: {narrow}"))]);
         }
     }

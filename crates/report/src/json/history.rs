@@ -264,6 +264,8 @@ view! {
         commits: Option<u64> = trend.commits(change),
         /// The chance of finding anything so clear in a series of as many runs that didn't change.
         p: f64 = change.p,
+        /// The accepted level that its new one belongs to; `null` where nobody accepted it.
+        accepted: Option<Blessing> = change.accepted.as_ref().map(Blessing::of),
         /// A command line that narrows it.
         narrow: Option<String> = narrow.map(str::to_owned),
     }
@@ -281,8 +283,8 @@ view! {
         project: String = report.project.to_owned(),
         /// How many series were looked at: one for each benchmark and machine.
         series: usize = report.events.series,
-        /// How many of them have enough runs for a change to be told.
-        told: usize = report.events.told,
+        /// How many of them have enough runs for a change to be detected.
+        with_enough_runs: usize = report.events.enough,
         /// The machines.
         machines: Vec<String> = report.events.machines.clone(),
         /// Confidence of intervals and places.
@@ -306,6 +308,8 @@ view! {
         worse: usize = event.ways().0,
         /// How many got better.
         better: usize = event.ways().1,
+        /// Whether all of its changes were accepted.
+        accepted: bool = event.accepted().is_some(),
         /// The last commit that is before all of its changes.
         after_commit: Option<String> = event.between().0.map(|r| r.commit.clone()),
         /// The first commit that has them all.
@@ -340,6 +344,8 @@ view! {
         shift: Estimate = moved.change.shift.into(),
         /// The chance of finding anything so clear in a series of as many runs that didn't change.
         p: f64 = moved.change.p,
+        /// The accepted level that its new one belongs to; `null` where nobody accepted it.
+        accepted: Option<Blessing> = moved.change.accepted.as_ref().map(Blessing::of),
     }
 }
 

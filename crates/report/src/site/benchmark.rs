@@ -1,6 +1,6 @@
 //! The page of one benchmark: its levels, changes and last runs as text; and for the script that draws them which series there are.
 
-use super::overview::said;
+use super::overview::{said, tone};
 use super::{Around, Frame, Index, metric_name};
 use crate::findings::Noted;
 use crate::history::{change_size, time, where_it_lies};
@@ -8,7 +8,6 @@ use crate::names::clean;
 use crate::number::Column;
 use crate::words::counted;
 use askama::Template;
-use assay_analysis::Verdict;
 use assay_analysis::history::trend::Trend;
 use assay_data::Finding;
 use serde_json::json;
@@ -97,7 +96,7 @@ pub fn benchmark(of: &BenchmarkPage<'_>) -> Result<String, askama::Error> {
     Page {
         around: Around::of(frame, &name, "../"),
         claim: trend.map_or_else(String::new, said),
-        tone: last.map_or("", |change| tone(change.verdict)),
+        tone: last.map_or("", tone),
         about: trend.map_or_else(String::new, |trend| {
             format!(
                 "{} on {}",
@@ -118,10 +117,6 @@ pub fn benchmark(of: &BenchmarkPage<'_>) -> Result<String, askama::Error> {
         name,
     }
     .render()
-}
-
-fn tone(verdict: Verdict) -> &'static str {
-    if verdict == Verdict::Faster { "good" } else { "bad" }
 }
 
 fn revision(trend: &Trend, at: usize) -> String {
@@ -154,7 +149,7 @@ fn levels(trend: &Trend, index: &Index) -> Vec<Level> {
             runs: part.to - part.from,
             median: column.with_unit(part.median),
             change: change.map_or_else(String::new, |change| change_size(trend, change)),
-            tone: change.map_or("", |change| tone(change.verdict)),
+            tone: change.map_or("", tone),
         })
     };
     trend.parts.iter().enumerate().filter_map(level).collect()
@@ -165,8 +160,12 @@ fn changes(trend: &Trend, narrow: &[Option<String>]) -> Vec<Changed> {
     of.filter_map(|(change, narrow)| {
         Some(Changed {
             said: clean(&where_it_lies(trend, change)?),
-            tone: tone(change.verdict),
-            narrow: narrow.as_deref().map(clean).unwrap_or_default(),
+            tone: tone(change),
+            narrow: narrow
+                .as_deref()
+                .filter(|_| change.accepted.is_none())
+                .map(clean)
+                .unwrap_or_default(),
         })
     })
     .collect()

@@ -108,7 +108,7 @@ pub fn series(
                 change_size(trend, change),
                 i32::from(change.verdict == Verdict::Faster),
                 where_it_lies(trend, change).map(|text| clean(&text)),
-                narrow.as_deref().map(clean),
+                narrow.as_deref().filter(|_| change.accepted.is_none()).map(clean),
             ])
         })
         .collect();

@@ -13,7 +13,7 @@ use askama::Template;
 use assay_analysis::Verdict;
 use assay_analysis::history::events::{self, Event, Events};
 use assay_analysis::history::gate::{Gate, Standing};
-use assay_analysis::history::trend::Trend;
+use assay_analysis::history::trend::{Change, Trend};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -78,7 +78,7 @@ impl Row {
                 .map_or_else(String::new, |level| number::value(level, &series.metric.unit)),
             spread: trend.spread(),
             change: last.map_or_else(String::new, |change| change_size(trend, change)),
-            tone: last.map_or("", |change| tone(change.verdict)),
+            tone: last.map_or("", tone),
             changed,
             points: picture(&trend.values()),
         }
@@ -93,8 +93,13 @@ impl Row {
     }
 }
 
-fn tone(verdict: Verdict) -> &'static str {
-    if verdict == Verdict::Faster { "good" } else { "bad" }
+/// What was accepted has no colour.
+pub(super) fn tone(change: &Change) -> &'static str {
+    match change.verdict {
+        _ if change.accepted.is_some() => "",
+        Verdict::Faster => "good",
+        _ => "bad",
+    }
 }
 
 /// The points of a line, where several runs share one if there are too many.
@@ -141,10 +146,10 @@ struct Moved {
 
 fn happened(event: &Event, narrow: Option<&str>, files: &Files<'_>, machines: usize) -> Happened {
     let moved = |moved: &events::Moved| {
-        let (_, size) = series_and_change(moved);
+        let (_, size) = series_and_change(moved, event);
         let name = clean(&moved.benchmark.label());
         let file = files.get(name.as_str()).map_or_else(String::new, |file| (*file).to_owned());
-        Moved { file, name, size, tone: tone(moved.change.verdict) }
+        Moved { file, name, size: clean(&size), tone: tone(&moved.change) }
     };
     let more = event.moved.len().saturating_sub(MOVED);
     Happened {
@@ -158,7 +163,7 @@ fn happened(event: &Event, narrow: Option<&str>, files: &Files<'_>, machines: us
         } else {
             String::new()
         },
-        narrow: narrow.map_or_else(String::new, clean),
+        narrow: narrow.filter(|_| event.accepted().is_none()).map_or_else(String::new, clean),
     }
 }
 

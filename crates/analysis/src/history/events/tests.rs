@@ -67,7 +67,7 @@ fn one_cause_is_one_event_and_lies_where_all_its_changes_may() {
         assert!(of(before) < at && at <= of(after), "{event:?}");
         assert!(event.commits().unwrap() <= 30);
     }
-    assert_eq!((found.series, found.told, found.findings.len()), (40, 40, 0));
+    assert_eq!((found.series, found.enough, found.findings.len()), (40, 40, 0));
     assert_eq!(found.days, Some((0, 99_000_000)));
 }
 
@@ -217,10 +217,10 @@ fn what_creeps_and_what_has_few_runs_is_said_once_for_all() {
     let codes: Vec<&str> = found.findings.iter().map(|f| f.code.as_str()).collect();
     assert_eq!(codes, ["CREEP", "CREEP", "CREEP", "TOO_FEW_RUNS"]);
     assert!(found.events.is_empty());
-    assert_eq!((found.series, found.told), (7, 3));
+    assert_eq!((found.series, found.enough), (7, 3));
     assert_eq!(
         found.findings[3].message,
-        "4 of 7 series have fewer than 10 runs on one machine: of those no change can be told"
+        "4 of 7 series have fewer than 10 runs on one machine: a change cannot be detected there"
     );
 }
 
@@ -239,4 +239,61 @@ fn a_unit_that_changed_makes_no_event_and_is_said() {
     assert!(gathered(kept).events.is_empty());
     assert_eq!(of_one_metric(vec![seconds]).1, None);
     assert_eq!(of_one_metric(Vec::new()), (Vec::new(), None));
+}
+
+/// A level of the benchmark, or of all, that was accepted at a run.
+fn blessing(benchmark: Option<&str>, run: usize) -> Blessing {
+    let (run, started, blessed) = (format!("r{run}"), 1_000_000 * run as i64, 0);
+    let benchmark = benchmark.map(str::to_owned);
+    Blessing { benchmark, run, started, blessed, reason: "meant".to_owned() }
+}
+
+#[test]
+fn an_event_is_accepted_where_all_of_its_changes_are_and_only_up_to_the_run_that_was() {
+    let mut random = Stream::new(10, 0);
+    let all: Vec<Series> = ["a", "b"]
+        .iter()
+        .map(|name| series(&mut random, name, 0.005, &[(40, 0.2), (70, -0.1)]))
+        .collect();
+    let with = |blessings: &[Blessing]| {
+        let mut gathering = Gathering::default();
+        for series in &all {
+            gathering.add(&trend(series.clone(), 0.95).accepting(blessings));
+        }
+        let found = gathering.finish();
+        let accepted = |event: &Event| {
+            let of = event.moved.iter().filter(|moved| moved.change.accepted.is_some()).count();
+            (of, event.accepted().map(|blessing| blessing.run.clone()))
+        };
+        // The later first.
+        found.events.iter().map(accepted).collect::<Vec<_>>()
+    };
+    let at = |run: usize| Some(format!("r{run}"));
+    assert_eq!(with(&[]), [(0, None), (0, None)]);
+    assert_eq!(with(&[blessing(None, 41)]), [(0, None), (2, at(41))]);
+    assert_eq!(with(&[blessing(Some("a"), 41)]), [(0, None), (1, None)]);
+    let both = [blessing(Some("a"), 45), blessing(Some("b"), 45), blessing(None, 99)];
+    assert_eq!(with(&both), [(2, at(99)), (2, at(45))]);
+    // Before the change nobody knew of it.
+    assert_eq!(with(&[blessing(None, 39)]), [(0, None), (0, None)]);
+    // Of a run that this machine has not, the time counts.
+    let elsewhere = Blessing { run: "other".to_owned(), ..blessing(None, 60) };
+    assert_eq!(with(&[elsewhere]), [(0, None), (2, Some("other".to_owned()))]);
+}
+
+#[test]
+fn series_that_end_on_another_level_for_few_runs_are_said_once() {
+    let mut random = Stream::new(11, 0);
+    let end = |random: &mut Stream, name: &str| series(random, name, 0.005, &[(97, 0.2)]);
+    let mut all: Vec<Series> =
+        (0..20).map(|n| series(&mut random, &n.to_string(), 0.005, &[])).collect();
+    all.push(end(&mut random, "one"));
+    let found = gathered(all.clone());
+    let [finding] = found.findings.as_slice() else { unreachable!("{:?}", found.findings) };
+    assert!(found.events.is_empty() && finding.message.contains("the last 3 runs of one"));
+    all.push(end(&mut random, "two"));
+    let found = gathered(all);
+    let [finding] = found.findings.as_slice() else { unreachable!("{:?}", found.findings) };
+    assert_eq!((finding.code.as_str(), finding.number("more")), ("LEVEL_TOO_SHORT", Some(2.0)));
+    assert!(finding.message.starts_with("2 of 22 series, one among them, "), "{}", finding.message);
 }

@@ -94,8 +94,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     found.retain(|series| series.machine == machine);
     let units = of_one_metric(found.clone()).1;
     let confidence = args.confidence.unwrap_or(CONFIDENCE);
-    let mut trends: Vec<Trend> =
-        found.into_iter().map(|series| trend(series, confidence)).collect();
+    let blessings = store.blessings(&project)?;
+    let of = |series| trend(series, confidence).accepting(&blessings);
+    let mut trends: Vec<Trend> = found.into_iter().map(of).collect();
     if let Some(gone) = store.vanished(&project, name)? {
         let gone = vanished(name, &gone);
         trends.iter_mut().for_each(|trend| trend.findings.push(gone.clone()));
@@ -103,7 +104,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     if let Some(first) = trends.first_mut() {
         first.findings.extend(units);
     }
-    let blessings = store.blessings(&project)?;
     if let Some(blessing) = last_blessing(&blessings, name) {
         for trend in &mut trends {
             let before = blessing.cut(&mut trend.series.points.clone());

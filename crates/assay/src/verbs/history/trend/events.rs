@@ -22,6 +22,7 @@ pub(super) fn run(
         None => store.log(project, 1)?.pop().and_then(|run| run.metric),
     };
     let confidence = args.confidence.unwrap_or(CONFIDENCE);
+    let blessings = store.blessings(project)?;
     let mut gathering = Gathering::default();
     let mut found_any = false;
     for name in names {
@@ -38,7 +39,9 @@ pub(super) fn run(
         let (found, units) = of_one_metric(found);
         gathering.note(units);
         found_any |= !found.is_empty();
-        found.into_iter().for_each(|series| gathering.add(&trend(series, confidence)));
+        for series in found {
+            gathering.add(&trend(series, confidence).accepting(&blessings));
+        }
     }
     if !found_any {
         bail!(

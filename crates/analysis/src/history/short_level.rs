@@ -1,0 +1,134 @@
+//! A series that begins or ends on another level for fewer runs than a change takes. It is no change yet, but "did not change" would be half the
+//! truth: so it is said, with the number of runs that decide.
+//!
+//! Looked at are the two to four runs at either end of the series, up to the next change. Of runs in a random order all of `k` lie beyond all
+//! others, above or below, with the chance 2 / C(n, k): the exact one, whatever the distribution is. The six looks of a series share the error. Where
+//! successive runs are correlated, that alone makes such ends, so nothing is said.
+
+use super::levels::dependence;
+use super::trend::{Size, Trend, size};
+use crate::policy;
+use crate::verdict::Verdict;
+use assay_data::{Better, Finding, Severity};
+use assay_stats::descriptive;
+
+/// The fewest runs at an end that are looked at: one alone is an outlier.
+const FEWEST: usize = 2;
+
+/// Some runs at an end of a series that lie apart from those beside them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShortLevel {
+    /// Whether it is the beginning of the series, not its end.
+    pub is_first: bool,
+    /// How many runs it has.
+    pub runs: usize,
+    /// How many runs lie beside it, up to the next change.
+    pub others: usize,
+    /// Whether its runs are higher than the others.
+    pub is_higher: bool,
+    /// After / before; `None` where a value is zero or negative.
+    pub ratio: Option<f64>,
+    /// After − before.
+    pub shift: f64,
+    /// Whether the change would be for the better.
+    pub verdict: Verdict,
+    /// The chance of such an end where nothing changed.
+    pub p: f64,
+}
+
+impl ShortLevel {
+    /// So many more runs on it make it long enough for a change.
+    pub fn more(&self) -> usize {
+        policy::FEWEST_RUNS - self.runs
+    }
+}
+
+/// The end of a series that lies apart most clearly, if one does; `edges` are those of its parts. O(runs · log).
+pub(super) fn find(
+    values: &[f64],
+    edges: &[usize],
+    better: Better,
+    confidence: f64,
+) -> Option<ShortLevel> {
+    let (&[first, second, ..], &[.., before, last]) = (edges, edges) else { return None };
+    let looks = 2 * (FEWEST..policy::FEWEST_RUNS).count();
+    let at = |is_first: bool, runs: usize| {
+        let part = if is_first { &values[first..second] } else { &values[before..last] };
+        // With fewer there is nothing yet that it could have changed from.
+        let others = part.len().checked_sub(runs).filter(|o| *o >= policy::FEWEST_RUNS)?;
+        let p = (looks as f64 * 2.0 / combinations(part.len(), runs)).min(1.0);
+        let (old, new) = part.split_at(if is_first { runs } else { others });
+        let (own, rest) = if is_first { (old, new) } else { (new, old) };
+        let ends = |of: &[f64]| {
+            let fold = |pick: fn(f64, f64) -> f64, start| of.iter().copied().fold(start, pick);
+            (fold(f64::min, f64::INFINITY), fold(f64::max, f64::NEG_INFINITY))
+        };
+        let ((own_low, own_high), (low, high)) = (ends(own), ends(rest));
+        let is_higher = own_low > high;
+        let is_apart = is_higher || own_high < low;
+        let [was, is] = [old, new].map(descriptive::median);
+        let matters = (is - was).abs() >= policy::CHANGE_TOLERANCE * was.abs();
+        if p > policy::SHORT_LEVEL || !is_apart || !matters || dependence(rest) > 1.0 {
+            return None;
+        }
+        let Size { ratio, shift, verdict } = size(old, new, better, confidence)?;
+        // Intervals would be wide, or unbounded.
+        let (ratio, shift) = (ratio.map(|ratio| ratio.estimate), shift.estimate);
+        Some(ShortLevel { is_first, runs, others, is_higher, ratio, shift, verdict, p })
+    };
+    let all = [false, true].into_iter().flat_map(|is_first| {
+        (FEWEST..policy::FEWEST_RUNS).filter_map(move |runs| at(is_first, runs))
+    });
+    all.min_by(|a, b| a.p.total_cmp(&b.p))
+}
+
+/// How many ways there are to choose so many of `n`.
+fn combinations(n: usize, chosen: usize) -> f64 {
+    (0..chosen).map(|i| (n - i) as f64 / (i + 1) as f64).product()
+}
+
+/// That a series begins or ends apart.
+pub(super) fn finding(trend: &Trend, short: &ShortLevel) -> Finding {
+    let label = trend.series.benchmark.label();
+    let unit = trend.series.metric.unit.symbol();
+    let by = match short.ratio {
+        Some(ratio) => format!("{:+.1} %", 100.0 * (ratio - 1.0)),
+        None => format!("{:+.3} {unit}", short.shift),
+    };
+    let way = if short.is_higher { "higher" } else { "lower" };
+    let (which, beside) = if short.is_first { ("first", "after") } else { ("last", "before") };
+    let (runs, others, fewest) = (short.runs, short.others, policy::FEWEST_RUNS);
+    let message = format!(
+        "the {which} {runs} runs of {label} are all {way} than the {others} {beside} them, a change by {by}; it takes {fewest} runs on either side of a change to call it one: {} needed",
+        needed(short)
+    );
+    let found = too_short(message).about(&label);
+    found.with("runs", runs as f64).with("more", short.more() as f64).with("p", short.p)
+}
+
+/// Several series that do.
+pub(super) fn finding_of_several(short: &[(&str, &ShortLevel)], series: usize) -> Option<Finding> {
+    let (name, nearest) = short.iter().min_by_key(|(_, short)| short.more())?;
+    let message = format!(
+        "{} of {series} series, {name} among them, begin or end on another level for fewer than {} runs, too few to call it a change: {} needed (`assay history trend BENCHMARK` shows each)",
+        short.len(),
+        policy::FEWEST_RUNS,
+        needed(nearest)
+    );
+    Some(too_short(message).with("series", short.len() as f64).with("more", nearest.more() as f64))
+}
+
+fn needed(short: &ShortLevel) -> String {
+    let of = if short.is_first { " of their revisions, or of earlier ones," } else { "" };
+    match short.more() {
+        1 => format!("1 more run{of} is"),
+        more => format!("{more} more runs{of} are"),
+    }
+}
+
+fn too_short(message: String) -> Finding {
+    Finding::new("LEVEL_TOO_SHORT", Severity::Note, message)
+}
+
+#[cfg(test)]
+mod tests;
