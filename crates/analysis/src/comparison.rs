@@ -125,7 +125,7 @@ pub struct Comparison {
     /// How many of all values are distinct: few, if they come in steps.
     pub distinct: usize,
     /// Standard deviation between builds of one side, on the decision's scale: what placement alone does; `None` without several
-    /// builds, or where too few blocks tell it from noise.
+    /// builds, or where too few blocks separate it from noise.
     pub layout: Option<f64>,
     /// The smallest true difference that would have been found in 80 % of such experiments; on the decision's scale.
     pub detectable: Option<f64>,
@@ -236,7 +236,7 @@ impl Comparison {
             dependence,
             untested: dependence == Dependence::Untested,
             lag1: order.lag1,
-            // More blocks would not tell: what builds differ by does not narrow with them.
+            // More blocks would not decide it: what builds differ by does not narrow with them.
             outlook: outlook.filter(|_| found.builds.is_none()),
             fewest_blocks: if certain { 2 } else { paired::fewest_blocks(level.interval) },
             ..of_values

@@ -2,7 +2,7 @@
 //!
 //! Every method was simulated on invented data of six kinds and four sizes ([`simulation`]; `cargo run --release -p
 //! assay-analysis --example interval_coverage` makes the table here and the page `docs/concepts/interval-coverage.md`). What
-//! kind of data is at hand is told by the simple rules of [`Traits::of`]; of the kinds that fit, the worst counts. Nothing here
+//! kind of data is at hand is decided by the simple rules of [`Traits::of`]; of the kinds that fit, the worst counts. Nothing here
 //! changes an interval.
 
 pub(crate) mod findings;
@@ -201,13 +201,13 @@ pub struct Traits {
     pub ties: bool,
     /// Successive values are correlated: they are worth less than three quarters of their number.
     pub dependent: bool,
-    /// There are too few values to tell their shape, or whether they are correlated: they may be of
+    /// There are too few values to know their shape, or whether they are correlated: they may be of
     /// any kind.
     pub unseen: bool,
 }
 
 impl Traits {
-    /// Looks at values, finite and in the order in which they were taken. Below 20 nothing can be told of them, and `unseen` says
+    /// Looks at values, finite and in the order in which they were taken. Below 20 nothing is known of them, and `unseen` says
     /// so. Of more than 4,096 values, so many are taken at even distances for the shape. O(n log n).
     pub fn of(values: &[f64]) -> Self {
         Self::with_time(values, autocorrelation::autocorrelation_time(values))

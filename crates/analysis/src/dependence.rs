@@ -37,7 +37,7 @@ pub enum Dependence {
     TooStrong,
 }
 
-/// What the order of a series tells.
+/// What the order of a series shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Order {
     /// Number of values.

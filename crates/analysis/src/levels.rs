@@ -1,6 +1,6 @@
 //! Nested repetitions of one subject, as the samples record them: which level the spread comes from.
 //!
-//! The mathematics is [`assay_stats::levels`]; here it is told which values belong to which unit. Levels come from other tools'
+//! The mathematics is [`assay_stats::levels`]; here is decided which values belong to which unit. Levels come from other tools'
 //! records (build > process > iteration), or from programs that gave several values within one run, which are then the
 //! iterations of that run. A level is not a block: nothing is compared here.
 

@@ -9,8 +9,8 @@
 //! - *the difference with such blocks weighed down*, to be held beside the one that decides.
 //!
 //! It is a correlation within the runs of one subject, not a proof of a cause: a run that takes longer for another reason meets
-//! more ticks of the scheduler, and is switched out more often for it. It says where to look first. What no count tells, it
-//! can't tell either: a run that waits for its first turn on a busy CPU is not put aside, only late. Nothing here removes a run,
+//! more ticks of the scheduler, and is switched out more often for it. It says where to look first. What no count shows, it
+//! can't know either: a run that waits for its first turn on a busy CPU is not put aside, only late. Nothing here removes a run,
 //! and nothing here decides: a count that the program itself influences must not choose which of its runs are believed.
 
 mod share;

@@ -54,10 +54,10 @@ pub struct Level {
 pub struct PairedDecision {
     /// The verdict and its numbers.
     pub decision: Decision,
-    /// What the order of the differences tells; nothing of exact counts. Where dependence is noticed the interval covers the group interval as
+    /// What the order of the differences shows; nothing of exact counts. Where dependence is noticed the interval covers the group interval as
     /// well, and a run must not stop early; where it is too strong there is none.
     pub order: Option<Order>,
-    /// What the builds of either side tell, where there are several; the interval is then over them.
+    /// What the builds of either side show, where there are several; the interval is then over them.
     pub builds: Option<Crossed>,
 }
 
@@ -292,7 +292,7 @@ pub fn interval_of(
     Some(signed_rank::walsh_interval(sorted, critical))
 }
 
-/// The interval of the pseudo-median of differences and what their order tells. The interval is that of [`interval_of`]; where dependence is
+/// The interval of the pseudo-median of differences and what their order shows. The interval is that of [`interval_of`]; where dependence is
 /// noticed it covers also the t interval over the medians of eight consecutive groups; `None` where there are too few differences, dependence is
 /// too strong, or the groups allow none. `sorted`: the same differences, ascending. O(n log n).
 pub fn interval_in_order(
@@ -374,7 +374,7 @@ mod tests {
     fn the_gap_between_two_constants_is_not_a_step_of_the_clock() {
         assert_eq!(clock_step(&[5.0; 9], &[7.0; 9], Scale::Shift), 0.0);
         assert_eq!(clock_step(&[0.03; 9], &[0.5; 9], Scale::Shift), 0.01);
-        // Where one side varies, its own gaps tell.
+        // Where one side varies, its own gaps decide.
         assert_eq!(clock_step(&[5.0; 3], &[7.0, 7.5, 9.0], Scale::Shift), 0.5);
     }
 

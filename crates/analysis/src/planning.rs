@@ -2,7 +2,7 @@
 //!
 //! One of five quantities is unknown: runs of each, difference, standard deviation, significance,
 //! power. Student's t test gives it ([`assay_stats::power_t`]); rank tests are given 15 % more, the
-//! rule that tells how many to take (Lehmann, *Nonparametrics*, 1975). For a shift of any
+//! rule that says how many to take (Lehmann, *Nonparametrics*, 1975). For a shift of any
 //! distribution they are at least 0.864 times as efficient (Hodges and Lehmann, 1956), so that 15.7
 //! % more is the worst; the rule rounds that. A pilot replaces assumptions by its own values: the
 //! standard deviation by the upper end of its bootstrap intervals ([`pilot`]), the distribution by
@@ -89,7 +89,7 @@ pub enum PlanningError {
         /// What is wrong.
         problem: String,
     },
-    /// Nothing tells how much runs spread.
+    /// It is not known how much runs spread.
     #[error(
         "how much do the runs spread? Give --pilot FILE, some runs measured before (`assay run --save pilot.assay ...`), or --sd, the standard deviation"
     )]
@@ -121,7 +121,7 @@ pub enum PlanningError {
         /// Its unit.
         unit: Unit,
     },
-    /// The pilot can't tell what is asked of it.
+    /// The pilot doesn't show what is asked of it.
     #[error("{0}")]
     Pilot(String),
 }
@@ -165,7 +165,7 @@ pub struct Planning {
     pub here: Here,
 }
 
-/// What is known of this machine, where no pilot tells how long a run takes.
+/// What is known of this machine, where no pilot shows how long a run takes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Here {
     /// Nothing was asked: a pilot knows better, or the difference is no fraction, as a calibration's are.
@@ -176,7 +176,7 @@ pub enum Here {
     Calibrated {
         /// The day.
         at: String,
-        /// The smallest difference of wall times that it can tell in a minute, a fraction.
+        /// The smallest difference of wall times that it can detect in a minute, a fraction.
         in_a_minute: f64,
         /// Seconds that the difference of the plan takes, roughly.
         seconds: f64,

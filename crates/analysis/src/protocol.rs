@@ -3,7 +3,7 @@
 //!
 //! The order is that of the series of articles "On Benchmarking" (C. O'Ryan, 2017): validity, power, test, effect. A step that fails
 //! ends the chain; one that warns does not. Each step keeps the numbers it rests on, and its reasons as findings. What is judged is how much something changes the answer, never its p-value: with 35,000 samples every trifle is
-//! significant. `docs/concepts/four-step-check.md` tells each step with its thresholds and sources.
+//! significant. `docs/concepts/four-step-check.md` describes each step with its thresholds and sources.
 //!
 //! All sizes are shifts, subject − reference, in the metric's base unit: a threshold given in per cent is that share of the
 //! reference's median. Nothing here decides about [`Verdict`](crate::Verdict)s; those stand beside the protocol unchanged.

@@ -25,7 +25,7 @@ pub fn of(
 }
 
 /// The outermost quantile of the tail that hurts, where it differs by more than the threshold although the centre does not, or
-/// differs the other way; adjusted for all quantiles. `None` where the centre has no interval, or tells the same.
+/// differs the other way; adjusted for all quantiles. `None` where the centre has no interval, or says the same.
 pub fn tail(c: &Comparison, better: Better, confidence: f64) -> Option<QuantileDifference> {
     c.decision.interval?;
     let centre = match c.decision.verdict {

@@ -1,4 +1,4 @@
-//! One series as it is compared with others that were recorded apart: in its order, sorted, and with what its order tells.
+//! One series as it is compared with others that were recorded apart: in its order, sorted, and with what its order shows.
 //!
 //! Sorting and ranking a million values take longer than all that is then read off them. So they are done once, here, and what
 //! describes, compares and pictures a series takes them from here. Decides nothing.

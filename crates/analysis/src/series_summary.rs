@@ -137,7 +137,7 @@ pub struct SeriesSummary {
     pub resampled: Option<Resampled>,
     /// Where the values come from several levels of repetition, which level their spread comes from.
     pub levels: Option<Nested>,
-    /// What kind of data it is: tells which of the intervals hold what they say.
+    /// What kind of data it is: it decides which of the intervals hold what they say.
     pub situation: Situation,
     /// Values far outside, counted and named.
     pub outliers: Outliers,

@@ -103,7 +103,7 @@ pub struct Failing {
     pub runs: u64,
     /// The interval of the share of failures (Wilson).
     pub interval: Option<Interval>,
-    /// So many green runs in a row would tell that it is mended, where it fails only at times.
+    /// So many green runs in a row would show that it is fixed, where it fails only at times.
     pub green_runs: Option<u64>,
     /// Blocks in which it failed, and in which it passed.
     pub failed_in: Vec<u32>,

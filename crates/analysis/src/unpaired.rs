@@ -23,7 +23,7 @@ pub fn is_exact((n, m): (usize, usize)) -> bool {
     n.min(m) < policy::TESTED_FROM
 }
 
-/// The fewest values on each side at which the rank test can tell anything at a two-sided level: as many as make the most
+/// The fewest values on each side at which the rank test can detect anything at a two-sided level: as many as make the most
 /// extreme of all orders rarer than that. O(result).
 pub fn fewest(level: f64) -> usize {
     // One of the C(2n, n) ways to share 2n ranks, and its mirror image.
@@ -124,7 +124,7 @@ fn interval_of_ratio(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found
     between((&logs(x), Order::of_recording(x)), (&logs(y), Order::of_recording(y)), level)
 }
 
-/// The interval for the shift between two samples, each ascending, with what its order tells.
+/// The interval for the shift between two samples, each ascending, with what its order shows.
 fn between((x, of_x): (&[f64], Order), (y, of_y): (&[f64], Order), level: f64) -> (Found, f64) {
     let effective = (of_x.effective(), of_y.effective());
     let dependence = of_x.dependence().max(of_y.dependence());
@@ -169,7 +169,7 @@ fn of_few(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
 }
 
 /// Whether one side spreads wider than the other, by the interquartile range, which a single stall does not move; of a handful of values
-/// nobody can tell, so that it has to be feared.
+/// nobody knows, so that it has to be feared.
 fn spread_unlike(x_sorted: &[f64], y_sorted: &[f64]) -> bool {
     if x_sorted.len().min(y_sorted.len()) < policy::SPREAD_FROM {
         return true;

@@ -241,7 +241,7 @@ pub(crate) struct ShowArgs {
 }
 
 impl ShowArgs {
-    /// How much a screen tells after the answer.
+    /// How much a screen shows after the answer.
     pub fn remarks(&self) -> Remarks {
         Remarks::wanted(self.quiet, self.verbose)
     }

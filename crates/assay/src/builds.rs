@@ -30,7 +30,7 @@ impl std::str::FromStr for Builds {
             let fewest = FEWEST_BUILDS as u32;
             return match links {
                 n if n < fewest => {
-                    Err(format!("{n} tell nothing of how builds differ; at least {fewest}"))
+                    Err(format!("{n} say nothing about how builds differ; at least {fewest}"))
                 }
                 n if n > MOST_LINKS => Err(format!("at most {MOST_LINKS}")),
                 n => Ok(Self::Links(n)),
@@ -145,7 +145,7 @@ pub(crate) fn different(
             ),
         };
         bail!(
-            "--builds: `{side}` has {} builds that differ{same}; fewer than {FEWEST_BUILDS} tell nothing of what placement does",
+            "--builds: `{side}` has {} builds that differ{same}; fewer than {FEWEST_BUILDS} say nothing about what placement does",
             own.len()
         );
     }

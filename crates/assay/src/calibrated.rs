@@ -1,4 +1,4 @@
-//! What `assay calibrate` found out about this machine, kept in the state directory and told to later runs.
+//! What `assay calibrate` found out about this machine, kept in the state directory and reported to later runs.
 //!
 //! Kept is one small file: when, on which machine, and the smallest differences that could be believed in a minute. Later runs
 //! record these as facts; what they mean is decided in the analysis. A file of another machine or a broken one is as good as none.
@@ -30,7 +30,7 @@ pub(crate) fn facts(environment: &Environment) -> Environment {
     Environment::from_facts(facts.map(|fact| ((*fact).to_owned(), kept[*fact].clone())))
 }
 
-/// True when two environments are of one machine, as far as they tell.
+/// True when two environments are of one machine, as far as they say.
 pub(crate) fn same_machine(one: &Environment, other: &Environment) -> bool {
     is_of(one, |fact| other.facts.get(fact).unwrap_or(&Value::Null))
 }

@@ -48,7 +48,7 @@ pub(crate) struct RunSettings {
     pub tolerated: Tolerated,
     /// Events to count.
     pub events: Vec<Event>,
-    /// The machine tells how much time is stolen from it.
+    /// The machine reports how much time is stolen from it.
     pub steal: bool,
     /// Empty the caches of files before every run.
     pub drop_caches: bool,

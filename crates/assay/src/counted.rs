@@ -130,9 +130,9 @@ pub(crate) enum Counter {
 /// What was counted of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Count {
-    /// A value for each metric, in the order of [`Counted::metrics`]; NaN where it can't be told.
+    /// A value for each metric, in the order of [`Counted::metrics`]; NaN where it is not known.
     pub values: Vec<f64>,
-    /// The programs that were counted, as far as the counter tells.
+    /// The programs that were counted, as far as the counter reports them.
     pub programs: Vec<PathBuf>,
     /// One among them that went uncounted, because its malloc is its own.
     pub bypassed: Option<PathBuf>,

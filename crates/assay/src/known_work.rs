@@ -1,5 +1,5 @@
 //! A program whose work is known, and plain runs of commands for a span of time, whatever comes out: what is measured of a machine is
-//! measured with these. What it tells is for the verbs to say.
+//! measured with these. What it shows is for the verbs to say.
 
 use crate::commands::{self, CommandSession, Prepared, RunSettings};
 use crate::meter::{Meter, Requested};

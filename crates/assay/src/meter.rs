@@ -83,7 +83,7 @@ pub(crate) struct Requested {
     pub jobs: bool,
     /// Metrics that are named somewhere, as primary or secondary.
     pub named: Vec<String>,
-    /// The machine tells how much time is stolen from it.
+    /// The machine reports how much time is stolen from it.
     pub steal: bool,
     /// What is counted afterwards, in runs of their own.
     pub counted: Vec<Counted>,

@@ -146,7 +146,7 @@ pub(crate) fn numbers(
     exported
 }
 
-/// Writes every export that was asked for, and tells the first that failed.
+/// Writes every export that was asked for, and reports the first that failed.
 pub(crate) fn export_all(
     how: Showing<'_>,
     analysis: &Analysis,

@@ -108,7 +108,7 @@ fn bar() -> ProgressBar {
     bar
 }
 
-/// The line on which a measuring verb tells how far it is. It stays invisible when `quiet`, or when standard error is no terminal.
+/// The line on which a measuring verb shows how far it is. It stays invisible when `quiet`, or when standard error is no terminal.
 pub(crate) struct Line {
     bar: Option<ProgressBar>,
     quiet: bool,
@@ -220,7 +220,7 @@ impl Progress {
         (self.what, self.plan) = (Some(what), plan);
     }
 
-    /// Shows that something is done which takes a moment and can't tell how far it is.
+    /// Shows that something is done which takes a moment, with no sign of how far it is.
     pub fn busy(&self, what: &'static str) {
         self.line.reset(what);
     }

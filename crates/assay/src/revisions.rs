@@ -9,7 +9,7 @@ use assay_measure::revisions::{Built, Links, Repository, Revision, RevisionError
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// So much of a commit's name tells it from all others, for people.
+/// So much of a commit's name distinguishes it from all others, for people.
 const SHORT: usize = 12;
 
 /// What is to be made ready.

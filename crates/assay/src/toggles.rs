@@ -277,7 +277,7 @@ fn blank_in(files: &Room, toggle: &Toggle) -> Option<String> {
     })
 }
 
-/// Runs the command that tells whether a setting can be had.
+/// Runs the command that says whether a setting can be had.
 fn refused_by_probe(toggle: &Toggle) -> Option<String> {
     let (words, otherwise) = toggle.probe()?;
     let Ok(command) = Command::new(words.iter().copied()) else { return None };

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Names of the facts that tell who or where somebody is; `--anonymous` leaves them out, and all that begin with [`REPOSITORY`].
+/// Names of the facts that reveal who or where somebody is; `--anonymous` leaves them out, and all that begin with [`REPOSITORY`].
 const PERSONAL: [&str; 4] = ["hostname", "user", "cwd", "paths"];
 /// How the names of facts about a repository begin: a commit says whose it is as surely as its address.
 const REPOSITORY: &str = "git_";
@@ -51,7 +51,7 @@ impl Environment {
         self.facts.insert(name.to_owned(), value.into());
     }
 
-    /// Leaves out every fact that tells who or where somebody is: `hostname`, `user`, `cwd`, `paths`, and all about a repository
+    /// Leaves out every fact that reveals who or where somebody is: `hostname`, `user`, `cwd`, `paths`, and all about a repository
     /// (`git_…`). Also those that merged samples carry once per recording, as in `hostname@old`.
     pub fn make_anonymous(&mut self) {
         self.facts.retain(|name, _| {

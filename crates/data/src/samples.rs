@@ -260,7 +260,7 @@ impl Samples {
     }
 
     /// Appends all observations of other samples, outside of blocks, with their subjects and metrics renumbered: `subjects` and
-    /// `metrics` tell for each of theirs which of these it is. A column that can be taken over whole is not copied.
+    /// `metrics` say for each of theirs which of these it is. A column that can be taken over whole is not copied.
     pub(crate) fn append(&mut self, mut other: Samples, subjects: &[usize], metrics: &[usize]) {
         let is_plain =
             other.observations.level.0.is_empty() && other.observations.time.0.is_empty();

@@ -247,7 +247,7 @@ pub enum FilterError {
     },
 }
 
-/// The parameters that benchmarks have, as messages tell them.
+/// The parameters that benchmarks have, as messages list them.
 fn known_parameters(samples: &Samples) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in samples.subjects.iter().flat_map(|s| &s.parameters) {

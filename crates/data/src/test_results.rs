@@ -33,7 +33,7 @@ pub struct TestResult {
 /// A report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestResults {
-    /// What wrote it, with its version where it tells.
+    /// What wrote it, with its version where it says it.
     pub tool: Option<String>,
     /// The tests in the order of the report.
     pub tests: Vec<TestResult>,

@@ -130,7 +130,7 @@ fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
         };
         let mut cells = vec![name(analysis, own.subject), own.count("due").to_string(), share];
         for (_, wanted) in SHOWN {
-            // One in so many has to be there to be told from the longest.
+            // One in so many has to be there to be distinguished from the longest.
             let enough = all as f64 * (1.0 - wanted) >= 1.0;
             cells.push(match own.within(wanted) {
                 _ if !enough && wanted > 0.5 => "-".to_owned(),

@@ -253,7 +253,10 @@ fn nobody_is_advised_to_measure_for_days() {
         analysis.seconds_per_block = Some(seconds);
         words::details(&analysis, &analysis.comparisons[0], "new", "old").join(" ")
     };
-    assert_eq!(told(10.0), "The difference, if there is one, is too small to be told in a day.");
+    assert_eq!(
+        told(10.0),
+        "The difference, if there is one, is too small to be detected in a day."
+    );
     assert!(told(0.1).ends_with("--runs 290000"), "{}", told(0.1));
 }
 

@@ -202,7 +202,7 @@ fn unit(values: &[f64], keys: &[&[u32]], level: usize, levels: usize) -> Unit {
 /// The interval for the ratio of two means, `y` over `x`, from their outermost units: Fieller's, with
 /// Satterthwaite's degrees of freedom.
 ///
-/// [`Interval::UNBOUNDED`] when the mean of `x` can't be told from 0; None for a confidence outside
+/// [`Interval::UNBOUNDED`] when the mean of `x` can't be distinguished from 0; None for a confidence outside
 /// of 0..1.
 #[must_use]
 pub fn ratio_interval(x: &Levels, y: &Levels, confidence: f64) -> Option<Interval> {

@@ -90,7 +90,7 @@ pub struct PairTests {
     pub pairing: Option<Pairing>,
     /// Whether all observations of both samples are equal.
     pub all_equal: bool,
-    /// What kind of data both samples are: tells which of the intervals hold what they say.
+    /// What kind of data both samples are: it decides which of the intervals hold what they say.
     pub situation: Situation,
     /// The same of the differences; `None` where nothing pairs the values.
     pub situation_of_pairs: Option<Situation>,

@@ -33,7 +33,7 @@ pub(crate) fn median(
     Some(finding(found, &format!("the median of {}", summary.name), &summary.name, n))
 }
 
-/// About the median of a summary, whose description tells dependence.
+/// About the median of a summary, whose description shows dependence.
 pub(crate) fn median_of_summary(summary: &SeriesSummary) -> Option<Finding> {
     let d = &summary.description;
     d.median_interval.filter(|_| speaks_for(d.confidence))?;

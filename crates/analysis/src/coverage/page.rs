@@ -27,15 +27,15 @@ pub fn page(table: &str) -> String {
         cargo run --release -p assay-analysis --example interval_coverage\n\n\
         ## The data\n\n\
         | kind | what it is | when your data counts as such |\n| --- | --- | --- |\n\
-        | normal | normal | always; the worst of all kinds that fit is what you are told |\n\
+        | normal | normal | always; the worst of all kinds that fit is what is reported |\n\
         | lognormal | the logarithm is normal with sd ½ | skewness beyond ±1 |\n\
         | bimodal | 60 % and 40 % of two normal distributions, six sd apart | the dip test finds several modes at 1 % |\n\
         | heavy_tail | Student's t with three degrees of freedom | 0.5 % or more of the values beyond three interquartile ranges outside the quartiles |\n\
         | ties | normal in steps of half an sd | fewer than half of the values are distinct |\n\
         | ar1_0.5 | normal, each value keeps half of the one before it | n values are worth less than ¾ n independent ones |\n\n\
-        Below 20 values neither shape nor dependence can be told: such values may be of any kind. Between two sizes the coverage is taken\n\
+        Below 20 values neither shape nor dependence can be detected: such values may be of any kind. Between two sizes the coverage is taken\n\
         to lie on a straight line over ln n. Two samples are of one size and one distribution; differences are then 0 and ratios 1.\n\n\
-        ## Where you are told\n\n\
+        ## Where it is reported\n\n\
         - Screens and pages: the finding `INTERVAL_OPTIMISTIC`, of the interval that decided a verdict and of that of a median. It speaks of\n  \
         what is seen in the values, so not of shapes below 20 values.\n\
         - `assay compare --all`: a star behind every interval in the table that misses, and below the table how often it held.\n\

@@ -77,7 +77,7 @@ impl Between {
         if quantiles.is_empty() {
             quantiles = quantile_differences(x, y, &SHARES, plan.confidence);
         }
-        // Beyond what the samples can tell, the largest value stands for the quantile and says nothing.
+        // Beyond what the samples can show, the largest value stands for the quantile and says nothing.
         quantiles.retain(|q| q.interval.is_some());
         Self {
             of,

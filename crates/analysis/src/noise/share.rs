@@ -20,7 +20,7 @@ use assay_stats::{autocorrelation, descriptive, special};
 const WINDOW: usize = 31;
 /// Lags over which two series may agree because each depends on itself.
 const LAGS: usize = 12;
-/// A cause of which less than this is its own is told by the others already.
+/// A cause of which less than this is its own is explained by the others already.
 const OWN: f64 = 1e-9;
 
 /// What goes with each cause, and with all.

@@ -111,7 +111,7 @@ impl Column {
         Self { decimals, floor: f64::INFINITY, ..self }
     }
 
-    /// The same column with the fewest decimals that tell these values whole, up to three more than it has; as it is where that
+    /// The same column with the fewest decimals that show these values whole, up to three more than it has; as it is where that
     /// needs more. For values that are few and stand for themselves.
     #[must_use]
     pub fn exact(self, values: &[f64]) -> Self {

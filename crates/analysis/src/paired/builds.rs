@@ -21,7 +21,7 @@ impl Paired {
         !self.builds.is_empty()
     }
 
-    /// What differences of these blocks tell over the builds of either side; `None` where there is one of each. O(blocks · log).
+    /// What differences of these blocks show over the builds of either side; `None` where there is one of each. O(blocks · log).
     pub fn over_builds(&self, differences: &[f64]) -> Option<Crossed> {
         crossed::difference(differences, &self.builds)
     }

@@ -24,7 +24,7 @@ const LEVEL_SLACK: f64 = 1e-9;
 /// More factors of one half than a double can hold.
 const MOST_FACTORS: u64 = 1100;
 const MOST_EXPERIMENTS: f64 = 4000.0;
-/// Fewer experiments tell too little.
+/// Fewer experiments say too little.
 const FEWEST_EXPERIMENTS: f64 = 200.0;
 /// Below this number every size is tried, above it these shares of what the formula says.
 const ALL_SIZES_BELOW: f64 = 40.0;

@@ -1,6 +1,6 @@
 //! What makes successive values correlated, held against what the recording says of itself.
 //!
-//! The environment tells of machines that `assay` measured on; foreign files tell in comments, in anybody's words. So a line is
+//! The environment describes machines that `assay` measured on; foreign files do so in comments, in anybody's words. So a line is
 //! quoted rather than interpreted: what is looked for are a few words (governor, cpufreq, load average) that any log of a
 //! benchmark uses. A cause that the recording rules out is not named.
 

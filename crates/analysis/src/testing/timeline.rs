@@ -6,7 +6,7 @@ use assay_data::Samples;
 use assay_data::samples::{BEGAN, BySubject, ENDED, SPANS, WORKER};
 use std::collections::BTreeMap;
 
-/// Moments are told in microseconds: what ends so little after something began had ended before it.
+/// Moments are reported in microseconds: what ends so little after something began had ended before it.
 const TOLERANCE: f64 = 1e-5;
 
 /// A run by process and moment. Times are seconds since it began.

@@ -49,7 +49,7 @@ pub(crate) struct Catalogue {
     pub drivers: Vec<Box<dyn Driver>>,
     /// The benchmarks, in the reference's order, then those that it lacks.
     pub benchmarks: Vec<Listed>,
-    /// How long a process takes that measures nothing, s: the slowest of those that told what they hold.
+    /// How long a process takes that measures nothing, s: the slowest of those that listed what they hold.
     pub start_seconds: f64,
 }
 

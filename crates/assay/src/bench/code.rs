@@ -51,7 +51,7 @@ impl Codes {
         Self(wanted.into_iter().enumerate().map(of).collect())
     }
 
-    /// The digest of a benchmark's code on a side; `None` where its harness doesn't tell which that is.
+    /// The digest of a benchmark's code on a side; `None` where its harness doesn't say which that is.
     pub fn digest(
         &mut self,
         catalogue: &Catalogue,

@@ -125,7 +125,7 @@ impl Benchmarks<'_> {
             self.counting.find(
                 not_counted(
                     "a program that can't be held to one benchmark",
-                    "nothing would tell which of them it was",
+                    "nothing would show which of them it was",
                 )
                 .advise(Action::CountWhole),
             );
@@ -231,7 +231,7 @@ impl Benchmarks<'_> {
         countable
     }
 
-    /// The counts of one benchmark on one side, per iteration where that can be told, and those that the program gave itself.
+    /// The counts of one benchmark on one side, per iteration where that is known, and those that the program gave itself.
     fn differences(
         &mut self,
         benchmark: usize,

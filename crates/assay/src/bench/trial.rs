@@ -24,7 +24,7 @@ pub(crate) struct Trial {
     pub tried: Vec<Vec<Tried>>,
     /// What makes the times of a side's build larger than they had to be.
     pub debug_builds: Vec<Option<String>>,
-    /// Counters that are totals over iterations, by the runs that could tell.
+    /// Counters that are totals over iterations, by the runs that showed it.
     pub totals: BTreeSet<String>,
 }
 
@@ -85,7 +85,7 @@ impl Trial {
                         None => Some("was not in the answer of its program".to_owned()),
                     };
                     let empty = || unread.clone().or_else(nothing);
-                    // What the benchmark said of itself tells more than how its program ended.
+                    // What the benchmark said of itself says more than how its program ended.
                     let failure = error.or(failed.clone()).or_else(empty);
                     tried[index][side] = Tried {
                         reading: reading.filter(|_| failure.is_none()),

@@ -109,7 +109,7 @@ impl Search {
         all.join(", ")
     }
 
-    /// The requests that a slice must have for its goals to be told, at least.
+    /// The requests that a slice must have for its goals to be judged, at least.
     pub fn fewest_requests(&self) -> u64 {
         self.goals.iter().map(|goal| slice::fewest(goal.metric)).max().unwrap_or(1)
     }

@@ -71,7 +71,7 @@ impl Recovery {
                     return Ok(());
                 }
             }
-            // A server whose single requests fail is the slice's to tell.
+            // A server whose single requests fail is the slice's to report.
             if !overloaded {
                 return Ok(());
             }

@@ -17,7 +17,7 @@ pub(crate) const RATE_ACHIEVED: &str = "rate_achieved";
 /// The highest rate held.
 pub(crate) const CAPACITY: &str = "capacity";
 
-/// The quantiles of latency, with what stands behind the name, and the requests from which on one can be told from the longest.
+/// The quantiles of latency, with what stands behind the name, and the requests from which on one can be distinguished from the longest.
 const QUANTILES: [(&str, f64, u64); 5] = [
     ("p50", 0.5, 1),
     ("p90", 0.9, 10),

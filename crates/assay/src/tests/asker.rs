@@ -1,4 +1,4 @@
-//! Runs a suite once and hands back what it told. Each run has a room of its own, in which its reports lie, and which goes after it.
+//! Runs a suite once and hands back what it reported. Each run has a room of its own, in which its reports lie, and which goes after it.
 
 use super::Side;
 use crate::room;
@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What came of one run.
 pub(crate) struct Ran {
-    /// What it told.
+    /// What it reported.
     pub run: Run,
     /// Where its time went.
     pub parts: Parts,
@@ -47,7 +47,7 @@ impl Asker {
     /// Runs the suite of a side, with so many bytes of padding in its environment.
     ///
     /// # Errors
-    /// [`RunError::Failed`] when the suite crashed, hung, or told nothing that can be read; tests that fail are a result.
+    /// [`RunError::Failed`] when the suite crashed, hung, or reported nothing that can be read; tests that fail are a result.
     pub fn run(
         &mut self,
         framework: &dyn Framework,
@@ -131,7 +131,7 @@ impl Asker {
         Ok(result)
     }
 
-    /// A run as it is kept, unless it crashed, hung or told nothing.
+    /// A run as it is kept, unless it crashed, hung or reported nothing.
     fn judged(
         &self,
         read: Result<Run, SuiteError>,

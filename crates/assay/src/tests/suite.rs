@@ -1,4 +1,4 @@
-//! Suites as a source: each turn is one run of the whole suite of a side. It tells its tests, which are rows; the whole is a row, too, and decides.
+//! Suites as a source: each turn is one run of the whole suite of a side. It names its tests, which are rows; the whole is a row, too, and decides.
 
 use super::{Asker, Ran, Side};
 use crate::run_error::RunError;
@@ -60,7 +60,7 @@ pub(crate) struct Suite<'a> {
     pub wanted: Wanted,
     /// What is known of the tests by name.
     pub tests: BTreeMap<String, About>,
-    /// The framework of each side, as its runs told it.
+    /// The framework of each side, as its runs named it.
     pub told: Vec<Option<String>>,
     /// The last run of each side.
     pub last: Vec<Option<Ran>>,
@@ -203,7 +203,7 @@ impl<'a> Suite<'a> {
     }
 }
 
-/// What a test stands in: its file, and its class or group where that is told and is another name.
+/// What a test stands in: its file, and its class or group where that is known and is another name.
 fn groups(test: &Test) -> Vec<String> {
     let mut groups: Vec<String> = Vec::new();
     let file = test.file.as_deref().map(|file| file.trim_start_matches("./"));

@@ -310,7 +310,7 @@ fn tell(
     }
 }
 
-/// Keeps what was found for later runs, unless that is not wanted. Where it can't be written, what was told stays true.
+/// Keeps what was found for later runs, unless that is not wanted. Where it can't be written, what was shown stays true.
 fn keep(args: &Args, calibration: &Calibration, environment: &Environment, at: Option<&str>) {
     if args.no_save {
         return;

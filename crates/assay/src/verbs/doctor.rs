@@ -132,7 +132,7 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
                 trials = found;
                 missing.extend(refused);
             }
-            // What disturbs can be told all the same.
+            // What disturbs is known all the same.
             Err(RunError::Reading(why)) => missing.push(why),
             Err(obstacle) => {
                 let interrupted = matches!(obstacle, RunError::Interrupted(_));

@@ -3,7 +3,7 @@
 //! Names become what benchstat takes for a benchmark: `Benchmark` in front, blanks to `_`, parameters as `/key=value` where the name does not
 //! hold them already. Where that changes a name, a line of a comment says before the results what it was, which benchstat passes over and our reader
 //! takes. `wall` is `ns/op`, bytes are `B/op`, metrics that were read from such a file have their unit again, others keep their
-//! name with `/op` behind it unless they are rates. What Go tells of the machine (`goos`, `goarch`, `cpu`) and of the code (`pkg`) stands before
+//! name with `/op` behind it unless they are rates. What Go says of the machine (`goos`, `goarch`, `cpu`) and of the code (`pkg`) stands before
 //! the results, in Go's own words. Levels, blocks and failures are lost.
 
 use super::{in_megabytes, in_nanoseconds, text_of};

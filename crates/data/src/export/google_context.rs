@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The key of what is told of the counters: the metric of each by its name.
+/// The key of what is said of the counters: the metric of each by its name.
 pub(crate) const COUNTERS: &str = "assay.counters";
 
 /// Facts that stand in the context under our own names.

@@ -144,7 +144,7 @@ impl<'a> Runs<'a> {
         self.taken.iter().filter_map(|&index| self.samples.observation(index as usize))
     }
 
-    /// What tells this subject from the others in a layout without names.
+    /// What distinguishes this subject from the others in a layout without names.
     fn command(&self) -> &'a str {
         let same = |other: &&Subject| {
             other.command == self.subject.command && other.parameters == self.subject.parameters

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// The shares that have a quantile, by the name that it has, and the requests from which on it can be told from the longest.
+/// The shares that have a quantile, by the name that it has, and the requests from which on it can be distinguished from the longest.
 const QUANTILES: [(&str, f64, u64); 5] = [
     ("med", 0.5, 1),
     ("p(90)", 0.9, 1),

@@ -61,7 +61,7 @@ pub fn multiplexed(share: f64) -> Finding {
         .advise(Action::FewerEvents)
 }
 
-/// Requests, or connections, of a load test that were not answered well; `kinds` tells how many of each kind.
+/// Requests, or connections, of a load test that were not answered well; `kinds` says how many of each kind.
 pub(crate) fn request_errors(kinds: &str, errors: f64) -> Finding {
     let message = format!("{errors} requests or connections failed: {kinds}");
     Finding::new("REQUEST_ERRORS", Severity::Warning, message).with("errors", errors).advise(

@@ -55,7 +55,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     head.is_json() && has("\"iters\"") && (has("\"times\"") || has("\"sampling_mode\""))
 }
 
-/// Reads one `sample.json`, which does not tell what it is of.
+/// Reads one `sample.json`, which does not say what it is of.
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut recorder = Recorder::new(context, "criterion");
     let mode = add(&mut recorder, input, context.label, None)?;

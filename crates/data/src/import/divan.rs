@@ -2,8 +2,8 @@
 //! them rates and allocations.
 //!
 //! Only a summary is printed. Of rates, the fastest is the maximum; their mean belongs to the mean time and is not the mean of rates, so
-//! it is left out. Of allocations, the columns tell what the fastest, slowest and median *sample* allocated, so only the mean is taken.
-//! Names are joined by `::` as divan's own filters do, the crate first. What the tree shows does not tell a module from a function: a
+//! it is left out. Of allocations, the columns show what the fastest, slowest and median *sample* allocated, so only the mean is taken.
+//! Names are joined by `::` as divan's own filters do, the crate first. What the tree shows does not distinguish a module from a function: a
 //! leaf that could not be an identifier is taken for an argument, any other for a name.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};

@@ -36,7 +36,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     is_stream(head) || head.text.lines().any(is_of_go)
 }
 
-/// Whether these are events with results among what they tell.
+/// Whether these are events with results among what they say.
 fn is_stream(head: &Head<'_>) -> bool {
     head.first.starts_with('{')
         && head.first.contains("\"Action\":")
@@ -98,7 +98,7 @@ impl Said {
     }
 }
 
-/// What is known at one place of the text of one package: the stream tells of several packages at once.
+/// What is known at one place of the text of one package: the stream is of several packages at once.
 #[derive(Default)]
 struct Stream {
     config: Rc<Settings>,
@@ -315,7 +315,7 @@ impl Reader<'_> {
             let metric = Metric { better: Better::Higher, ..Metric::lower(ITERATIONS, Unit::One) };
             let metric = self.recorder.metric(&metric);
             let metric = metric.map_err(|problem| self.recorder.at(number, problem))?;
-            // A torn line may not tell them.
+            // A torn line may lack them.
             values.extend(iterations.is_finite().then_some((metric, *iterations)));
         }
         let benchmark = match self.known.get(&key) {
@@ -412,7 +412,7 @@ impl Unreadable {
 /// A result as its line has it.
 struct Found<'a> {
     name: &'a str,
-    /// NaN where the line is torn so that it can't be told.
+    /// NaN where the line is torn so that it can't be known.
     iterations: f64,
     /// Pairs of value and unit.
     fields: Vec<(&'a str, &'a str)>,

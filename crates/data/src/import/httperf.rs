@@ -1,4 +1,4 @@
-//! httperf's report: one observation for each, with all that it tells; reports appended to one file are told apart by their commands.
+//! httperf's report: one observation for each, with all that it has; reports appended to one file are told apart by their commands.
 //!
 //! httperf prints zeros for what it did not measure: a reply rate of no samples (tests below 5 s), times of replies that never came.
 //! Those are missing values here. Its times and CPU shares are the client's, and leave out connections that failed. A report without its last line of

@@ -2,7 +2,7 @@
 //!
 //! Runs stand command by command, whatever the order in which they were taken: they are recordings apart, never blocks. `user` and
 //! `system` are kept by 1.x as means only and are not read from it. With a shell, the times of 1.x have the mean time of a shell
-//! subtracted, which the file does not tell. Where the runs were taken out of the file, [`summary`] reads what is left. Layouts as written by hyperfine 1.15, 1.20 and 2.0.
+//! subtracted, which the file does not show. Where the runs were taken out of the file, [`summary`] reads what is left. Layouts as written by hyperfine 1.15, 1.20 and 2.0.
 
 mod summary;
 mod table;
@@ -105,7 +105,7 @@ struct Command {
     max: Option<Number>,
 }
 
-/// What schema 2 tells of a run, in the file's order.
+/// What schema 2 says of a run, in the file's order.
 struct Run(Vec<(String, Told)>);
 
 impl<'de> Deserialize<'de> for Run {
@@ -120,7 +120,7 @@ impl<'de> Deserialize<'de> for Run {
     }
 }
 
-/// What it tells under one name: a metric's value with its unit, an exit code, or something else.
+/// What it has under one name: a metric's value with its unit, an exit code, or something else.
 enum Told {
     Measured(f64, DeclaredUnit),
     Code(i64),
@@ -221,7 +221,7 @@ impl Command {
         self.parameters.iter().map(|(name, v)| (name.clone(), value(v))).collect()
     }
 
-    /// What 1.x tells beside the times. Of its other lists each has one entry a run.
+    /// What 1.x has beside the times. Of its other lists each has one entry a run.
     fn told(&self) -> Reported {
         let runs = self.exit_codes.count.max(self.memory_usage_byte.len());
         Reported {

@@ -1,7 +1,7 @@
 //! JSON of JavaScript's benchmarks: `vitest bench --outputJson`, tinybench's tasks (`{name, result}`), mitata's `format: 'json'`.
 //!
 //! Where they keep samples these are sorted: their order, by which dependence and warm-up are seen, is lost. So all give a summary, mean
-//! and, where it is told, standard deviation and number. Times are milliseconds in vitest and tinybench, nanoseconds in mitata.
+//! and, where it is given, standard deviation and number. Times are milliseconds in vitest and tinybench, nanoseconds in mitata.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::{Context, Head, ImportError, Part, json};
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What the tools tell of a benchmark; mitata's names beside those of the others.
+/// What the tools say of a benchmark; mitata's names beside those of the others.
 #[derive(Default, Deserialize)]
 struct Statistics {
     /// By vitest, which has the numbers beside it.

@@ -2,7 +2,7 @@
 //!
 //! Modes `avgt`, `ss` and `sample` give `wall`, `thrpt` gives `rate`. In mode `sample` the file holds a histogram of single times per
 //! iteration: each is an observation, in the order of size. A profiler's metric is read where it has one value for every
-//! iteration; JMH leaves some out (`gc.time` of iterations without a collection), and then nothing tells whose values those
+//! iteration; JMH leaves some out (`gc.time` of iterations without a collection), and then nothing shows whose values those
 //! are. Layout as written by 1.10 to 1.37.
 
 use super::recorder::Recorder;

@@ -22,7 +22,7 @@ use std::marker::PhantomData;
 /// Longest text within a file, in bytes.
 const MAX_TEXT: usize = 16 * 1024 * 1024;
 
-/// The words for what is no number, as C, C++ and Python print them, and `null`, which they must be told from.
+/// The words for what is no number, as C, C++ and Python print them, and `null`, from which they must be distinguished.
 const NOT_FINITE: [&[u8]; 5] = [b"NaN", b"nan", b"Infinity", b"inf", b"Inf"];
 
 /// Reads one JSON value of a file with a seed that keeps what it needs. Blanks may follow, nothing else. `expected` says what a

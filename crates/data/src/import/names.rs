@@ -1,4 +1,4 @@
-//! Names for subjects that have none but their file: the file's stem, with as much of its path as tells it from the others.
+//! Names for subjects that have none but their file: the file's stem, with as much of its path as distinguishes it from the others.
 
 use std::path::Path;
 

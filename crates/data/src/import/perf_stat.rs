@@ -93,7 +93,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     runs.finish()
 }
 
-/// One counter of one run, as a line tells it.
+/// One counter of one run, as a line has it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row<'a> {
     /// End of the interval.

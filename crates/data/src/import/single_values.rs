@@ -120,7 +120,7 @@ pub(super) fn read_bmf(input: Input, context: &Context<'_>) -> Result<Part, Impo
     recorder.finish("benchmarks without a measure")
 }
 
-/// Bencher's own measures are nanoseconds, operations per second and bytes; others have units that the file does not tell.
+/// Bencher's own measures are nanoseconds, operations per second and bytes; others have units that the file does not name.
 fn take(
     recorder: &mut Recorder<'_>,
     benchmark: &str,

@@ -1,6 +1,6 @@
 //! What `time` prints: GNU's `time -v`, the shell's `time`, and `time -p`. Each report is an observation; a loop appends them to one file.
 //!
-//! GNU's tells the command, which names the subject; the shells' do not, and the subject is the file. What the command itself printed
+//! GNU's names the command, which names the subject; the shells' do not, and the subject is the file. What the command itself printed
 //! before or between the reports is passed over.
 
 use super::recorder::Recorder;

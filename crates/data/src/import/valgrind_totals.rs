@@ -101,7 +101,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Totals of a file. callgrind tells them twice, at its head and at its end; the later ones are right.
+    /// Totals of a file. callgrind gives them twice, at its head and at its end; the later ones are right.
     fn totals(&mut self, totals: &str, ended: bool) -> Result<(), String> {
         let counts: Option<Vec<f64>> =
             totals.split_ascii_whitespace().map(|count| count.parse().ok()).collect();

@@ -3,7 +3,7 @@
 //! Texts are cut by their form alone, since nothing here may look at files: whatever has a slash in it is taken for a path, and of a
 //! path only the last component stays. That removes too much at times (the expression of `sed s/a/b/`), never too little of a
 //! path. Values of variables go, and so does what looks like a secret (`secrets`). What commands and names say in other words stays;
-//! nothing can know what that tells.
+//! nothing can know what that reveals.
 
 mod secrets;
 

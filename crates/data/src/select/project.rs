@@ -222,7 +222,7 @@ fn text<'a>(samples: &'a Samples, key: &Key, subject: &'a Subject) -> &'a str {
     key.value(samples, subject, &NONE).unwrap_or_default()
 }
 
-/// For every subject the file that it came from, by as much of its path as tells it from the others; of what came from no file the side,
+/// For every subject the file that it came from, by as much of its path as distinguishes it from the others; of what came from no file the side,
 /// where that has rows.
 fn files(samples: &Samples) -> Vec<String> {
     let mut files: Vec<&str> = Vec::new();
@@ -244,7 +244,7 @@ fn files(samples: &Samples) -> Vec<String> {
     samples.subjects.iter().map(of_subject).collect()
 }
 
-/// What stands in a column, and the row; where a column takes the whole name there is no row to tell.
+/// What stands in a column, and the row; where a column takes the whole name there is no row to name.
 fn joined(column: &str, row: &str) -> String {
     match (column.is_empty(), row.is_empty()) {
         (_, true) => column.to_owned(),

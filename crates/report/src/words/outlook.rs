@@ -99,7 +99,8 @@ impl Teller<'_> {
         }
         let forecasts = [outlook.to_rule_out, outlook.to_confirm];
         if line.is_empty() && forecasts.into_iter().flatten().any(|more| !in_a_day(&more)) {
-            line = "The difference, if there is one, is too small to be told in a day.".to_owned();
+            line =
+                "The difference, if there is one, is too small to be detected in a day.".to_owned();
         }
         if let Some(threshold) = outlook.reachable_threshold {
             let reachable = self.on_scale(threshold);

@@ -22,7 +22,7 @@ use super::{distinct_ranks, lag1_of_differences};
 use crate::resampling::Stream;
 use crate::{descriptive, normal};
 
-/// φ no larger than that: beyond, nothing could be told.
+/// φ no larger than that: beyond, nothing could be detected.
 const MOST_LAG1: f64 = 0.97;
 /// How often φ and the steps are found anew at most.
 const ROUNDS: usize = 6;

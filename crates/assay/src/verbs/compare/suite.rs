@@ -9,7 +9,7 @@ use assay_report::benchmarks::{Shown, Sort};
 use clap::ValueEnum;
 use std::collections::BTreeMap;
 
-/// How many names of each side an error tells.
+/// How many names of each side an error lists.
 const NAMED: usize = 3;
 
 /// How to show and decide a suite.

@@ -18,9 +18,9 @@ use std::fs;
 const SLICE: f64 = 2.0;
 /// Part of a slice that settles by default, and the longest, s.
 const SETTLE: (f64, f64) = (0.2, 1.0);
-/// Where a search begins that is not told.
+/// Where a search begins unless it is said.
 const FIRST_RATE: f64 = 100.0;
-/// Connections of a closed test that is not told.
+/// Connections of a closed test unless they are said.
 const CONNECTIONS: &str = "16";
 /// The name of the parameter that a step is of.
 const RATE: &str = "rate";
@@ -437,7 +437,7 @@ fn named(text: &str) -> (Option<String>, String) {
 /// The sides with the names that people see: those that were given, else the program that serves, else the URL.
 fn side_names(names: &[Option<String>], urls: &[String], commands: &[String]) -> Vec<Side> {
     let mut used = BTreeSet::new();
-    // Of URLs alone, what they all begin with tells none from another.
+    // Of URLs alone, what they all begin with distinguishes none.
     let scheme = |url: &String| url.find("://").map_or("", |at| &url[..at + 3]).to_owned();
     let schemes: BTreeSet<String> = urls.iter().map(scheme).collect();
     let common = if schemes.len() == 1 { schemes.iter().map(String::len).sum() } else { 0 };

@@ -48,7 +48,7 @@ pub(super) fn by_line(profiles: &mut [Profile]) -> anyhow::Result<()> {
         return Ok(());
     }
     let tool = profiles.first().and_then(|own| own.tool.as_deref()).unwrap_or("whatever wrote it");
-    bail!("--lines: {tool} does not tell which lines were at work; py-spy, rbspy and pprof do");
+    bail!("--lines: {tool} does not report which lines were at work; py-spy, rbspy and pprof do");
 }
 
 /// Compares two recordings, function by function.

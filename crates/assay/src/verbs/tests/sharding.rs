@@ -90,7 +90,7 @@ fn read(store: &Store, project: &str, by_function: bool) -> Option<BTreeMap<Stri
             };
             *own.entry(name).or_default() += result.summary.centre;
         }
-        // The latest run that has a test tells its time.
+        // The latest run that has a test says how long it takes.
         for (name, seconds) in own {
             found.entry(name).or_insert(seconds);
         }

@@ -45,7 +45,7 @@ pub(super) fn counters(context: &Map<String, Value>) -> Option<HashMap<String, M
     Some(metrics.collect())
 }
 
-/// The program that measured, without its directories, which may tell whose it is.
+/// The program that measured, without its directories, which may show whose it is.
 pub(super) fn executable(path: &str, recorder: &mut Recorder<'_>) {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     recorder.fact("google_benchmark.executable", name);

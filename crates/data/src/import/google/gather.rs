@@ -1,7 +1,7 @@
 //! From rows of Google Benchmark to samples, and what its counters are.
 //!
 //! A counter that the author did not flag is a total over all iterations, and says nothing until it is divided by them: 8.96
-//! million calls against 9.00 million may just be another number of iterations. The file does not tell flags, so they are found
+//! million calls against 9.00 million may just be another number of iterations. The file does not mark flags, so they are found
 //! out from the values. The first rule that fits a counter's name, over all rows of the file, decides:
 //!
 //! 1. what the library itself computes (`items_per_second`, `allocs_per_iter`, …) is what its name says;
@@ -13,7 +13,7 @@
 //!    in all is none in each;
 //! 5. all else stands as it is.
 //!
-//! In a file that our own exporter wrote all counters stand as they are, as the metrics that it tells. Aggregates do not tell the iterations: there, whole counters are left out, since totals cannot be told from them.
+//! In a file that our own exporter wrote all counters stand as they are, as the metrics that it names. Aggregates do not give the iterations: there, whole counters are left out, since totals cannot be distinguished from them.
 
 use super::super::recorder::Recorder;
 use super::super::{ImportError, Part};
@@ -34,7 +34,7 @@ const PREPARATIONS: f64 = 1e-3;
 const NO_BYTES: f64 = (1u64 << 44) as f64;
 /// Most findings about single benchmarks.
 const MAX_ERRORS: usize = 100;
-/// Endings of the names of aggregates, in files that do not tell their kind.
+/// Endings of the names of aggregates, in files that do not name their kind.
 const ENDINGS: [&str; 6] = ["_mean", "_median", "_stddev", "_cv", "_BigO", "_RMS"];
 
 /// What was seen of a counter in all rows.
@@ -224,7 +224,7 @@ impl<'c> Gatherer<'c> {
         let per_second = per_second(&row.time_unit)?;
         self.common()?;
         let benchmark = self.benchmark(name, &row.label);
-        // Files of 1.4 tell the number of repetitions as the iterations of an aggregate.
+        // Files of 1.4 give the number of repetitions as the iterations of an aggregate.
         let is_told = !aggregate.is_empty();
         let count = if row.repetitions.is_nan() { row.iterations } else { row.repetitions };
         let count = (is_told && count >= 1.0).then_some(count as u64);

@@ -1,7 +1,7 @@
 //! The table that Google Benchmark writes with `--benchmark_format=csv`, also with the context above it that goes to the standard
 //! error stream.
 //!
-//! Its rows do not tell what they are: one whose name is that of a benchmark above and an aggregate's ending (`_mean`) is taken for
+//! Its rows do not say what they are: one whose name is that of a benchmark above and an aggregate's ending (`_mean`) is taken for
 //! an aggregate.
 
 use super::super::recorder::Recorder;

@@ -15,7 +15,7 @@ const STATUSES: &str = "Status code distribution:";
 pub(super) const CUT_BY_OHA: &str = "aborted due to deadline";
 /// What is said of oha's latencies.
 pub(super) const UNLESS_CORRECTED: &str =
-    ", unless `--latency-correction` was given, which its report doesn't tell";
+    ", unless `--latency-correction` was given, which its report doesn't say";
 
 pub(in super::super) fn recognise_hey(head: &Head<'_>) -> bool {
     has(head, "Latency distribution:") && has(head, "Response time histogram:")

@@ -2,7 +2,7 @@
 //! file are observations.
 //!
 //! k6 times a request from sending to the end of the answer; connecting stands apart. Whether requests were due by a schedule is the scenario's
-//! affair, which only the text tells; iterations that a schedule could not start are `dropped_iterations`.
+//! affair, which only the text shows; iterations that a schedule could not start are `dropped_iterations`.
 
 use super::super::{Context, Head, ImportError, Part, json};
 use super::{BREAKS_OFF, Of, Report, Reports, finish, number, time};

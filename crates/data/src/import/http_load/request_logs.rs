@@ -1,7 +1,7 @@
 //! Logs of single requests: hey's and oha's CSV, ab's table for gnuplot (`-g`), h2load's `--log-file`. Each row is an observation.
 //!
 //! hey and oha leave out requests that got no answer; of those h2load has the time until they failed. ab sorts its rows by time, so that nothing
-//! tells how they depend on each other.
+//! shows how they depend on each other.
 
 use super::super::{Context, Head, ImportError, Part};
 use super::{Of, metric_of};

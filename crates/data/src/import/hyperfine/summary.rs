@@ -11,7 +11,7 @@ use crate::unit::Unit;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What is told of one metric: all of it by 2.x, and by 1.x without unit and count.
+/// What is known of one metric: all of it by 2.x, and by 1.x without unit and count.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Reported {

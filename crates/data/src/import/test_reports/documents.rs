@@ -216,7 +216,7 @@ fn joined(file: &str, name: &str) -> String {
     if file.is_empty() { name.to_owned() } else { format!("{file}: {name}") }
 }
 
-/// For every path its last component, with as many before it as tell it from the others: where the project lies must not be in a name.
+/// For every path its last component, with as many before it as distinguish it from the others: where the project lies must not be in a name.
 fn short_paths(paths: &[&str]) -> Vec<String> {
     let tail = |path: &str, depth: usize| -> String {
         let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty()).collect();

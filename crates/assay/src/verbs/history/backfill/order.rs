@@ -1,4 +1,4 @@
-//! In which order revisions are measured, so that whatever ends it, what there is tells the most: the ends first, then always the middle of
+//! In which order revisions are measured, so that whatever ends it, what there is shows the most: the ends first, then always the middle of
 //! the widest gap between revisions that were measured.
 
 use std::cmp::Reverse;

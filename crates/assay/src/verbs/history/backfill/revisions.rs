@@ -5,7 +5,7 @@ use anyhow::bail;
 use assay_measure::git;
 use assay_measure::revisions::{Repository, Revision};
 
-/// So much of a commit's name tells it from all others, for people.
+/// So much of a commit's name distinguishes it from all others, for people.
 const SHORT: usize = 12;
 
 /// A revision that is to be measured.
