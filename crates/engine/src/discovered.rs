@@ -1,4 +1,4 @@
-//! Rows that runs discover: a run of a whole test suite tells which tests there are. Here they become rows and subjects of the samples,
+//! Rows that runs discover: a run of a whole test suite shows which tests there are. Here they become rows and subjects of the samples,
 //! recorded before their first values, and are found again, also in a recording that is taken up. Nothing decides by them.
 
 use crate::recorder::Recorder;

@@ -4,7 +4,7 @@ use assay_data::samples::{Buckets, Counts};
 use assay_data::{Environment, Finding, Inner, Metric, Observation, Row, StopReason, Subject};
 
 /// Keeps what is measured, the moment it is measured. Nothing that goes wrong in keeping it ends a session: a recorder remembers its
-/// failure, and its owner tells it in the end.
+/// failure, and its owner reports it in the end.
 pub trait Recorder {
     /// A metric that is new.
     fn metric(&mut self, metric: &Metric);

@@ -127,7 +127,7 @@ fn results(scratch: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// It says on standard output what is wrong; the line with an exception, or with its own mark of an error, tells most.
+/// It says on standard output what is wrong; the line with an exception, or with its own mark of an error, says most.
 fn said(reply: &Reply) -> Option<String> {
     let text = reply.text();
     let telling = |line: &&str| {

@@ -1,8 +1,8 @@
-//! Catch2 (C++), versions 2 and 3: `BENCHMARK`s within test cases, told by its XML reporter.
+//! Catch2 (C++), versions 2 and 3: `BENCHMARK`s within test cases, read from its XML reporter.
 //!
 //! A run can be held to test cases and sections but to no benchmark within them, so a run measures all; users who want less give the
 //! names or tags of test cases themselves. Where they give none, what runs is all that would run anyway and, in addition, what is tagged
-//! `[!benchmark]`, which Catch2 hides. That includes plain tests. There is no list either: one sample of each tells the names.
+//! `[!benchmark]`, which Catch2 hides. That includes plain tests. There is no list either: one sample of each shows the names.
 //! Only the number of samples can be given. The iterations of one follow from the resolution of the clock, so that it takes some ten
 //! microseconds, or one iteration if that is longer. Bootstrapping is off.
 
@@ -29,7 +29,7 @@ const SAMPLES_PER_SECOND: f64 = 1000.0;
 /// A program that was linked with Catch2.
 #[derive(Debug)]
 struct Catch2 {
-    /// As its help has it, `3.7.1`; empty where it does not tell.
+    /// As its help has it, `3.7.1`; empty where it does not say.
     version: String,
     /// The user gave words of his own, which may say what runs.
     is_chosen: bool,
@@ -114,7 +114,7 @@ impl Driver for Catch2 {
     }
 
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
-        // Its status is not asked for: it also tells of tests that failed.
+        // Its status is not asked for: it also counts tests that failed.
         let mut found = readings(&imported(reply, HARNESS)?);
         // Those that gave nothing but an error come last, and have no number of iterations.
         let measured = found.iter().filter(|reading| !reading.values.is_empty()).count();
@@ -130,7 +130,7 @@ fn is_whole(xml: &str) -> bool {
     end.ends_with("</Catch2TestRun>") || end.ends_with("</Catch>")
 }
 
-/// All iterations of a benchmark, by the tag that tells of its samples and the iterations of each. Quotes within names are entities.
+/// All iterations of a benchmark, by the tag that holds its samples and the iterations of each. Quotes within names are entities.
 fn iterations(line: &str) -> Option<u64> {
     let number = |name: &str| -> Option<u64> {
         let (_, rest) = line.split_once(name)?;

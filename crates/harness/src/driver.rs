@@ -117,7 +117,7 @@ impl Reply {
 
 /// A harness, as a program of its showed it.
 pub trait Driver: std::fmt::Debug {
-    /// Its name as people know it, with the version where the program tells, as in `Google Benchmark 1.7`.
+    /// Its name as people know it, with the version where the program says, as in `Google Benchmark 1.7`.
     fn name(&self) -> String;
 
     /// Whether one run can be held to one benchmark. Where it can't, every run measures all of them.
@@ -146,12 +146,12 @@ pub trait Driver: std::fmt::Debug {
     /// When the answer is none of this harness, or is cut off.
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError>;
 
-    /// Whether the program's symbol of this name is the function that this benchmark measures. Where names don't tell, none is.
+    /// Whether the program's symbol of this name is the function that this benchmark measures. Where names don't show it, none is.
     fn is_code_of(&self, _benchmark: &str, _symbol: &str) -> bool {
         false
     }
 
-    /// What makes the times of such a build larger than they had to be, where the answer of a run tells. It is measured all the same.
+    /// What makes the times of such a build larger than they had to be, where the answer of a run says. It is measured all the same.
     fn debug_build(&self, _reply: &Reply) -> Option<String> {
         None
     }

@@ -45,7 +45,7 @@ pub(crate) fn tail(errors: &[u8], output: &[u8]) -> Option<String> {
     last(errors).or_else(|| last(output))
 }
 
-/// The same, but where a line of the errors tells more than their last one (a trace stands behind it), that line.
+/// The same, but where a line of the errors says more than their last one (a trace stands behind it), that line.
 pub(crate) fn told(errors: &[u8], output: &[u8], tells: impl Fn(&str) -> bool) -> Option<String> {
     let text = String::from_utf8_lossy(errors);
     match text.lines().find(|line| tells(line)) {

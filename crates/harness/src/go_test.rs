@@ -1,6 +1,6 @@
 //! Go: what `go test -c` builds, with its flags `-test.…` and the lines that it prints.
 //!
-//! Only a run tells the names of sub-benchmarks, so the list is what a run with one iteration each prints. `-test.bench` is split
+//! Only a run shows the names of sub-benchmarks, so the list is what a run with one iteration each prints. `-test.bench` is split
 //! at every `/` into regular expressions, one for each part of a name; the number of processors behind the last dash is no part of
 //! the name that they are held against. Memory is asked for always: Go counts it anyway.
 

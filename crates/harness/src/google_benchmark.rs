@@ -1,7 +1,7 @@
 //! Google Benchmark: `--benchmark_list_tests`, a filter that is an anchored regular expression, JSON in a file of its own.
 //!
 //! From 1.8 on `--benchmark_min_time=Nx` fixes the number of iterations. Before that only a time can be given, and every process
-//! searches for its number by itself; the help tells which of the two it is. A result goes to a file, since programs print on
+//! searches for its number by itself; the help shows which of the two it is. A result goes to a file, since programs print on
 //! standard output what they like.
 
 mod symbols;

@@ -21,7 +21,7 @@ pub enum Kind {
 pub struct Program {
     /// The words: the program, then the user's arguments.
     pub words: Vec<OsString>,
-    /// The file that tells what it is: the program's, or of an interpreter (`ruby x.rb`, `python3 -I x.py`, `java -jar x.jar`, `bundle exec
+    /// The file that shows what it is: the program's, or of an interpreter (`ruby x.rb`, `python3 -I x.py`, `java -jar x.jar`, `bundle exec
     /// ruby x.rb`) that of the script.
     pub file: PathBuf,
     /// What kind of file that is.

@@ -4,7 +4,7 @@
 //! whatever begins alike. What runs exactly one test is `--last-failed` with a cache of ours, in which this test alone failed;
 //! so the user's own cache and storage stay as they are, too. An id that pytest does not know makes it run all.
 //!
-//! `--setup-plan` tells the tests with their fixtures, without running them: those with the fixture `benchmark` are the list. The
+//! `--setup-plan` lists the tests with their fixtures, without running them: those with the fixture `benchmark` are the list. The
 //! number of iterations is only found by the harness, never given; marks of a test (`@pytest.mark.benchmark(min_rounds=…)`) and
 //! `pedantic` win over what is asked here.
 
@@ -124,7 +124,7 @@ fn failure(line: &str) -> Option<Reading> {
     })
 }
 
-/// The line that tells most about why there is nothing: that of an exception, or an error of pytest's own.
+/// The line that says most about why there is nothing: that of an exception, or an error of pytest's own.
 fn said(reply: &Reply) -> Option<String> {
     let telling = |line: &&str| {
         line.starts_with("E  ") || line.starts_with("ERROR: ") || line.contains(": error: ")

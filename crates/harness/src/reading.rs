@@ -1,7 +1,7 @@
 //! What one run of a program found of one benchmark: one value for every metric.
 //!
 //! Where a harness gives several values within one run (samples of criterion, rounds of pytest-benchmark) their mean is the run's
-//! value, weighted by iterations where these are told: the iterations of one process are not independent of each other, and
+//! value, weighted by iterations where these are known: the iterations of one process are not independent of each other, and
 //! the mean of all of them is what the process took. Of a summary its mean is taken, or its median where there is no mean.
 
 use assay_data::finding::shared::BENCHMARK_ERROR;
@@ -18,11 +18,11 @@ use crate::error::{HarnessError, tail};
 pub struct Reading {
     /// Its full name.
     pub benchmark: String,
-    /// Its name without parameters, where the harness tells.
+    /// Its name without parameters, where the harness says.
     pub label: Option<String>,
     /// Its parameters.
     pub parameters: Vec<(String, ParameterValue)>,
-    /// How often it repeated its work, where the harness tells: in all, over the run.
+    /// How often it repeated its work, where the harness says: in all, over the run.
     pub iterations: Option<f64>,
     /// Its metrics with their values, finite, in base units; per iteration.
     pub values: Vec<(Metric, f64)>,
@@ -44,7 +44,7 @@ impl Reading {
         self.values.iter().filter_map(|(metric, _)| metric.name.strip_suffix(PER_ITERATION))
     }
 
-    /// Divides the counters of these names by the iterations, where that was not done: a single run can't always tell that a
+    /// Divides the counters of these names by the iterations, where that was not done: a single run can't always say that a
     /// counter is a total (no call in a million iterations is none in each), other runs of the same suite can.
     pub fn divide(&mut self, totals: &BTreeSet<String>) {
         let Some(iterations) = self.iterations else { return };
@@ -148,7 +148,7 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
     found
 }
 
-/// Gives readings the iterations that only the text of an answer tells: one number for each benchmark, in the order of the readings.
+/// Gives readings the iterations that only the text of an answer has: one number for each benchmark, in the order of the readings.
 /// Where there are more or fewer of them nobody knows which is whose, and none is given.
 pub(crate) fn add_iterations(found: &mut [Reading], counts: impl Iterator<Item = u64>) {
     let counts: Vec<u64> = counts.collect();

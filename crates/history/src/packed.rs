@@ -1,4 +1,4 @@
-//! Recordings as they lie in the store: deflated texts (RFC 1951 in zlib's wrapping, RFC 1950, whose checksum tells damage).
+//! Recordings as they lie in the store: deflated texts (RFC 1951 in zlib's wrapping, RFC 1950, whose checksum shows damage).
 
 use flate2::Compression;
 use flate2::read::ZlibDecoder;

@@ -328,7 +328,7 @@ fn a_project_is_read_at_once_with_all_that_its_runs_measured() {
         let states = store.machine_states(PROJECT).unwrap();
         let known: Vec<(&str, f64)> = states.iter().map(|s| (s.name.as_str(), s.value)).collect();
         assert_eq!(known, [("calibrated_wall_60s", 0.02), ("load_1m", 0.5)]);
-        // The stamp tells runs that were added or removed, and other names.
+        // The stamp changes with runs that were added or removed, and other names.
         let with = store.stamp(PROJECT).unwrap();
         store.set_alias(PROJECT, "old", "young").unwrap();
         assert_eq!(names(&store), ["make", "new", "young"]);

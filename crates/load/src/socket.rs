@@ -17,7 +17,7 @@ pub(crate) enum Io {
     Failed(Failure),
 }
 
-/// Begins to connect. Whether that is done, epoll tells.
+/// Begins to connect. Whether that is done, epoll says.
 ///
 /// # Errors
 /// When the kernel refuses at once.

@@ -98,7 +98,7 @@ fn captured(git_patience: Duration, spin: Option<Duration>) -> Vec<(String, Valu
 }
 
 /// The numbers of the processors that this process may use, the smallest first; none where the
-/// system does not tell. A cpuset or `taskset` leaves fewer than there are.
+/// system does not say. A cpuset or `taskset` leaves fewer than there are.
 pub fn allowed_cpus() -> Vec<u32> {
     facts::allowed_cpus().unwrap_or_default()
 }

@@ -53,7 +53,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Does what dropping does, and tells whether it could be done.
+    /// Does what dropping does, and reports whether it could be done.
     ///
     /// # Errors
     ///

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Library {
     /// The name by which it was asked for, without directories.
     pub name: String,
-    /// Where the loader found it, as it tells: relative where a variable names a relative directory. `None` where it found none.
+    /// Where the loader found it, as it says: relative where a variable names a relative directory. `None` where it found none.
     pub path: Option<PathBuf>,
     /// The digest of the file, as of [`Fingerprints`].
     pub digest: Option<String>,
@@ -68,7 +68,7 @@ pub fn loaded(command: &Command, files: &mut Fingerprints) -> Result<Loads, Meas
     let Some(loader) = known.interpreter else { return Ok(Loads::Static) };
     let name = file_name(Path::new(&loader));
     if name.starts_with("ld-musl") {
-        return Ok(Loads::Unknown(format!("musl's loader (`{loader}`) does not tell")));
+        return Ok(Loads::Unknown(format!("musl's loader (`{loader}`) does not list them")));
     }
     let asking = Command {
         argv: vec![loader.clone().into(), program.into_os_string()],
@@ -90,7 +90,9 @@ pub fn loaded(command: &Command, files: &mut Fingerprints) -> Result<Loads, Meas
     let mut libraries = parsed(&output);
     if libraries.is_empty() {
         let said = said.lines().next().unwrap_or("nothing").to_owned();
-        return Ok(Loads::Unknown(format!("the loader `{loader}` does not tell; it said: {said}")));
+        return Ok(Loads::Unknown(format!(
+            "the loader `{loader}` does not list them; it said: {said}"
+        )));
     }
     for library in &mut libraries {
         let path = library.path.as_deref();
@@ -130,7 +132,7 @@ fn parsed(output: &str) -> Vec<Library> {
         };
         let missing = found.trim() == "not found";
         let (name, path) = (without_address(name), without_address(found));
-        // Older ones tell of the kernel's own with an address alone.
+        // Older ones list the kernel's own with an address alone.
         if !missing && !path.contains('/') {
             continue;
         }

@@ -169,7 +169,7 @@ impl Repository {
         loop {
             let held = self.take(&place.lock, FlockOperation::NonBlockingLockShared, telling)?;
             if place.is_built() {
-                // When it was used last; that it cannot be told costs no more than a place in the order.
+                // When it was used last; that it cannot be noted costs no more than a place in the order.
                 let _unknown = held.set_modified(SystemTime::now());
                 if !anew {
                     telling(Stage::Kept);

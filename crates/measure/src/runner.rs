@@ -292,7 +292,7 @@ impl Runner {
     }
 
     /// The largest resident memory that the launcher itself has had, B: a run's peak memory cannot
-    /// be seen below it. 0 if the system does not tell, or after the launcher was lost for good.
+    /// be seen below it. 0 if the system does not say, or after the launcher was lost for good.
     pub fn memory_floor_bytes(&self) -> u64 {
         let launcher = self.launcher.as_ref().map(Launcher::process_id);
         launcher.and_then(peak_memory_bytes).unwrap_or(0)

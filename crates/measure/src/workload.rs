@@ -16,7 +16,7 @@ use crate::runner::{RunOptions, Runner};
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/workload"));
 
-/// A run of this length tells the pace: its start is then a small part of it.
+/// A run of this length shows the pace: its start is then a small part of it.
 const LONG_ENOUGH: f64 = 0.02;
 /// The best of so many runs counts: whatever disturbs makes a run longer, never shorter.
 const TRIES: usize = 3;

@@ -48,8 +48,8 @@ fn few(profile: &Profile) -> Option<Finding> {
         // Half of the interval's length; of a handful of samples it is all there is.
         let points = (98.0 / (samples as f64).sqrt()).min(50.0);
         let told = match samples {
-            1 => "1 sample tells".to_owned(),
-            many => format!("{many} samples tell"),
+            1 => "1 sample says".to_owned(),
+            many => format!("{many} samples say"),
         };
         Finding::new(
             "PROFILE_FEW",

@@ -55,7 +55,7 @@ pub enum ImportError {
     },
 }
 
-/// What is wrong within a file, as its parser tells it.
+/// What is wrong within a file, as its parser reports it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Problem {
     line: Option<usize>,

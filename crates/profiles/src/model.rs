@@ -34,7 +34,7 @@ impl Frame {
         Self { name: name.to_owned(), file: None, line: None }
     }
 
-    /// Whether this is a garbage collector at work, as far as its name tells.
+    /// Whether this is a garbage collector at work, as far as its name says.
     pub fn is_collector(&self) -> bool {
         COLLECTORS.contains(&self.name.as_str())
     }
@@ -70,7 +70,7 @@ pub struct Profile {
     pub stacks: Vec<Stack>,
     /// How many samples a second were asked for.
     pub asked_hz: Option<f64>,
-    /// How many samples a second really came while the program was at work, where the times of the samples tell.
+    /// How many samples a second really came while the program was at work, where the times of the samples show it.
     pub delivered_hz: Option<f64>,
     /// How long sampling went on, s of wall time.
     pub seconds: Option<f64>,
@@ -187,7 +187,7 @@ mod tests {
         let mut profile = builder.build();
         profile.knowing_cpu(1.0);
         assert_eq!((profile.delivered_hz, profile.amount()), (Some(250.0), 1.0));
-        // Time that was spent before sampling began tells nothing.
+        // Time that was spent before sampling began says nothing.
         profile.knowing_cpu(2.0);
         assert_eq!((profile.delivered_hz, profile.amount()), (Some(250.0), 1.0));
     }

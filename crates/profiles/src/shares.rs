@@ -1,6 +1,6 @@
 //! The share of every function, with the interval that samples allow.
 //!
-//! Of one profile: Wilson's interval (1927) for a proportion, with as many samples as equal ones would have to be to tell as much
+//! Of one profile: Wilson's interval (1927) for a proportion, with as many samples as equal ones would have to be to say as much
 //! (Kish's effective number, 1965), since some samplers weigh theirs. It takes samples to be independent of each other and of what the
 //! program does; a timer that keeps step with the program breaks that, and no interval sees it. Of several runs: Student's interval on
 //! the shares of the runs, which takes only the runs to be independent, and so holds what differs between them too.
@@ -169,7 +169,7 @@ fn collected(profile: &Profile) -> f64 {
     own.map(|stack| stack.amount).sum()
 }
 
-/// How many equal samples would tell as much: (sum of weights)² over the sum of their squares. `None` where nothing was sampled, or
+/// How many equal samples would say as much: (sum of weights)² over the sum of their squares. `None` where nothing was sampled, or
 /// where amounts are bytes: their samples are chosen by size.
 pub(crate) fn effective_samples(profile: &Profile) -> Option<u64> {
     if !matches!(profile.unit, Unit::Second | Unit::One) {
@@ -230,7 +230,7 @@ mod tests {
         let a = shares.functions.iter().find(|f| f.function.name == "a").unwrap();
         assert!((a.flat - 0.4).abs() < 1e-12);
         assert_eq!(shares.basis, Basis::Runs(2));
-        // Two runs tell hardly anything: Student's interval reaches far beyond that of 200 samples.
+        // Two runs say hardly anything: Student's interval reaches far beyond that of 200 samples.
         let wide = a.flat_interval.unwrap();
         assert!(wide.lower == 0.0 && wide.upper == 1.0, "{wide:?}");
     }

@@ -313,7 +313,7 @@ fn statistic(symbol: &str, value: f64) -> String {
     format!("{symbol} {}", short(value))
 }
 
-/// A sum of ranks, which is a whole number or a half: told whole, so that it can be looked up in R's answer.
+/// A sum of ranks, which is a whole number or a half: shown whole, so that it can be looked up in R's answer.
 fn ranked(symbol: &str, sum: f64) -> String {
     if sum.is_finite() && sum.abs() < 1e15 && (2.0 * sum).fract() == 0.0 {
         format!("{symbol} {:.*}", usize::from(sum.fract() != 0.0), sum)

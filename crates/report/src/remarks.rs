@@ -128,7 +128,7 @@ impl List {
         }
     }
 
-    /// What to do about a finding that the answer has told.
+    /// What to do about a finding that the answer has shown.
     pub(crate) fn hint(&mut self, page: &Page, finding: &Finding) {
         let mut whole = page.like();
         findings::draw_hint(&mut whole, finding);

@@ -30,7 +30,7 @@ const OF_TESTS: [&str; 3] = ["TEST_FAILED", "FLAKY", "ORDER_DEPENDENT"];
 /// What stands on the screen.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
-    /// The framework, as its runs told it.
+    /// The framework, as its runs named it.
     pub framework: &'a str,
     /// How many tests are listed; 0: all.
     pub tests: usize,
@@ -38,7 +38,7 @@ pub struct Shown<'a> {
     pub order: &'a str,
     /// What is said of why tests failed, and of tests that depend on others: name and words.
     pub said: &'a [(String, String)],
-    /// What was found, and how much of it is told.
+    /// What was found, and how much of it is shown.
     pub findings: &'a [Finding],
     /// How much follows.
     pub remarks: Remarks,
@@ -213,7 +213,7 @@ fn told_part(part: &str, is_told: bool) -> (&'static str, &'static str) {
         "gc" => ("garbage collector", "within tests"),
         "ending" => ("end", "after the last test"),
         _ if is_told => ("unaccounted", "the framework's own, between tests"),
-        _ => ("beside tests", "start, loading, and all else: the report does not tell"),
+        _ => ("beside tests", "start, loading, and all else: the report does not say"),
     }
 }
 
@@ -299,14 +299,14 @@ fn failed(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
     }
 }
 
-/// `failed in 3 of 20 runs, 15 % [5 … 36]; 19 green runs in a row would tell that it is mended`.
+/// `failed in 3 of 20 runs, 15 % [5 … 36]; 19 green runs in a row would show that it is fixed`.
 fn at_times(test: &Failing) -> String {
     let share = percent(test.failed as f64 / test.runs as f64);
     let ends = test.interval.map_or_else(String::new, |i| {
         format!(" [{:.0} … {:.0}]", i.lower * 100.0, i.upper * 100.0)
     });
     let green = test.green_runs.map_or_else(String::new, |runs| {
-        format!("; {} in a row would tell that it is mended", counted(runs as usize, "green run"))
+        format!("; {} in a row would show that it is fixed", counted(runs as usize, "green run"))
     });
     format!("failed in {} of {} runs, {share}{ends}{green}", test.failed, test.runs)
 }
@@ -328,7 +328,7 @@ mod tests {
         };
         assert_eq!(
             at_times(&test),
-            "failed in 3 of 20 runs, 15.0 % [5 … 36]; 19 green runs in a row would tell that it is mended"
+            "failed in 3 of 20 runs, 15.0 % [5 … 36]; 19 green runs in a row would show that it is fixed"
         );
     }
 }

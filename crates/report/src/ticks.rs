@@ -31,7 +31,7 @@ pub(crate) fn linear(low: f64, high: f64, unit: &Unit, wanted: usize) -> Linear 
         return Linear { ticks: vec![(low, number::value(low, unit))], ..none };
     }
     let largest = low.abs().max(high.abs());
-    // Ticks that would differ in the last of many digits only are told from the first one, in the scale of the rest.
+    // Ticks that would differ in the last of many digits only are counted from the first one, in the scale of the rest.
     let offset = largest / span > MOST_DIGITS;
     let scale = unit.scale_for(if offset { span } else { largest });
     let step = round_step(span / scale.factor, wanted.max(2)) * scale.factor;

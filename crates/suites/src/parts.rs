@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// Where the time of a run went.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts {
-    /// Seconds of each part, in the order of [`Part::ALL`]; `None` where the framework does not tell it. They sum to the whole.
+    /// Seconds of each part, in the order of [`Part::ALL`]; `None` where the framework does not say it. They sum to the whole.
     pub seconds: [Option<f64>; Part::ALL.len()],
     /// What all tests took, over all processes, s.
     pub tests: f64,

@@ -33,7 +33,7 @@ pub(crate) fn of_bytes(bytes: Vec<u8>, name: &str) -> Result<TestResults, SuiteE
         .map_err(|error| SuiteError::Garbage { what: name.to_owned(), why: error.to_string() })
 }
 
-/// A report as a run. `framework` is what it is called where the report doesn't tell.
+/// A report as a run. `framework` is what it is called where the report doesn't say.
 pub(crate) fn run(results: TestResults, framework: &str, answer: &Answer<'_>) -> Run {
     let known = results.tool.filter(|tool| tool.to_lowercase().starts_with(framework));
     let moment = |since_1970: f64| since_1970 - answer.since_1970;

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 /// One run of a suite. Times are seconds of the clock that [`Answer`](crate::Answer) uses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
-    /// The framework, with its version where it tells, as in `pytest 8.3.2`.
+    /// The framework, with its version where it says, as in `pytest 8.3.2`.
     pub framework: String,
     /// The tests, in the order in which they are reported. No two have one name.
     pub tests: Vec<Test>,
     /// What the processes did beside tests.
     pub spans: Vec<Span>,
-    /// The processes that ran tests, or the parts that ran beside one another (packages of Go). Empty: the framework doesn't tell.
+    /// The processes that ran tests, or the parts that ran beside one another (packages of Go). Empty: the framework doesn't say.
     pub processes: Vec<Process>,
     /// Tests that began and never ended, and files whose tests never began.
     pub unfinished: Vec<Unfinished>,

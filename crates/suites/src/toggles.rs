@@ -149,7 +149,7 @@ pub fn language_of(framework: &str) -> Option<&'static str> {
 /// What is known of a suite before it runs.
 #[derive(Clone, Debug, Default)]
 pub struct Suite<'a> {
-    /// What its tests are written in, in lower case; `None` where the command does not tell.
+    /// What its tests are written in, in lower case; `None` where the command does not say.
     pub language: Option<&'a str>,
     /// Servers whose settings may be changed.
     pub servers: Vec<(ServerKind, ServerFrom)>,

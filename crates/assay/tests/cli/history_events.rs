@@ -124,6 +124,22 @@ fn what_creeps_is_no_event_and_is_said() {
 }
 
 #[test]
+fn a_level_of_three_runs_is_no_event_and_says_how_many_more_would_make_it_one() {
+    let room =
+        project(|benchmark, run| if benchmark == 2 && run < 3 { 0.5 } else { 1.0 }, |_, _| {});
+    let said = events(&room);
+    assert_eq!(
+        (said["events"].as_array().unwrap().len(), codes(&said)),
+        (0, vec!["LEVEL_TOO_SHORT"])
+    );
+    history(&room, &["trend"]).ends(0).shows("nothing changed in ").shows("3 runs of BM_2");
+    history(&room, &["trend", "BM_2"])
+        .ends(0)
+        .shows("wall of BM_2 may have changed for the worse: 2 more runs will show");
+    history(&room, &["trend", "BM_1"]).ends(0).shows("did not change");
+}
+
+#[test]
 fn clocks_that_go_back_leave_the_event_where_it_is() {
     let room = project(slower, |run, text| {
         let day = |run: u32| format!("2026-05-{:02}T{:02}:00:00+00:00", 1 + run / 2, 8 + run % 2);

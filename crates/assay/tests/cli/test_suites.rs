@@ -244,7 +244,7 @@ fn the_test_that_makes_another_one_fail_is_found() {
     let options = ["--runs", "8", "--seed", "5"];
     let ended = tests(&room, &options, &command).ends(0).shows("1 test failed in some runs");
     let ended = ended.shows("it depends on the order: it fails behind `test_a.A: test_dirty`");
-    ended.shows("green runs in a row would tell");
+    ended.shows("green runs in a row would show");
     let only = ["--only", "test_a.A: test_dirty", "--only", "test_a.A: test_victim"];
     tests(&room, &only, &command).ends(4).shows("failed: test_a.A: test_victim");
     let as_failure = [&options[..], &["--flaky", "fail", "--no-search"]].concat();

@@ -27,7 +27,7 @@ pub struct Row {
     /// Its full name, by which sides are matched; unique within the samples. Empty where commands are all that there is.
     #[serde(default)]
     pub name: String,
-    /// Its name without parameters, where the tool tells.
+    /// Its name without parameters, where the tool says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// What such a row is called, in the singular, as in `function`; `None`: a benchmark.

@@ -26,7 +26,7 @@ pub struct Record {
     pub pid: u32,
     /// The process that started it.
     pub ppid: u32,
-    /// The program; of a script its interpreter. Empty where the system did not tell.
+    /// The program; of a script its interpreter. Empty where the system did not say.
     pub program: PathBuf,
     /// When it began to be counted, ns of `CLOCK_MONOTONIC`.
     pub started_ns: u64,
@@ -46,7 +46,7 @@ pub struct Counts {
     /// Bytes as asked for, B; a resized block counts with its whole new size.
     pub allocated_bytes: u64,
     /// Usable bytes of blocks given back, B, which are at least those that were asked for; a resized
-    /// block counts with its whole old size. `None` where the allocator does not tell sizes.
+    /// block counts with its whole old size. `None` where the allocator does not say sizes.
     pub freed_bytes: Option<u64>,
     /// The most usable bytes that were live at once, B: exact with one thread at a time, else good to
     /// 32 KiB for each of the others. A forked child begins at 0. `None` as before.
@@ -95,7 +95,7 @@ fn counts(bytes: &[u8], knows_sizes: bool) -> Counts {
     let slots = bytes[HEADER_BYTES..].chunks_exact(SLOT_BYTES);
     let sum = |at: usize| slots.clone().fold(0_u64, |sum, slot| sum.wrapping_add(long(slot, at)));
     let (live, told_peak) = (long(bytes, 48) as i64, long(bytes, 56) as i64);
-    // The highest point of each slot since it last told of itself.
+    // The highest point of each slot since it last reported.
     let high = slots.clone().map(|slot| long(slot, 48) as i64).max().unwrap_or(0);
     let peak = told_peak.max(live.saturating_add(high)).max(0);
     Counts {

@@ -1,7 +1,7 @@
 //! Whether a program can be counted at all, and what its counts will not show, from its file alone.
 //!
 //! A program that cannot be counted is refused with the reason: nothing would be counted, and a zero
-//! would be a lie. Whatever cannot be told from the file is left to the run, which leaves no record
+//! would be a lie. Whatever the file does not show is left to the run, which leaves no record
 //! then. The file is taken for what it is, however damaged.
 
 use std::ffi::OsStr;

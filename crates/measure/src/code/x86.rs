@@ -12,7 +12,7 @@ pub(super) struct Instruction {
     pub relative: Option<(usize, usize)>,
     /// Where four bytes stand that may be an address as they are.
     pub absolute: [Option<usize>; 2],
-    /// How many bytes of the memory that it names are touched at least, eight where that is not told from the prefixes; LEA alone
+    /// How many bytes of the memory that it names are touched at least, eight where that does not follow from the prefixes; LEA alone
     /// takes the address.
     pub loads: Option<usize>,
 }

@@ -75,7 +75,7 @@ impl Owner {
         })
     }
 
-    /// In this boot, which is `None` where the kernel does not tell.
+    /// In this boot, which is `None` where the kernel does not say.
     fn is_alive(&self, boot: Option<&String>) -> bool {
         Some(&self.boot) == boot && processes::started(self.process) == Some(self.started)
     }
@@ -100,7 +100,7 @@ impl<E: Entry> JournalOf<E> {
     ///
     /// # Errors
     ///
-    /// Only where `/proc` does not tell who we are.
+    /// Only where `/proc` does not say who we are.
     pub fn open(directory: &Path) -> io::Result<Self> {
         Ok(Self::of(directory, Owner::this()?))
     }
@@ -192,7 +192,7 @@ impl<E: Entry> JournalOf<E> {
         Ok(found)
     }
 
-    /// Removes what tells nothing any more: journals of earlier boots, and what is no journal but
+    /// Removes what says nothing any more: journals of earlier boots, and what is no journal but
     /// has the name of one. To be called in one's [`turn`](Self::turn), for a journal that somebody
     /// is about to begin is none yet.
     ///

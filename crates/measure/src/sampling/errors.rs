@@ -181,7 +181,7 @@ pub(super) fn nothing_written(
         {
             return SamplingError::Foreign { process, owner };
         }
-        // perf tells at length of all that could be set; what it comes to is said here.
+        // perf lists at length all that could be set; what it comes to is said here.
         let said = if sampler == Sampler::Perf { String::new() } else { said };
         let scope = machine_settings::ptrace_scope();
         return SamplingError::NotAllowed { sampler, scope, said };

@@ -1,7 +1,7 @@
 //! stackprof's dump as JSON (`stackprof --json`, or the dump's hash as JSON): frames by their number, and in `raw` the stacks.
 //!
 //! `raw` is a run of groups: a length, so many numbers of frames (the outermost first), how often. Its deltas (microseconds between
-//! samples) tell the rate that was delivered: a timer of processor time fires at most as often as the kernel ticks, and says
+//! samples) show the rate that was delivered: a timer of processor time fires at most as often as the kernel ticks, and says
 //! nothing. A dump without `raw` holds no stacks.
 
 use super::{Problem, line, list, some, text};

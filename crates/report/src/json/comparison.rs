@@ -98,7 +98,7 @@ pub struct Comparison {
     /// threshold.
     pub clock_step: Option<f64>,
     /// How far layout alone moves the metric, on the scale of `threshold`: 95 % of builds of one source lie within so much of their
-    /// mean. `null` without several builds a side, or with too few blocks to tell.
+    /// mean. `null` without several builds a side, or with too few blocks to know it.
     pub layout: Option<f64>,
     /// The smallest true difference that such an experiment finds in 80 of 100 cases, on the scale of `threshold`; `null`
     /// without an interval.

@@ -27,7 +27,7 @@ pub struct Description {
     pub timeouts: usize,
     /// One summary per metric, by the metric's name; metrics without values are left out.
     pub metrics: Named<Summary>,
-    /// What the spread of the primary metric goes with; `null` where nothing was recorded that could tell.
+    /// What the spread of the primary metric goes with; `null` where nothing was recorded that could show it.
     pub noise: Option<Noise>,
 }
 
@@ -147,7 +147,7 @@ impl Summary {
 }
 
 impl Noise {
-    /// `None` where nothing was recorded that could tell.
+    /// `None` where nothing was recorded that could show it.
     pub(crate) fn new(of: &NoiseOf) -> Option<Self> {
         (!of.causes.is_empty() || !of.disturbed.is_empty()).then(|| Self {
             runs: of.runs,

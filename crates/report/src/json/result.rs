@@ -123,7 +123,7 @@ view! {
     Row of (row: &assay_data::Row) {
         /// Its full name, unique; empty for commands.
         name: String = row.name.clone(),
-        /// Its name without parameters, where the tool that measured it tells.
+        /// Its name without parameters, where the tool that measured it says.
         label: Option<String> = row.label.clone(),
         /// What such a row is called, as in `function`; `null` for a benchmark.
         noun: Option<String> = row.noun.clone(),

@@ -70,7 +70,7 @@ view! {
         runs: u64 = test.runs,
         /// The interval of the share of failures (Wilson).
         interval: Option<Interval> = test.interval.map(Into::into),
-        /// So many green runs in a row would tell that it is mended; `null` for one that fails in every run.
+        /// So many green runs in a row would show that it is fixed; `null` for one that fails in every run.
         green_runs: Option<u64> = test.green_runs,
         /// The blocks in which it failed, from 0.
         failed_in: Vec<u32> = test.failed_in.clone(),

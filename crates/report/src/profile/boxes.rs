@@ -25,7 +25,7 @@ pub(crate) struct Placed {
     pub width: f64,
 }
 
-/// What a tree must tell of its nodes to be laid out; the root is node 0.
+/// What a tree must say of its nodes to be laid out; the root is node 0.
 pub(crate) trait Layers {
     /// What its width stands for.
     fn amount(&self, node: usize) -> f64;
@@ -64,7 +64,7 @@ pub(crate) fn layout(tree: &impl Layers) -> Vec<Placed> {
     boxes
 }
 
-/// What is written on a box and told where it is pointed at.
+/// What is written on a box and shown where it is pointed at.
 pub(crate) struct Words {
     pub fill: String,
     pub told: String,

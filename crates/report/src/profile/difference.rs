@@ -88,7 +88,7 @@ fn have(count: usize) -> String {
 fn table(page: &mut Page, found: &Difference, rows: &[Row]) {
     let names: Vec<String> = rows.iter().map(|row| page.spelled(&row.name)).collect();
     let heads = [0, 1].map(|side| {
-        // The end of a path tells more than its beginning.
+        // The end of a path says more than its beginning.
         let name = found.names[side].rsplit('/').next().unwrap_or_default();
         page.shortened(&page.spelled(name), WIDEST_SIDE)
     });

@@ -240,7 +240,7 @@ impl Marked<'_> {
         }
     }
 
-    /// What is told of a node: how wide it is on both sides, then the verdict on its function.
+    /// What is shown of a node: how wide it is on both sides, then the verdict on its function.
     pub(super) fn told(&self, index: usize) -> String {
         let node = &self.nodes[index];
         let share = |side: usize| match self.nodes[0].amounts[side] {

@@ -110,7 +110,7 @@ pub(super) fn rates(report: &ProfileReport<'_>) -> String {
     format!("sampler: {tool}: {told}{missed}")
 }
 
-/// The garbage collector's line: its share, or that this sampler does not tell.
+/// The garbage collector's line: its share, or that this sampler does not say.
 pub(super) fn collection(shares: &Shares) -> String {
     match shares.collection {
         Some((share, interval)) => {

@@ -142,7 +142,7 @@ fn what_can_have_no_effect_says_why() {
     let ruby = Suite { language: Some("ruby"), ..Suite::default() };
     assert_eq!((why("gc=off", &ruby), why("yjit=on", &ruby)), (None, None));
     assert!(why("python-gc=off", &ruby).unwrap().contains("Python"));
-    // Where the command does not tell the language, one sees.
+    // Where the command does not say the language, one sees.
     assert_eq!(why("gc=off", &Suite::default()), None);
     assert!(why("pg.fsync=off", &ruby).unwrap().contains("--with postgres"));
     assert!(why("redis.save=off", &ruby).unwrap().contains("--server redis://"));

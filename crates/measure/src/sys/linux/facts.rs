@@ -12,7 +12,7 @@ use super::parse;
 const PAGE: usize = 4096;
 
 /// What such a file holds: a page as a rule, which one call reads, where `fs::read_to_string` would
-/// ask for a size that the kernel does not tell, and feel its way.
+/// ask for a size that the kernel does not say, and feel its way.
 fn text(path: impl AsRef<Path>) -> Option<String> {
     let mut file = fs::File::open(path).ok()?;
     let mut bytes = Vec::with_capacity(PAGE);
@@ -64,7 +64,7 @@ pub(crate) fn cpus_online() -> Option<u64> {
     online_cpus().map(|cpus| cpus.len() as u64)
 }
 
-/// The numbers of the processors at work, the smallest first. `None` where the system does not tell.
+/// The numbers of the processors at work, the smallest first. `None` where the system does not say.
 pub fn online_cpus() -> Option<Vec<u32>> {
     parse::cpu_list(&text("/sys/devices/system/cpu/online")?)
 }
@@ -177,7 +177,7 @@ pub(crate) fn first_cpu() -> Option<parse::CpuInfo> {
     Some(parse::cpuinfo(&String::from_utf8_lossy(&start[..n])))
 }
 
-/// The kind of virtual machine this is, or `none` where the processor would tell and does not.
+/// The kind of virtual machine this is, or `none` where the processor would say so and does not.
 pub(crate) fn virtualisation(first_cpu: Option<&parse::CpuInfo>) -> Option<String> {
     let dmi = Path::new("/sys/class/dmi/id");
     let names: Vec<String> =
@@ -189,7 +189,7 @@ pub(crate) fn virtualisation(first_cpu: Option<&parse::CpuInfo>) -> Option<Strin
     if first_cpu?.hypervisor {
         return Some("unknown hypervisor".to_owned());
     }
-    // Only x86 has the flag whose absence tells something.
+    // Only x86 has the flag whose absence means something.
     cfg!(target_arch = "x86_64").then(|| "none".to_owned())
 }
 

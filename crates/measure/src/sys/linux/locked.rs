@@ -75,7 +75,7 @@ fn lock(path: &Path) -> io::Result<Locked> {
 }
 
 /// Names the limit where it can be the reason. It counts what is locked already too, so the length
-/// alone does not tell.
+/// alone does not say.
 fn why_refused(length: usize, error: Errno, privileges: &Privileges) -> io::Error {
     let limited = !privileges.ipc_lock && privileges.memlock_limit < u64::MAX;
     if !limited || !matches!(error, Errno::NOMEM | Errno::PERM | Errno::AGAIN) {

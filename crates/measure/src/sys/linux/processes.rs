@@ -32,7 +32,7 @@ pub struct Privileges {
     pub root: bool,
 }
 
-/// Looks up what this process may do. Capabilities that the system does not tell count as absent.
+/// Looks up what this process may do. Capabilities that the system does not say count as absent.
 pub fn privileges() -> Privileges {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let effective = effective_capabilities(&status).unwrap_or_default();
@@ -71,7 +71,7 @@ pub struct Busy {
 /// Looks twice at all processes but this one, `over` apart, and returns those that had more than
 /// 1 % of a CPU meanwhile, the busiest first. Kernel threads are among them.
 ///
-/// The kernel counts in ticks of usually 10 ms: a second tells 1 % from nothing, less does not.
+/// The kernel counts in ticks of usually 10 ms: in a second 1 % differs from nothing, in less it does not.
 /// Those that began and ended in between are not seen. Costs about 10 µs for each process.
 pub fn busiest(over: Duration) -> Vec<Busy> {
     let (before, start) = (all(), monotonic_ns());
@@ -108,7 +108,7 @@ fn between(before: &[Process], after: &[Process], ticks: f64) -> Vec<Busy> {
 pub struct Had {
     /// Processor time of the whole process, s; also that of threads that have ended.
     pub cpu_seconds: f64,
-    /// By the ids of threads: processor time, and time in which they would have run and had no processor, s. Where the kernel does not tell
+    /// By the ids of threads: processor time, and time in which they would have run and had no processor, s. Where the kernel does not say
     /// the latter it is 0.
     pub threads: HashMap<u32, (f64, f64)>,
 }
