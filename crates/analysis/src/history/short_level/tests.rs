@@ -74,7 +74,6 @@ fn series_without_a_change_have_one_as_rarely_as_the_policy_says() {
             };
             short += usize::from(of(&(0..n).map(next).collect::<Vec<_>>()).short.is_some());
         }
-        println!("{n} {phi} {short}");
         assert!((short as f64) < most * 1000.0, "{n} {phi}: {short} of 1000");
     }
 }
