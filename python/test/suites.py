@@ -9,14 +9,20 @@ import sys
 HOOKS = pathlib.Path(__file__).resolve().parents[2] / "crates/suites/src/hooks"
 
 
+def written(file):
+    """With the last lines of a process that was killed, which stand in its tail."""
+    tail = file.with_suffix(".tail")
+    return file.read_text() + (tail.read_text()[20:].replace("\0", "") if tail.exists() else "")
+
+
 class Seen:
     """What a suite said, and the events of all its processes."""
 
     def __init__(self, done, folder):
         self.out = done.stdout
         self.status = done.returncode
-        self.files = sorted(folder.iterdir())
-        self.events = [json.loads(line) for file in self.files for line in file.read_text().splitlines()]
+        self.files = sorted(folder.glob("*.jsonl"))
+        self.events = [json.loads(line) for file in self.files for line in written(file).splitlines()]
 
     def of(self, kind):
         return [event for event in self.events if kind in event]

@@ -170,7 +170,7 @@ def test_what_the_first_test_pays_for_all_is_not_its_own(tmp_path):
         ("within", "module", 1),
     ]
     assert [(s["name"], s["group"]) for s in seen.spans("group_setup")] == [("setup_module", "test_suite.py")]
-    assert [s["name"] for s in seen.spans("fixture_teardown") if s["name"] in ("base", "within")] == ["base"]
+    assert [s["name"] for s in seen.spans("fixture_teardown") if s["name"] in ("base", "within")] == ["within", "base"]
     assert [s["span"] for s in seen.of("span")[:2]] == ["load", "collect"]
     # Setup and teardown of the last test are its own, too.
     assert seen.tests[-1]["causes"]["sleeps"] == 0

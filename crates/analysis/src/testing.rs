@@ -16,8 +16,18 @@ use assay_stats::{Interval, descriptive};
 use std::collections::BTreeMap;
 
 /// Names of the parts of a suite's time, in the order of their kind; they sum to the whole.
-pub const PARTS: [&str; 9] =
-    ["boot", "loading", "hooks", "setup", "body", "teardown", "gc", "ending", "unaccounted"];
+pub const PARTS: [&str; 10] = [
+    "boot",
+    "loading",
+    "hooks",
+    "setup",
+    "body",
+    "teardown",
+    "gc",
+    "framework",
+    "ending",
+    "unaccounted",
+];
 
 /// Those of them that tests have, too.
 pub const PHASES: [&str; 4] = ["setup", "body", "teardown", "gc"];

@@ -110,6 +110,7 @@ fn of(verb: &str) -> Option<&'static [&'static str]> {
             "runs",
             "time",
             "timeout",
+            "test_timeout",
             "number",
             "flaky",
             "fail_if",

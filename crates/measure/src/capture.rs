@@ -146,6 +146,15 @@ impl Capture {
         Ok((capture, writers))
     }
 
+    /// What is kept of standard output from a place on, while the run goes on; at most a few pages at once, and nothing where it is not kept.
+    pub(crate) fn output_so_far(&self, from: u64) -> Vec<u8> {
+        let mut bytes = vec![0; CHUNK];
+        let file = self.kept_output.as_ref();
+        let read = file.and_then(|file| file.read_at(&mut bytes, from).ok()).unwrap_or(0);
+        bytes.truncate(read);
+        bytes
+    }
+
     /// Sleeps until the control socket has something, reading the pipes meanwhile. Returns early,
     /// with `Errno::INTR`, when a signal comes; and at once if there is no pipe to read.
     pub(crate) fn read_until(&mut self, control: BorrowedFd<'_>) -> Result<(), Errno> {

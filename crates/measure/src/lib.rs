@@ -54,4 +54,6 @@ pub use control::{Control, Setting};
 pub use error::MeasureError;
 pub use guard::Guard;
 pub use resolve::ResolveError;
-pub use runner::{AbortHandle, LastWords, Outcome, RunOptions, RunResult, Runner, SubjectId};
+pub use runner::{
+    AbortHandle, LastWords, Outcome, RunOptions, RunResult, Runner, SubjectId, Watching,
+};

@@ -24,6 +24,9 @@ use crate::sys::facts::peak_memory_bytes;
 use crate::sys::launcher::{Answer, Launcher, Page};
 use crate::wire::{MOST_PADDING, Reply, Request};
 
+/// One that is asked to end has so long until it is made to, ns.
+const GRACE_NS: u64 = 1_000_000_000;
+
 /// A command that the launcher knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SubjectId(u32);
@@ -42,6 +45,15 @@ pub struct RunOptions {
     /// End what the command leaves behind even where that went into a session of its own, as daemons do. Else only what stayed in its
     /// group is ended: hooks may start servers.
     pub end_strays: bool,
+}
+
+/// Somebody who looks at a run from outside while it goes on, and may end it.
+pub struct Watching<'a> {
+    /// How often. Looking takes processor time that the run may want.
+    pub every: Duration,
+    /// Is given what reads the command's standard output from a place on, as far as it is kept and there is any; says whether the run shall
+    /// end. Then it is asked to (SIGTERM), and a second later made to.
+    pub ends: &'a mut dyn FnMut(&dyn Fn(u64) -> Vec<u8>) -> bool,
 }
 
 /// How the last 4 KiB of standard error are kept.
@@ -237,13 +249,28 @@ impl Runner {
         subject: SubjectId,
         options: RunOptions,
     ) -> Result<RunResult, MeasureError> {
+        self.run_watched(subject, options, None)
+    }
+
+    /// The same, while somebody looks at it from time to time; not with pipes ([`crate::Output::Pipe`], [`LastWords::Piped`]), of which nothing would
+    /// be read meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// As [`Runner::run`] has them.
+    pub fn run_watched(
+        &mut self,
+        subject: SubjectId,
+        options: RunOptions,
+        watching: Option<Watching<'_>>,
+    ) -> Result<RunResult, MeasureError> {
         let Some(prepared) = self.subjects.get(subject.0 as usize) else {
             return Err(MeasureError::Internal {
                 what: format!("subject {} belongs to another runner", subject.0),
             });
         };
         let launcher = self.launcher.as_mut().ok_or(MeasureError::LauncherGone)?;
-        let ran = run_once(launcher, subject, prepared, options);
+        let ran = run_once(launcher, subject, prepared, options, watching);
         let (reply, capture) = match ran {
             Ok(ran) => ran,
             Err(Trouble::Error(error)) => return Err(error),
@@ -391,6 +418,7 @@ fn run_once(
     subject: SubjectId,
     prepared: &Prepared,
     options: RunOptions,
+    mut watching: Option<Watching<'_>>,
 ) -> Result<(Reply, Capture), Trouble> {
     let signals_before = interrupt::count();
     let wanted = prepared.wanted(options.last_words).map_err(Trouble::Error)?;
@@ -409,11 +437,18 @@ fn run_once(
     // Of a pipe the writers are the command's alone: else it would never come to its end.
     drop(writers);
     let mut aborted = false;
+    let page = Arc::clone(launcher.page());
+    let mut ended_at = None;
     loop {
-        let answer = match capture.read_until(launcher.link().socket()) {
-            Ok(()) => launcher.link().receive()?,
-            Err(Errno::INTR) => Answer::Signal,
-            Err(error) => return Err(io::Error::from(error).into()),
+        let answer = match (&mut watching, capture.read_until(launcher.link().socket())) {
+            (None, Ok(())) => launcher.link().receive()?,
+            (Some(watching), Ok(())) => {
+                let every = watching.every;
+                let mut look = || end_if_asked(watching, &capture, &page, &mut ended_at);
+                launcher.link().receive_watching(every, &mut look)?
+            }
+            (_, Err(Errno::INTR)) => Answer::Signal,
+            (_, Err(error)) => return Err(io::Error::from(error).into()),
         };
         match answer {
             Answer::Reply(_) if aborted => return Err(Trouble::Error(MeasureError::Interrupted)),
@@ -433,6 +468,26 @@ fn run_once(
                 }
             }
         }
+    }
+}
+
+/// Asks a run to end that its watcher wants ended; what does not hear is killed.
+fn end_if_asked(
+    watching: &mut Watching<'_>,
+    capture: &Capture,
+    page: &Page,
+    ended_at: &mut Option<u64>,
+) {
+    match ended_at {
+        None if (watching.ends)(&|from| capture.output_so_far(from)) => {
+            if page.end_group() {
+                *ended_at = Some(monotonic_ns());
+            }
+        }
+        Some(at) if monotonic_ns().saturating_sub(*at) >= GRACE_NS => {
+            page.kill_group();
+        }
+        _ => {}
     }
 }
 

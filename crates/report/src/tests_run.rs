@@ -211,8 +211,9 @@ fn told_part(part: &str, is_told: bool) -> (&'static str, &'static str) {
         "body" => ("tests", ""),
         "teardown" => ("teardown", "of single tests"),
         "gc" => ("garbage collector", "within tests"),
+        "framework" => ("framework", "its own work for each test: reports, plugins, the next test"),
         "ending" => ("end", "after the last test"),
-        _ if is_told => ("unaccounted", "the framework's own, between tests"),
+        _ if is_told => ("unaccounted", "what is none of these"),
         _ => ("beside tests", "start, loading, and all else: the report does not say"),
     }
 }

@@ -4,17 +4,18 @@
 use crate::error::SuiteError;
 use crate::run::{Part, Process, Run, Span, Test, TestStatus, Unfinished};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The version of the lines that is understood.
 const VERSION: u32 = 1;
 
 /// What a line says; each kind has a member that no other kind has.
 #[derive(Deserialize)]
-struct Line {
+pub(crate) struct Line {
     assay_tests: Option<u32>,
     #[serde(default)]
     framework: String,
@@ -44,6 +45,57 @@ struct Line {
     gc: Option<f64>,
     #[serde(default)]
     causes: BTreeMap<String, Option<f64>>,
+    /// A fixture's.
+    name: Option<String>,
+}
+
+/// The files of all processes in a directory; by the numbers of processes, so that rows come in the same order in every run, as far as processes do.
+///
+/// # Errors
+/// When the directory can't be read.
+pub(crate) fn files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "jsonl") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// The last lines of a process that writes seldom, and until then keeps them in a file that it has in its memory.
+pub(crate) struct Tail {
+    /// Where they belong: behind so many bytes.
+    pub behind: u64,
+    /// The phase of the test that runs.
+    pub phase: Option<Part>,
+    /// The lines.
+    pub bytes: Vec<u8>,
+}
+
+impl Tail {
+    /// So long is what stands before the lines: a number, a letter, and the end of a line.
+    const HEAD: usize = 20;
+
+    /// That of a process with this file of events; `None` where it has none.
+    pub fn of(events: &Path) -> Option<Self> {
+        let mut bytes = fs::read(events.with_extension("tail")).ok()?;
+        let head = std::str::from_utf8(bytes.get(..Self::HEAD)?).ok()?.trim_end_matches('\n');
+        let (number, phase) = head.split_at_checked(Self::HEAD - 2)?;
+        let behind = number.trim().parse().ok()?;
+        let phase = match phase {
+            "s" => Some(Part::Setup),
+            "b" => Some(Part::Body),
+            "t" => Some(Part::Teardown),
+            _ => None,
+        };
+        let end = bytes[Self::HEAD..].iter().position(|byte| *byte == 0);
+        bytes.truncate(end.map_or(bytes.len(), |end| end + Self::HEAD));
+        bytes.drain(..Self::HEAD);
+        Some(Self { behind, phase, bytes })
+    }
 }
 
 /// Reads the files of all processes in a directory; `None` where there are none. O(bytes).
@@ -51,24 +103,21 @@ struct Line {
 /// # Errors
 /// When a file can't be read, or has a line in its midst that is none of the hooks'.
 pub fn read(directory: &Path) -> Result<Option<Run>, SuiteError> {
-    let files = match fs::read_dir(directory) {
-        Ok(entries) => entries,
+    let paths = match files(directory) {
+        Ok(paths) => paths,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(SuiteError::unreadable(directory, source)),
     };
-    let mut paths = Vec::new();
-    for entry in files {
-        let path = entry.map_err(|source| SuiteError::unreadable(directory, source))?.path();
-        if path.extension().is_some_and(|ending| ending == "jsonl") {
-            paths.push(path);
-        }
-    }
-    // By the numbers of processes: rows come in the same order in every run, as far as processes do.
-    paths.sort();
     let mut gathered = Gathered::default();
     for path in &paths {
-        let bytes = fs::read(path).map_err(|source| SuiteError::unreadable(path, source))?;
-        gathered.file(&bytes, path)?;
+        let mut bytes = fs::read(path).map_err(|source| SuiteError::unreadable(path, source))?;
+        let tail = Tail::of(path);
+        let phase = tail.as_ref().and_then(|tail| tail.phase);
+        // One that was killed between writing its lines and forgetting them has them twice.
+        if let Some(tail) = tail.filter(|tail| tail.behind == bytes.len() as u64) {
+            bytes.extend(tail.bytes);
+        }
+        gathered.file(&bytes, phase, path)?;
     }
     Ok(gathered.finish())
 }
@@ -83,12 +132,53 @@ pub fn read_bytes(bytes: &[u8], name: &str) -> Result<Option<Run>, SuiteError> {
     Ok(gathered.finish())
 }
 
-/// Something that began.
-struct Running {
-    name: String,
-    began: Option<f64>,
-    /// Whether it is no test.
-    beside: bool,
+/// What began in a process and did not end yet, in that order.
+#[derive(Debug, Default)]
+pub(crate) struct Open(pub Vec<Unfinished>);
+
+impl Open {
+    /// Takes what a line says of it.
+    pub fn take(&mut self, line: &Line) {
+        let Self(running) = self;
+        // What took no time to speak of may have no line of its end: it is over when a test begins or ends, or the process does.
+        let is_over = line.start.is_some()
+            || line.test.is_some()
+            || line.end.is_some() && line.span.is_none();
+        if is_over {
+            running.retain(|running| !running.beside);
+        }
+        let began = line.at;
+        if let Some(name) = line.start.clone() {
+            running.push(Unfinished { name, began, ..Unfinished::default() });
+        } else if let Some(span) = &line.open {
+            let name = about(span, line);
+            running.push(Unfinished { name, began, beside: true, ..Unfinished::default() });
+        } else if let Some(name) = &line.test {
+            let started = line.started.as_ref().unwrap_or(name);
+            running.retain(|own| own.name != *started);
+            // What holds it goes on with the next.
+            for own in running.iter_mut().filter(|own| holds(&own.name, name)) {
+                own.began = line.end.or(own.began);
+            }
+        } else if let Some(span) = &line.span {
+            let opened = about(span, line);
+            running.retain(|own| own.name != opened);
+        }
+    }
+
+    /// With the phase in which the process was last seen: that of its test, if there is but one.
+    pub fn in_phase(mut self, phase: Option<Part>) -> Vec<Unfinished> {
+        let mut tests = self.0.iter_mut().filter(|own| !own.beside);
+        if let (Some(test), None) = (tests.next(), tests.next()) {
+            test.phase = phase;
+        }
+        self.0
+    }
+}
+
+/// Whether one name is that of what holds a test of the other.
+pub(crate) fn holds(name: &str, test: &str) -> bool {
+    test.strip_prefix(name).is_some_and(|rest| rest.starts_with(": "))
 }
 
 #[derive(Default)]
@@ -99,10 +189,10 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn file(&mut self, bytes: &[u8], path: &Path) -> Result<(), SuiteError> {
+    fn file(&mut self, bytes: &[u8], phase: Option<Part>, path: &Path) -> Result<(), SuiteError> {
         let process = self.run.processes.len();
         let mut own = Process::default();
-        let mut running: Vec<Running> = Vec::new();
+        let mut open = Open::default();
         let text = String::from_utf8_lossy(bytes);
         let mut lines = text.split_inclusive('\n').enumerate().peekable();
         let mut is_ours = false;
@@ -137,45 +227,27 @@ impl Gathered {
                 }
                 continue;
             }
-            self.line(line, process, &mut own, &mut running);
+            open.take(&line);
+            self.line(line, process, &mut own);
         }
         if is_ours {
             self.run.processes.push(own);
         }
         // Of what holds other tests there is no line of its end.
         let tests = &self.run.tests;
-        let holds = |name: &str| {
-            tests
-                .iter()
-                .any(|test| test.name.strip_prefix(name).is_some_and(|rest| rest.starts_with(": ")))
-        };
-        running.retain(|running| running.beside || !holds(&running.name));
-        let unfinished =
-            running.into_iter().map(|Running { name, began, .. }| Unfinished { name, began });
-        self.run.unfinished.extend(unfinished);
+        let holds_any = |name: &str| tests.iter().any(|test| holds(name, &test.name));
+        let mut unfinished = open.in_phase(phase);
+        unfinished.retain(|running| running.beside || !holds_any(&running.name));
+        self.run.unfinished.extend(unfinished.into_iter().map(|own| Unfinished { process, ..own }));
         Ok(())
     }
 
-    fn line(&mut self, line: Line, process: usize, own: &mut Process, running: &mut Vec<Running>) {
-        // What took no time to speak of has no line of its end: it is over when a test begins or ends, or the process does.
-        let is_over = line.start.is_some()
-            || line.test.is_some()
-            || line.end.is_some() && line.span.is_none();
-        if is_over {
-            running.retain(|running| !running.beside);
-        }
-        if let Some(name) = line.start {
-            running.push(Running { name, began: line.at, beside: false });
-        } else if let Some(span) = &line.open {
-            let name = about(span, line.group.as_deref());
-            running.push(Running { name, began: line.at, beside: true });
-        } else if let Some(problem) = line.problem {
+    fn line(&mut self, line: Line, process: usize, own: &mut Process) {
+        if let Some(problem) = line.problem {
             if !self.run.notes.contains(&problem) {
                 self.run.notes.push(problem);
             }
         } else if let Some(name) = line.test.clone() {
-            let started = line.started.as_ref().unwrap_or(&name);
-            running.retain(|own| own.name != *started);
             let test = self.test(name, line, process);
             self.run.tests.push(test);
         } else if let Some(span) = &line.span {
@@ -183,8 +255,6 @@ impl Gathered {
                 "load" | "collect" => Part::Loading,
                 _ => Part::Hooks,
             };
-            let opened = about(span, line.group.as_deref());
-            running.retain(|own| own.name != opened);
             if let (Some(began), Some(ended)) = (line.begin, line.end) {
                 self.run.spans.push(Span { part, group: line.group, began, ended, process });
             }
@@ -256,10 +326,12 @@ impl Gathered {
     }
 }
 
-/// What is said of something outside of tests that does not end: `group_setup of UserTest`.
-fn about(span: &str, group: Option<&str>) -> String {
-    let span = span.replace('_', " ");
-    group.map_or(span.clone(), |group| format!("{span} of {group}"))
+/// What is said of something outside of tests that does not end: `group setup of UserTest`, `fixture base of test_a.py`.
+fn about(span: &str, line: &Line) -> String {
+    let name = line.name.as_ref().filter(|_| span.starts_with("fixture"));
+    let span: Cow<'_, str> = span.replace('_', " ").into();
+    let span = name.map_or(span.clone(), |name| format!("{span} {name}").into());
+    line.group.as_deref().map_or_else(|| span.to_string(), |group| format!("{span} of {group}"))
 }
 
 #[cfg(test)]
@@ -307,7 +379,8 @@ mod tests {
     fn a_process_that_was_killed_tells_which_test_ran() {
         let text = format!("{HEAD}{}", "{\"start\":\"A: hangs\",\"at\":2.5}\n{\"test\":\"A: ha");
         let run = written(&[("7.jsonl", &text)]).unwrap().unwrap();
-        let unfinished = Unfinished { name: "A: hangs".to_owned(), began: Some(2.5) };
+        let name = "A: hangs".to_owned();
+        let unfinished = Unfinished { name, began: Some(2.5), ..Unfinished::default() };
         assert_eq!(run.unfinished, [unfinished]);
         assert_eq!(run.tests.len(), 0);
     }

@@ -11,11 +11,14 @@ mod printed;
 mod python;
 mod ruby;
 
+pub(crate) use cargo::crate_that_runs;
+
 use crate::asking::{Answer, Request, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::hooks;
 use crate::run::Run;
+use crate::watching::Watch;
 use std::fmt::Debug;
 use std::path::Path;
 
@@ -57,6 +60,11 @@ pub trait Framework: Debug + Sync {
     /// # Errors
     /// When it left no answer, or one that can't be read.
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError>;
+
+    /// What looks at a run of this command from outside while it goes on, with its answer in `room`; `None` where it tells nothing before it is over.
+    fn watch(&self, _call: &Call, _room: &Path) -> Option<Watch> {
+        None
+    }
 
     /// The command that lists the tests and runs none.
     ///
@@ -159,6 +167,10 @@ impl Framework for &'static dyn Framework {
         (**self).read(answer)
     }
 
+    fn watch(&self, call: &Call, room: &Path) -> Option<Watch> {
+        (**self).watch(call, room)
+    }
+
     fn list(&self, call: &Call, room: &Path) -> Result<Request, SuiteError> {
         (**self).list(call, room)
     }
@@ -178,10 +190,12 @@ fn seed(wanted: &Wanted) -> Option<u64> {
 
 /// The directory of hooks in the room of a run.
 const HOOKS: &str = "hooks";
+/// And that of what they write.
+const EVENTS: &str = "events";
 
 /// A request with the hooks, and what tells it where to write and what to do.
 fn hooked(request: Request, wanted: &Wanted, room: &Path) -> Request {
-    let events = room.join("events");
+    let events = room.join(EVENTS);
     let mut request = request.env("ASSAY_TESTS", format!("path:{}", events.display()));
     request.directories.push(events);
     for (name, text) in hooks::FILES {

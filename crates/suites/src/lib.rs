@@ -1,7 +1,7 @@
 //! Test suites: how test frameworks are asked and what they answer, and what can be learnt about the tests of a project from their logs.
 //!
 //! - [`frameworks`]: which framework a command runs, how it is asked for the time of every test, how its answer is read. Each has a file.
-//! - [`run`]: what one run of a suite told; [`parts`]: where its time went.
+//! - [`run`]: what one run of a suite told; [`parts`]: where its time went; [`watching`]: what it runs while it goes on.
 //! - [`hooks`]: what is loaded into a suite's processes, and writes what happens there;
 //! - [`log`]: which test wrote how much into a log, and which lines those are;
 //! - [`toggles`]: settings that are compared with none, and what each of them changes.
@@ -27,6 +27,7 @@ mod reports;
 pub mod run;
 pub mod shard;
 pub mod toggles;
+pub mod watching;
 
 pub use asking::{Answer, Order, Request, Text, Wanted};
 pub use call::Call;

@@ -51,7 +51,7 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
         parts.critical = critical.map(|process| run.processes[process].name.clone());
     }
     let critical = critical.unwrap_or(0);
-    let (in_tests, mut of_spans) = timeline(run, critical, began, ended);
+    let Timeline { in_tests, between, mut of_spans } = timeline(run, critical, began, ended);
     let own = || run.tests.iter().filter(|test| test.process == critical);
     let sum = |of: fn(&crate::run::Test) -> Option<f64>| -> Option<f64> {
         let told: Vec<f64> = own().filter_map(of).collect();
@@ -65,7 +65,7 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
         (Part::Teardown, sum(|test| test.teardown)),
         (Part::Gc, sum(|test| test.gc)),
     ];
-    // Where bodies are told, what is neither body nor setup nor teardown is the framework's.
+    // Where bodies are told, what is neither body nor setup nor teardown is the framework's; else nobody knows what is.
     let rest = |test: &crate::run::Test| {
         let beside = test.setup.unwrap_or(0.0) + test.teardown.unwrap_or(0.0);
         test.body.or_else(|| Some(test.seconds? - beside)).map(|body| body.max(0.0))
@@ -73,6 +73,9 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
     let bodies: f64 = own().filter_map(rest).sum();
     // The collector works in all three; mostly in bodies.
     let mut body = (bodies * scale).min(in_tests);
+    let beside: f64 =
+        own().map(|test| test.setup.unwrap_or(0.0) + test.teardown.unwrap_or(0.0)).sum();
+    let in_no_phase = in_tests - body - beside * scale;
     for (part, seconds) in told {
         if let Some(seconds) = seconds {
             let seconds = seconds * scale;
@@ -83,6 +86,9 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
         }
     }
     of_spans.push((Part::Body, body));
+    if own().any(|test| test.body.is_some() && test.began.is_some()) {
+        parts.set(Part::Framework, (in_no_phase + between).max(0.0));
+    }
     for (part, seconds) in of_spans {
         parts.set(part, parts.of(part).unwrap_or(0.0) + seconds);
     }
@@ -130,8 +136,18 @@ fn edges(run: &Run, process: usize) -> Option<(f64, f64)> {
     all.reduce(|(first, last), (began, ended)| (first.min(began), last.max(ended)))
 }
 
-/// How long a process was in any test, and in each kind of span: what is set up for a group while a test runs is the group's.
-fn timeline(run: &Run, process: usize, began: f64, ended: f64) -> (f64, Vec<(Part, f64)>) {
+/// How long a process was in what.
+struct Timeline {
+    /// In any test.
+    in_tests: f64,
+    /// Between its first test and its last, in neither a test nor a span.
+    between: f64,
+    /// In each kind of span.
+    of_spans: Vec<(Part, f64)>,
+}
+
+/// How long a process was in what: what is set up for a group while a test runs is the group's.
+fn timeline(run: &Run, process: usize, began: f64, ended: f64) -> Timeline {
     // A span begins or ends: of those that are open the first in the order of parts has the time; tests come last.
     let mut edges: Vec<(f64, usize, i32)> = Vec::new();
     let mut add = |from: f64, to: f64, kind: usize| {
@@ -152,18 +168,24 @@ fn timeline(run: &Run, process: usize, began: f64, ended: f64) -> (f64, Vec<(Par
     }
     edges.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (mut open, mut seconds) = (vec![0; tests + 1], vec![0.0; tests + 1]);
-    let mut at = began;
-    for (time, kind, step) in edges {
+    let is_last = |place: &(f64, usize, i32)| place.1 == tests;
+    let last = edges.iter().rposition(is_last).unwrap_or(0);
+    let (mut at, mut between, mut is_tested) = (began, 0.0, false);
+    for (place, (time, kind, step)) in edges.into_iter().enumerate() {
         // The innermost is the last in the order: hooks within loading are hooks.
         let current = (0..tests).rev().chain([tests]).find(|&kind| open[kind] > 0);
         if let Some(kind) = current {
             seconds[kind] += time - at;
+        } else if is_tested && place <= last {
+            between += time - at;
         }
+        is_tested |= kind == tests;
         at = time;
         open[kind] += step;
     }
     let of_spans = Part::ALL.iter().zip(&seconds).filter(|(_, seconds)| **seconds > 0.0);
-    (seconds[tests], of_spans.map(|(part, seconds)| (*part, *seconds)).collect())
+    let of_spans = of_spans.map(|(part, seconds)| (*part, *seconds)).collect();
+    Timeline { in_tests: seconds[tests], between, of_spans }
 }
 
 #[cfg(test)]
@@ -214,6 +236,33 @@ mod tests {
         near(&parts, Part::Unaccounted, 1.0 + 0.5 + 0.5 + 0.25);
         assert!((parts.seconds.iter().flatten().sum::<f64>() - 10.0).abs() < 1e-9);
         assert!((parts.tests - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_the_framework_does_for_each_test_is_told_where_bodies_are() {
+        let told = |name: &str, began: f64| Test {
+            setup: Some(0.25),
+            body: Some(0.25),
+            teardown: Some(0.125),
+            ..test(name, began, 1.0)
+        };
+        // Between the two half a second lies open, half a second is a span.
+        let run = Run {
+            tests: vec![told("a", 2.0), told("b", 4.0)],
+            spans: vec![span(Part::Loading, 1.0, 1.5), span(Part::Hooks, 3.5, 4.0)],
+            ..Run::default()
+        };
+        let parts = of(&run, 0.0, 6.0);
+        near(&parts, Part::Body, 0.5);
+        near(&parts, Part::Framework, 2.0 * 0.375 + 0.5);
+        near(&parts, Part::Hooks, 0.5);
+        near(&parts, Part::Ending, 1.0);
+        near(&parts, Part::Unaccounted, 0.5);
+        assert!((parts.seconds.iter().flatten().sum::<f64>() - 6.0).abs() < 1e-9);
+        let untold = Run { tests: vec![test("a", 2.0, 1.0), test("b", 4.0, 1.0)], ..run };
+        let parts = of(&untold, 0.0, 6.0);
+        assert_eq!(parts.of(Part::Framework), None);
+        near(&parts, Part::Unaccounted, 1.0);
     }
 
     #[test]

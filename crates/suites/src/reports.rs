@@ -64,7 +64,7 @@ pub(crate) fn run(results: TestResults, framework: &str, answer: &Answer<'_>) ->
         unfinished: results
             .unfinished
             .iter()
-            .map(|name| Unfinished { name: name.clone(), began: None })
+            .map(|name| Unfinished { name: name.clone(), ..Unfinished::default() })
             .collect(),
         ..Run::default()
     }

@@ -57,13 +57,19 @@ pub struct Test {
     pub process: usize,
 }
 
-/// A test that didn't end.
+/// A test, or what is done for several of them, that didn't end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unfinished {
     /// Its name, or that of the file or package.
     pub name: String,
     /// When it began, where that is known.
     pub began: Option<f64>,
+    /// Whether it is something else than a test: what is set up for a group.
+    pub beside: bool,
+    /// Where the test was last seen: in its setup, its body or its teardown.
+    pub phase: Option<Part>,
+    /// Index of its process.
+    pub process: usize,
 }
 
 /// A process of the suite.
@@ -94,6 +100,8 @@ pub enum Part {
     Teardown,
     /// The garbage collector, within tests.
     Gc,
+    /// What the framework does for each test in none of its phases, and between tests: reports, plugins, output, the next test.
+    Framework,
     /// From the last thing that is told to the end of the command.
     Ending,
     /// What is none of these.
@@ -102,7 +110,7 @@ pub enum Part {
 
 impl Part {
     /// All, in the order in which they are shown.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Boot,
         Self::Loading,
         Self::Hooks,
@@ -110,6 +118,7 @@ impl Part {
         Self::Body,
         Self::Teardown,
         Self::Gc,
+        Self::Framework,
         Self::Ending,
         Self::Unaccounted,
     ];
@@ -124,6 +133,7 @@ impl Part {
             Self::Body => "body",
             Self::Teardown => "teardown",
             Self::Gc => "gc",
+            Self::Framework => "framework",
             Self::Ending => "ending",
             Self::Unaccounted => "unaccounted",
         }

@@ -30,12 +30,17 @@ module Suites
              "ASSAY_TESTS_ONLY" => ("path:#{directory}/only" if only), "ASSAY_TESTS_ORDER" => order&.to_s,
              "RUBYOPT" => ("-r#{HOOKS}/assay_tests.rb" if hooks)}.merge(env)
       out, status = Open3.capture2e(env, *command, file, *arguments, chdir: project)
-      files = Dir.children(events).sort
+      files = Dir.children(events).sort.grep(/\.jsonl\z/)
       Seen.new(out: out, status: status, files: files, events: files.flat_map { |name| read(File.join(events, name)) }, pid: status.pid)
     end
   end
 
-  def read(file) = File.readlines(file).map { |line| JSON.parse(line).merge("file_name" => File.basename(file)) }
+  # With the last lines of a process that was killed, which stand in its tail.
+  def read(file)
+    tail = file.sub(/jsonl\z/, "tail")
+    text = File.read(file) + (File.exist?(tail) ? File.read(tail)[20..].delete("\0") : "")
+    text.lines.map { |line| JSON.parse(line).merge("file_name" => File.basename(file)) }
+  end
 
   def there?(library) = system(RbConfig.ruby, "-e", "require #{library.inspect}", err: File::NULL)
 end

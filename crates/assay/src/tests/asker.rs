@@ -5,10 +5,11 @@ use crate::room;
 use crate::run_error::RunError;
 use anyhow::Context;
 use assay_measure::clock::now_seconds;
-use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, interrupt};
+use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, Watching, interrupt};
 use assay_report::number;
 use assay_suites::parts::{self, Parts};
-use assay_suites::run::Unfinished;
+use assay_suites::run::{Test, TestStatus, Unfinished};
+use assay_suites::watching::{Hung, Watch};
 use assay_suites::{Answer, Call, Framework, Request, Run, SuiteError, Wanted};
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,14 +25,31 @@ pub(crate) struct Ran {
     pub parts: Parts,
     /// How long it took, and how it ended.
     pub result: RunResult,
+    /// What hung in it, so that it was ended, as a sentence.
+    pub hung: Option<String>,
 }
+
+/// How long what may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// After so long a run is ended,
+    pub suite: Duration,
+    /// and once a test, or what is done for a group of them, takes so long.
+    pub test: Option<Duration>,
+}
+
+/// A suite is looked at so many times in the time that a test may take, but
+const LOOKS: u32 = 20;
+/// no more often than this,
+const OFTENEST: Duration = Duration::from_millis(20);
+/// and no more seldom.
+const SELDOMEST: Duration = Duration::from_secs(1);
 
 /// Runs suites, one at a time.
 pub(crate) struct Asker {
     runner: Runner,
     room: assay_measure::room::Room,
-    /// After so long a run is ended.
-    timeout: Duration,
+    limits: Limits,
     runs: usize,
 }
 
@@ -40,8 +58,8 @@ impl Asker {
     ///
     /// # Errors
     /// When the system lets us do neither.
-    pub fn start(timeout: Duration) -> anyhow::Result<Self> {
-        Ok(Self { room: room::temporary()?, runner: Runner::start()?, timeout, runs: 0 })
+    pub fn start(limits: Limits) -> anyhow::Result<Self> {
+        Ok(Self { room: room::temporary()?, runner: Runner::start()?, limits, runs: 0 })
     }
 
     /// Runs the suite of a side, with so many bytes of padding in its environment.
@@ -74,11 +92,15 @@ impl Asker {
         let call = Call::new(&side.argv, &directory);
         let request = framework.ask(&call, wanted, room);
         let request = request.map_err(|error| RunError::Reading(error.to_string()))?;
-        let result = self.put(&request, side, padding)?;
+        let watch = self.limits.test.and_then(|_| framework.watch(&call, room));
+        let (result, hung) = self.put(&request, side, padding, watch)?;
         let (output, errors) = (kept(&result.output), kept(&result.errors));
         let answer = answer(room, &directory, &result, (&output, &errors));
         let read = framework.read(&answer);
-        self.judged(read, result, &answer)
+        match hung {
+            Some(hung) => self.cut_short(read.unwrap_or_default(), result, &answer, &hung),
+            None => self.judged(read, result, &answer),
+        }
     }
 
     /// Has the tests of a side listed, by their names.
@@ -95,7 +117,7 @@ impl Asker {
         let call = Call::new(&side.argv, &directory);
         let request = framework.list(&call, &room);
         let request = request.map_err(|error| RunError::Reading(error.to_string()))?;
-        let result = side.under(|| self.put(&request, side, 0))?;
+        let (result, _) = side.under(|| self.put(&request, side, 0, None))?;
         let (output, errors) = (kept(&result.output), kept(&result.errors));
         let listed = framework.listed(&answer(&room, &directory, &result, (&output, &errors)));
         let _stays = fs::remove_dir_all(&room);
@@ -111,24 +133,98 @@ impl Asker {
         Ok(room)
     }
 
-    /// Runs a command once.
-    fn put(&mut self, request: &Request, side: &Side, padding: u16) -> Result<RunResult, RunError> {
+    /// Runs a command once; also what hung in it, where somebody watches.
+    fn put(
+        &mut self,
+        request: &Request,
+        side: &Side,
+        padding: u16,
+        mut watch: Option<Watch>,
+    ) -> Result<(RunResult, Option<Hung>), RunError> {
         write(request)
             .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
         let command = command(request, side)?;
         let subject = self.runner.add(&command)?;
         let options = RunOptions {
             pad: padding,
-            timeout: Some(self.timeout),
+            timeout: Some(self.limits.suite),
             end_strays: true,
             ..RunOptions::default()
         };
-        let result = self.runner.run(subject, options)?;
+        let limit = self.limits.test.unwrap_or(self.limits.suite);
+        let mut hung = None;
+        let mut ends = |output: &dyn Fn(u64) -> Vec<u8>| {
+            let watch = watch.as_mut();
+            hung = watch.and_then(|own| own.hung(now_seconds(), limit.as_secs_f64(), output));
+            hung.is_some()
+        };
+        let every = (limit / LOOKS).clamp(OFTENEST, SELDOMEST);
+        let watching = self.limits.test.map(|_| Watching { every, ends: &mut ends });
+        let result = self.runner.run_watched(subject, options, watching)?;
         if interrupt::count() > 0 && !result.outcome.is_success() {
             // The terminal sends Ctrl-C to the suite as well.
             return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));
         }
-        Ok(result)
+        Ok((result, hung))
+    }
+
+    /// A run that was ended because something in it hung: what had ended before is kept, and the test that hung has failed.
+    fn cut_short(
+        &self,
+        mut run: Run,
+        result: RunResult,
+        answer: &Answer<'_>,
+        hung: &Hung,
+    ) -> Result<Ran, RunError> {
+        // While they are ended, frameworks may call tests failed that only were not over.
+        let is_own = |name: &String| Some(name) == hung.test.as_ref();
+        run.tests.retain(|test| !is_own(&test.name) && test.ended.is_none_or(|at| at <= hung.at));
+        let told = self.told_of(hung, run.tests.len());
+        if let Some(name) = &hung.test {
+            let began = run.unfinished.iter().find(|own| own.name == *name);
+            let process = began.map_or(0, |own| own.process);
+            let began = began.and_then(|own| own.began).unwrap_or(hung.at - hung.seconds);
+            run.tests.push(Test {
+                name: name.clone(),
+                began: Some(began),
+                ended: Some(hung.at),
+                seconds: Some((hung.at - began).max(0.0)),
+                status: TestStatus::Failed,
+                message: Some(told.clone()),
+                process,
+                ..Test::default()
+            });
+        }
+        if run.tests.iter().all(|test| is_own(&test.name)) {
+            return Err(RunError::Failed(told));
+        }
+        run.unfinished.clear();
+        let parts = parts::of(&run, answer.began, answer.ended);
+        Ok(Ran { run, parts, result, hung: Some(told) })
+    }
+
+    /// What is said of what hung.
+    fn told_of(&self, hung: &Hung, ended: usize) -> String {
+        let second = &assay_data::Unit::Second;
+        let limit = self.limits.test.unwrap_or_default().as_secs_f64();
+        let limit = number::chosen(limit, second);
+        let waiting = hung.test.as_ref().filter(|_| hung.what.beside);
+        let place = match (&hung.within, hung.what.phase) {
+            (Some(within), _) => format!(", in its {within}"),
+            (None, Some(phase)) => format!(", in its {}", phase.name()),
+            (None, None) => String::new(),
+        };
+        format!(
+            "`{}`{} took longer than --test-timeout {limit}: for {} by then{place}. The suite was ended; {}",
+            hung.what.name,
+            waiting.map_or(String::new(), |test| format!(", for which `{test}` waited,")),
+            number::rough(hung.seconds, second),
+            match ended {
+                0 => "no test had ended before".to_owned(),
+                1 => "1 test had ended before".to_owned(),
+                n => format!("{n} tests had ended before"),
+            }
+        )
     }
 
     /// A run as it is kept, unless it crashed, hung or reported nothing.
@@ -141,7 +237,8 @@ impl Asker {
         let running = read.as_ref().map_or(&[][..], |run| &run.unfinished);
         match result.outcome {
             Outcome::TimedOut => {
-                let limit = number::chosen(self.timeout.as_secs_f64(), &assay_data::Unit::Second);
+                let limit =
+                    number::chosen(self.limits.suite.as_secs_f64(), &assay_data::Unit::Second);
                 return Err(RunError::Failed(format!(
                     "the suite took longer than --timeout {limit} and was ended{}; give it more, or end what hangs",
                     while_running(running, answer.ended)
@@ -169,7 +266,7 @@ impl Asker {
             return Err(told(none, &result));
         }
         let parts = parts::of(&run, answer.began, answer.ended);
-        Ok(Ran { run, parts, result })
+        Ok(Ran { run, parts, result, hung: None })
     }
 }
 
@@ -211,7 +308,9 @@ fn while_running(running: &[Unfinished], ended: f64) -> String {
     let one = |test: &Unfinished| {
         let since = test.began.map(|began| (ended - began).max(0.0));
         let since = since.map(|seconds| number::rough(seconds, &assay_data::Unit::Second));
-        format!("`{}`{}", test.name, since.map_or(String::new(), |since| format!(" (for {since})")))
+        let phase = test.phase.map_or(String::new(), |phase| format!(", in its {}", phase.name()));
+        let since = since.map_or(String::new(), |since| format!(" (for {since}{phase})"));
+        format!("`{}`{since}", test.name)
     };
     let named: Vec<String> = running.iter().take(NAMED).map(one).collect();
     let more = running.len().saturating_sub(NAMED);

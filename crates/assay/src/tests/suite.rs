@@ -69,6 +69,8 @@ pub(crate) struct Suite<'a> {
     metrics: Vec<Metric>,
     /// Runs that ended with an error although no test failed, by side: status and how many.
     oddly_ended: BTreeMap<(usize, String), u32>,
+    /// What hung in the runs of each side, so that they were ended, each as a sentence.
+    pub hung: Vec<(usize, String)>,
     notes: Vec<String>,
 }
 
@@ -83,7 +85,7 @@ impl<'a> Suite<'a> {
         let told = vec![None; sides.len()];
         let last = sides.iter().map(|_| None).collect();
         let metrics = OF_WHOLE.iter().map(|&name| metric(name)).collect();
-        let (tests, spans, oddly_ended, notes) = Default::default();
+        let (tests, spans, oddly_ended, hung, notes) = Default::default();
         Self {
             sides,
             framework,
@@ -96,6 +98,7 @@ impl<'a> Suite<'a> {
             spans,
             metrics,
             oddly_ended,
+            hung,
             notes,
         }
     }
@@ -307,7 +310,9 @@ impl Source for Suite<'_> {
             rows.extend(self.test(side, place, test, began));
         }
         if turn.purpose == Purpose::Measure {
-            let is_odd = !ran.result.outcome.is_success()
+            self.hung.extend(ran.hung.iter().map(|hung| (side, hung.clone())));
+            let is_odd = ran.hung.is_none()
+                && !ran.result.outcome.is_success()
                 && ran.run.tests.iter().all(|test| test.status != TestStatus::Failed);
             if is_odd {
                 let how = ran.result.outcome.to_string();
@@ -335,6 +340,17 @@ impl Source for Suite<'_> {
                 Finding::new("SUITE_STATUS", Severity::Warning, message)
                     .with("runs", f64::from(*runs))
                     .advise(Action::text("run it by itself and see why")),
+            );
+        }
+        for (side, told) in self.hung.iter().take(MOST_MESSAGES) {
+            let whose = match self.sides.len() {
+                1 => String::new(),
+                _ => format!("{}: ", self.sides[*side].name),
+            };
+            let message = format!("{whose}{told}");
+            found.push(
+                Finding::new("TEST_HUNG", Severity::Serious, message)
+                    .advise(Action::text("end what hangs, or give it more by --test-timeout")),
             );
         }
         let said =

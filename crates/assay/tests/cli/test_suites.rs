@@ -223,6 +223,121 @@ fn of_a_suite_that_hangs_or_dies_one_knows_which_test_ran() {
     run("", &[]).ends(4).shows("ImportError");
 }
 
+/// What a suite in which something hangs says, and its document.
+fn hanging(room: &Room, command: &[&str]) -> (Ended, Value) {
+    let limit = ["tests", "--no-save", "-q", "--test-timeout", "700ms"];
+    let result = room.run(&[&limit[..], &["--json", "--"], command].concat()).ends(4).json();
+    let shown = room.run(&[&limit[..], &["--"], command].concat()).ends(4);
+    (shown, result)
+}
+
+/// The times of the tests of a document that failed, or passed, by name.
+fn times(result: &Value) -> Vec<(&str, f64)> {
+    let tests = result["suites"][0]["tests"].as_array().unwrap().iter();
+    let of = |test: &'_ Value| test["time"]["median"].as_f64().unwrap_or(f64::NAN);
+    tests.map(|test| (test["name"].as_str().unwrap(), of(test))).collect()
+}
+
+#[test]
+fn a_test_that_hangs_is_ended_and_those_before_it_keep_their_times() {
+    let Some(python) = python() else { return };
+    let room = unittest(
+        "    def test_a(self): pass\n    def test_b(self): time.sleep(100)\n    def test_c(self): pass\n",
+    );
+    let (shown, result) = hanging(&room, &[&python, "-m", "unittest"]);
+    let shown = shown
+        .shows("2 tests in")
+        .shows("`test_a.A: test_b` took longer than --test-timeout 700 ms: for")
+        .shows("in its body. The suite was ended; 1 test had ended before")
+        .shows("failed: test_a.A: test_b");
+    assert!(!shown.stdout.contains("test_c"));
+    let hung = ["TEST_HUNG", "TEST_FAILED"].map(|code| codes(&result).contains(&code));
+    assert_eq!(hung, [true; 2]);
+    let times = times(&result);
+    assert_eq!(
+        times.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        ["test_a.A: test_b", "test_a.A: test_a"]
+    );
+    assert!(times[0].1 > 0.7 && times[1].1 < 0.5, "{times:?}");
+    // In a hook, before any test: then there is nothing to show.
+    room.write(
+        "test_a.py",
+        "import time, unittest\nclass A(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls): time.sleep(100)\n    def test_a(self): pass\n",
+    );
+    tests(&room, &["--test-timeout", "700ms"], &[&python, "-m", "unittest"])
+        .ends(4)
+        .complains("`group setup of test_a.A` took longer than --test-timeout 700 ms")
+        .complains("no test had ended before");
+}
+
+#[test]
+fn a_suite_of_pytest_that_hangs_tells_the_fixture_for_which_a_test_waits() {
+    let Some(python) = python() else { return };
+    let there = Command::new(&python).args(["-c", "import pytest"]).output();
+    if !there.is_ok_and(|ran| ran.status.success()) {
+        println!("skipped: there is no pytest");
+        return;
+    }
+    let room = Room::new();
+    room.write(
+        "test_a.py",
+        "import time, pytest\n@pytest.fixture(scope='module')\ndef base():\n    time.sleep(100)\ndef test_a(): pass\ndef test_b(base): pass\n",
+    );
+    let (shown, result) = hanging(&room, &[&python, "-m", "pytest"]);
+    shown
+        .shows("2 tests in")
+        .shows("`fixture base of test_a.py`, for which `test_a.py::test_b` waited, took longer");
+    let hung = ["TEST_HUNG", "TEST_FAILED"].map(|code| codes(&result).contains(&code));
+    assert_eq!(hung, [true; 2]);
+    room.write("test_a.py", "import time\ndef test_a(): pass\ndef test_b(): time.sleep(100)\n");
+    let (shown, _) = hanging(&room, &[&python, "-m", "pytest"]);
+    shown.shows("`test_a.py::test_b` took longer than --test-timeout 700 ms").shows("in its body");
+}
+
+#[test]
+fn a_suite_of_minitest_that_hangs_tells_the_phase_or_the_class() {
+    if !there_minitest() {
+        println!("skipped: there is no minitest");
+        return;
+    }
+    let room = Room::new();
+    let suite = |more: &str| {
+        format!(
+            "require 'minitest/autorun'\nclass A < Minitest::Test\n  i_suck_and_my_tests_are_order_dependent!\n  def test_a = nil\n{more}end\n"
+        )
+    };
+    room.write(
+        "a_test.rb",
+        &suite("  def test_b = nil\n  def teardown = (sleep 100 if name == 'test_b')\n"),
+    );
+    let (shown, result) = hanging(&room, &["ruby", "a_test.rb"]);
+    shown
+        .shows("`A: test_b` took longer than --test-timeout 700 ms")
+        .shows("The suite was ended; 1 test had ended before");
+    let hung = ["TEST_HUNG", "TEST_FAILED"].map(|code| codes(&result).contains(&code));
+    assert_eq!(hung, [true; 2]);
+    let class = "  def self.run(*, **) = (super; sleep 100)\nend\nclass B < Minitest::Test\n";
+    room.write("a_test.rb", &suite(class));
+    room.write(
+        "a_test.rb",
+        "require 'minitest/autorun'\nclass A < Minitest::Test\n  def self.run(*, **) = (sleep 100)\n  def test_a = nil\nend\n",
+    );
+    tests(&room, &["--test-timeout", "700ms"], &["ruby", "a_test.rb"])
+        .ends(4)
+        .complains("`group setup of A` took longer than --test-timeout 700 ms");
+}
+
+#[test]
+fn where_nobody_tells_what_runs_a_timeout_of_tests_is_refused() {
+    let room = with_suite(TAP);
+    tests(&room, &["--test-timeout", "1s"], &["sh", "suite.sh"])
+        .ends(2)
+        .complains("what tap runs is not known before it is through")
+        .complains(
+            "rspec, minitest, test-unit, pytest, unittest, go test, cargo test and node --test",
+        );
+}
+
 #[test]
 fn tests_that_fork_move_or_close_descriptors_are_tests_like_others() {
     let Some(python) = python() else { return };
@@ -279,6 +394,10 @@ fn frameworks_that_are_there_answer() {
     let run = |room: &Room, command: &[&str]| {
         with_homes(room, &[&["tests", "--no-save", "--"], command].concat())
     };
+    let limited = |room: &Room, command: &[&str]| {
+        let limit = ["tests", "--no-save", "--test-timeout", "700ms", "--"];
+        with_homes(room, &[&limit[..], command].concat())
+    };
     if there("node", "--version") {
         let room = Room::new();
         room.write(
@@ -286,6 +405,13 @@ fn frameworks_that_are_there_answer() {
             "const {test} = require('node:test');\ntest('adds', () => {});\ntest('bad', () => { throw new Error('no luck') });\n",
         );
         run(&room, &["node", "--test"]).ends(4).shows("2 tests in").shows("failed: bad no luck");
+        room.write(
+            "a.test.js",
+            "const {test} = require('node:test');\ntest('adds', () => {});\ntest('hangs', () => new Promise(() => setTimeout(() => {}, 1e6)));\n",
+        );
+        limited(&room, &["node", "--test"])
+            .ends(4)
+            .shows("`hangs` took longer than --test-timeout 700 ms");
     }
     if there("cargo", "--version") {
         let room = Room::new();
@@ -302,6 +428,12 @@ fn frameworks_that_are_there_answer() {
             .ends(4)
             .shows("2 tests in")
             .shows("failed: shop: bad");
+        let hangs = "#[test] fn adds() {}\n#[test] fn hangs() { std::thread::sleep(std::time::Duration::from_secs(100)) }\n";
+        room.write("src/lib.rs", hangs);
+        limited(&room, &["cargo", "test", "--lib"])
+            .ends(4)
+            .shows("`shop: hangs` took longer than --test-timeout 700 ms")
+            .shows("1 test had ended before");
     }
     if there("go", "version") {
         let room = Room::new();
@@ -314,6 +446,12 @@ fn frameworks_that_are_there_answer() {
             .ends(4)
             .shows("2 tests in")
             .shows("failed: example.com/shop: TestBad");
+        let hangs = "package shop\nimport (\"testing\"; \"time\")\nfunc TestA(t *testing.T) {}\nfunc TestB(t *testing.T) { t.Run(\"in\", func(*testing.T) { time.Sleep(100 * time.Second) }) }\n";
+        room.write("a_test.go", hangs);
+        limited(&room, &["go", "test", "./..."])
+            .ends(4)
+            .shows("`example.com/shop: TestB/in` took longer than --test-timeout 700 ms")
+            .shows("1 test had ended before");
     }
     if there("go", "version") {
         let room = Room::new();

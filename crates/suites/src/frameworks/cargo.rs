@@ -3,12 +3,13 @@
 //! libtest writes its events only for those who allow unstable options. That is allowed to the test programs alone (by a runner that cargo starts
 //! them with), since in the environment of the compiler it would build everything anew.
 
-use super::{Framework, Orders, seed, too_old};
+use super::{EVENTS, Framework, Orders, seed, too_old};
 use crate::asking::{Answer, Request, Text, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::reports;
 use crate::run::{Part, Process, Run, Span, Test, Unfinished};
+use crate::watching::Watch;
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
@@ -46,7 +47,7 @@ impl Framework for CargoTest {
     }
 
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
-        let events = room.join("events");
+        let events = room.join(EVENTS);
         let (runner, doc) = (room.join("run.sh"), room.join("rustdoc.sh"));
         let quoted = |path: &Path| serde_json::Value::from(path.display().to_string()).to_string();
         let config = format!(
@@ -87,8 +88,12 @@ impl Framework for CargoTest {
         Ok(request)
     }
 
+    fn watch(&self, _: &Call, room: &Path) -> Option<Watch> {
+        Some(Watch::libtest(room.join(EVENTS)))
+    }
+
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
-        let directory = answer.room.join("events");
+        let directory = answer.room.join(EVENTS);
         let unreadable = |source| SuiteError::unreadable(&directory, source);
         let mut programs: Vec<Program> = Vec::new();
         for entry in fs::read_dir(&directory).map_err(unreadable)? {
@@ -123,6 +128,21 @@ fn span(part: Part, began: f64, ended: f64) -> Span {
     Span { part, group: None, began, ended, process: 0 }
 }
 
+/// What the tests of a program are called by: its crate, or `doc`.
+fn crate_of(program: &str) -> Option<String> {
+    let file = Path::new(program).file_name()?.to_string_lossy().into_owned();
+    Some(match file.as_str() {
+        "rustdoc" => "doc".to_owned(),
+        file => file.rsplit_once('-').map_or(file, |(name, _)| name).to_owned(),
+    })
+}
+
+/// The same, by what the runner wrote of a program that runs.
+pub(crate) fn crate_that_runs(about: &Path) -> Option<String> {
+    let text = fs::read_to_string(about).ok()?;
+    crate_of(text.trim_end().splitn(3, ' ').nth(2)?)
+}
+
 /// A test program that ran.
 struct Program {
     /// Its crate, or `doc`.
@@ -140,11 +160,7 @@ impl Program {
         let mut words = text.trim_end().splitn(3, ' ');
         let began: f64 = words.next()?.parse().ok()?;
         let ended: Option<f64> = words.next()?.parse().ok();
-        let file = Path::new(words.next()?).file_name()?.to_string_lossy().into_owned();
-        let name = match file.as_str() {
-            "rustdoc" => "doc".to_owned(),
-            file => file.rsplit_once('-').map_or(file, |(name, _)| name).to_owned(),
-        };
+        let name = crate_of(words.next()?)?;
         let events = about.with_extension("json");
         Some(Self { name, began: began - since_1970, ended: ended.map(|e| e - since_1970), events })
     }
@@ -160,8 +176,8 @@ impl Program {
         if !bytes.contains(&b'{') {
             // A harness of its own, or it died before it said anything.
             if self.ended.is_none() {
-                run.unfinished
-                    .push(Unfinished { name: self.name.clone(), began: Some(self.began) });
+                let (name, began) = (self.name.clone(), Some(self.began));
+                run.unfinished.push(Unfinished { name, began, ..Unfinished::default() });
             }
             let said = crate::error::said(answer.errors, &bytes).unwrap_or_default();
             if !said.is_empty() {
@@ -183,10 +199,10 @@ impl Program {
                 ..reports::of_result(test)
             });
         }
-        let unfinished = results
-            .unfinished
-            .iter()
-            .map(|name| Unfinished { name: format!("{}: {name}", self.name), began: None });
+        let unfinished = results.unfinished.iter().map(|name| Unfinished {
+            name: format!("{}: {name}", self.name),
+            ..Unfinished::default()
+        });
         run.unfinished.extend(unfinished);
         let Some(ended) = self.ended else { return Ok(()) };
         let all = results.groups.iter().map(|(_, _, seconds)| seconds).sum::<f64>();

@@ -7,6 +7,7 @@ use crate::call::Call;
 use crate::error::SuiteError;
 use crate::reports;
 use crate::run::{Part, Run, Span};
+use crate::watching::Watch;
 use std::path::Path;
 
 /// `go test`.
@@ -54,6 +55,10 @@ impl Framework for GoTest {
         }
         options.insert(0, "-json".to_owned());
         Ok(Request::words(call.with_options_behind("test", &options)))
+    }
+
+    fn watch(&self, call: &Call, _: &Path) -> Option<Watch> {
+        (!call.is(&["gotestsum"])).then(Watch::go)
     }
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {

@@ -1,10 +1,11 @@
 //! jest, vitest and `node --test`, also behind the scripts of a package.
 
-use super::{Framework, HOOKS, Orders, any_of, hooked, seed, too_old};
+use super::{EVENTS, Framework, HOOKS, Orders, any_of, hooked, seed, too_old};
 use crate::asking::{Answer, Request, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::run::Run;
+use crate::watching::Watch;
 use crate::{events, reports};
 use std::ffi::OsString;
 use std::path::Path;
@@ -138,8 +139,12 @@ impl Framework for NodeTest {
         Ok(hooked(request, &Wanted::default(), room))
     }
 
+    fn watch(&self, _: &Call, room: &Path) -> Option<Watch> {
+        Some(Watch::events(room.join(EVENTS)))
+    }
+
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
-        if let Some(run) = events::read(&answer.room.join("events"))? {
+        if let Some(run) = events::read(&answer.room.join(EVENTS))? {
             return Ok(run);
         }
         let results = reports::of_file(&answer.room.join("report.xml"), answer);

@@ -3,11 +3,12 @@
 //! pytest writes JUnit XML by itself; the hook, a plugin that is loaded through the environment, tells more: when each test began, what its
 //! setup took, which test ran when the process was killed. unittest has no reports, and is run by a runner of ours.
 
-use super::{Framework, HOOKS, Orders, hooked, ordered, too_old};
+use super::{EVENTS, Framework, HOOKS, Orders, hooked, ordered, too_old};
 use crate::asking::{Answer, Request, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::run::Run;
+use crate::watching::Watch;
 use crate::{events, reports};
 use std::path::Path;
 
@@ -58,8 +59,12 @@ impl Framework for Pytest {
         Ok(ordered(request, wanted))
     }
 
+    fn watch(&self, _: &Call, room: &Path) -> Option<Watch> {
+        Some(Watch::events(room.join(EVENTS)))
+    }
+
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
-        if let Some(run) = events::read(&answer.room.join("events"))? {
+        if let Some(run) = events::read(&answer.room.join(EVENTS))? {
             return Ok(run);
         }
         let results = reports::of_file(&answer.room.join("report.xml"), answer);
@@ -134,8 +139,12 @@ impl Framework for Unittest {
         Ok(ordered(hooked(Request::words(argv), wanted, room), wanted))
     }
 
+    fn watch(&self, _: &Call, room: &Path) -> Option<Watch> {
+        Some(Watch::events(room.join(EVENTS)))
+    }
+
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
-        let run = events::read(&answer.room.join("events"))?;
+        let run = events::read(&answer.room.join(EVENTS))?;
         run.ok_or_else(|| SuiteError::NoReport { said: answer.said() })
     }
 }

@@ -1,10 +1,11 @@
 //! rspec, minitest and test-unit: asked by a hook that Ruby loads through `RUBYOPT`, whatever starts them. It tells which of them it met.
 
-use super::{Framework, HOOKS, Orders, hooked, ordered, seed};
+use super::{EVENTS, Framework, HOOKS, Orders, hooked, ordered, seed};
 use crate::asking::{Answer, Request, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::run::Run;
+use crate::watching::Watch;
 use crate::{events, reports};
 use std::path::Path;
 
@@ -20,7 +21,7 @@ fn asked(request: Request, wanted: &Wanted, room: &Path) -> Request {
 }
 
 fn read(answer: &Answer<'_>) -> Result<Run, SuiteError> {
-    let run = events::read(&answer.room.join("events"))?;
+    let run = events::read(&answer.room.join(EVENTS))?;
     run.ok_or_else(|| SuiteError::NoReport { said: answer.said() })
 }
 
@@ -65,8 +66,12 @@ impl Framework for Rspec {
         Ok(request)
     }
 
+    fn watch(&self, _: &Call, room: &Path) -> Option<Watch> {
+        Some(Watch::events(room.join(EVENTS)))
+    }
+
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
-        if let Some(run) = events::read(&answer.room.join("events"))? {
+        if let Some(run) = events::read(&answer.room.join(EVENTS))? {
             return Ok(run);
         }
         let results = reports::of_file(&answer.room.join("report.json"), answer)?;
@@ -117,6 +122,10 @@ impl Framework for Minitest {
         })
     }
 
+    fn watch(&self, _: &Call, room: &Path) -> Option<Watch> {
+        Some(Watch::events(room.join(EVENTS)))
+    }
+
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
         read(answer)
     }
@@ -141,6 +150,10 @@ impl Framework for TestUnit {
 
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
         Minitest.ask(call, wanted, room)
+    }
+
+    fn watch(&self, _: &Call, room: &Path) -> Option<Watch> {
+        Some(Watch::events(room.join(EVENTS)))
     }
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {

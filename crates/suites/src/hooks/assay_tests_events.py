@@ -1,18 +1,24 @@
 """Writes the events of a process that runs tests: one file a process, lines of JSON, each written whole (docs/reference/test-events.md).
 
-What a framework is does not belong here. A line of a test that ended waits for the next one, so that a test costs one write; it is written at
-once in a process that was forked, before anything of the suite's own runs outside of tests, and at the end. Nothing here may raise into a
-suite: `guarded` notes the problem. What tests stub (clocks, `os`) is taken beforehand, and kept where nobody replaces it: not in a module's names.
+What a framework is does not belong here. Lines go into a file that the process has in its memory (the tail), where a test costs no system call and
+whoever kills the process finds them all the same; it is emptied into the file of events when it is full, and at the end. Where that can't be had,
+lines of a test that ended wait for the next one, so that a test costs one write. Nothing here may raise into a suite: `guarded` notes the problem.
+What tests stub (clocks, `os`) is taken beforehand, and kept where nobody replaces it: not in a module's names.
+
+It is loaded by every run, and compiled each time: what it imports, and how long it is, is part of what looking costs.
 """
 
 import atexit
 import gc
 import os
-import platform
 import sys
 import threading
 import time
-from json.encoder import encode_basestring as _encode
+
+try:
+    from _json import encode_basestring as _encode
+except ImportError:
+    from json.encoder import encode_basestring as _encode
 
 # A message is cut behind so many characters, a span left out below so many nanoseconds.
 LONGEST_MESSAGE = 1000
@@ -22,13 +28,19 @@ MOST_PROBLEMS = 20
 HIGH = (900, 200, 64)
 
 
+# Bytes of the tail; of its head: where its lines belong, and the phase of the test that runs.
+TAIL = 1 << 16
+HEAD = 20
+PHASE = 18
+
+
 class Running:
     """A test that runs. Whoever knows its framework sets where its phases end."""
 
-    __slots__ = (
-        "name", "json", "group", "place", "thread", "overlapped", "begin", "gc", "before", "inner", "inner_gc", "inner_counts",
-        "phase", "phase_begin", "setup", "body", "teardown", "status", "message",
-    )  # fmt: skip
+    overlapped = False
+    phase = before = inner_counts = None
+    phase_begin = inner = inner_gc = 0
+    setup = body = teardown = status = message = None
 
     def __init__(self, name, group, place, thread):
         self.name = name
@@ -36,37 +48,20 @@ class Running:
         self.group = group
         self.place = place
         self.thread = thread
-        self.overlapped = False
-        self.phase = self.before = self.inner_counts = None
-        self.inner = self.inner_gc = 0
-        self.setup = self.body = self.teardown = self.status = self.message = None
-
-    def begin_phase(self, phase, now):
-        """Setup, body or teardown begins."""
-        self.phase = phase
-        self.phase_begin = now
-        self.inner = 0
 
     def end_phase(self, now):
-        """It ended, or may have ended: the last that says so counts. What belongs to others within it is not its own."""
+        """A phase ended, or may have ended: the last that says so counts. What belongs to others within it is not its own."""
         phase = self.phase
         if phase is not None:
-            took = now - self.phase_begin - self.inner
-            if phase == "body":
-                self.body = took
-            elif phase == "setup":
-                self.setup = took
-            else:
-                self.teardown = took
+            setattr(self, phase, now - self.phase_begin - self.inner)
 
 
 class Recorder:
     """The events of this process."""
 
     def __init__(self, folder, causes):
-        self.clock = (
-            time.perf_counter_ns
-        )  # CLOCK_MONOTONIC, and what libraries that freeze time leave alone when it is taken here.
+        # CLOCK_MONOTONIC, and what libraries that freeze time leave alone when it is taken here.
+        self.clock = time.perf_counter_ns
         self.loaded = self.clock()
         self.causes = causes
         self.counts = [0] * 10  # Of assay_tests_causes.py.
@@ -76,9 +71,12 @@ class Recorder:
         self.framework = (None, None)
         self.worker = None
         self.look = None
+        self.modules = sys.modules
+        self._looked = -1
+        self._blocks = sys.getallocatedblocks
         self._folder = folder
         self._root = os.getcwd() + os.sep
-        self._os = (os.open, os.write, os.close)
+        self._os = (os.open, os.write, os.close, os.unlink)
         self._flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
         self._pid = os.getpid()
         self._parent = os.getppid()
@@ -88,7 +86,12 @@ class Recorder:
         self._descriptor = None
         self._path = None
         self._pending = []
+        self._tail = None
+        self._tail_at = HEAD
+        self._wants_tail = True
+        self._written = 0
         self._places = {}
+        self._groups = {}
         self._threads = {}
         self._problems = 0
         self._spans = []
@@ -172,52 +175,71 @@ class Recorder:
         for other in running:
             if other.thread == thread:
                 return None
-        if self.look is not None:
+        if self.look is not None and len(self.modules) != self._looked:
+            self._looked = len(self.modules)
             self.guarded(self.look)
         if not self._within:
             # Programs that tests start don't report: their time is the test's.
             self._within = True
             os.environ["ASSAY_TESTS_WITHIN"] = str(self._pid)
+        if self._wants_tail:
+            # Before the test's clock starts.
+            self._wants_tail = False
+            self._try(self._begin_tail)
         test = Running(name, group, self._place(file, line), thread)
         if running:
             for other in (*running, test):
                 other.overlapped = True
         running.append(test)
         if self.causes:
-            test.before = [*self.counts, self.gc_runs, sys.getallocatedblocks()]
+            test.before = [*self.counts, self.gc_runs, self._blocks()]
         test.gc = self.gc_time
         test.begin = begin = self.clock()
-        self._pending.append(f'{{"start":{test.json},"at":{begin}e-9}}\n')
-        self.flush()
+        self.emit(f'{{"start":{test.json},"at":{begin}e-9}}\n')
+        if self._tail is None:
+            self.flush()
+        else:
+            self._tail[PHASE] = 32
         return test
+
+    def begin_phase(self, test, phase, letter):
+        """Setup, body or teardown begins. The letter is what one sees of it from outside."""
+        test.phase = phase
+        test.inner = 0
+        if self._tail is not None:
+            self._tail[PHASE] = letter
+        test.phase_begin = self.clock()
 
     def end_test(self, test, status, message):
         """It ended. A child that it forked, and that came here, is silent."""
         now = self.clock()
-        if test not in self.running:
+        running = self.running
+        if test not in running:
             return
-        self.running.remove(test)
-        line = f'{{"test":{test.json},"group":{_encode(test.group)},{test.place}"begin":{test.begin}e-9,"end":{now}e-9,"status":"{status}"'
-        if message is not None:
-            line += f',"message":{_encode(_cut(str(message)))}'
-        if test.setup is not None:
-            line += f',"setup":{test.setup}e-9'
-        if test.body is not None:
-            line += f',"body":{test.body}e-9'
-        if test.teardown is not None:
-            line += f',"teardown":{test.teardown}e-9'
+        running.remove(test)
+        group = self._groups.get(test.group) or self._groups.setdefault(test.group, _encode(test.group))
+        more = "" if message is None else f',"message":{_encode(_cut(str(message)))}'
+        setup, body, teardown = test.setup, test.body, test.teardown
+        if setup is not None and body is not None and teardown is not None:
+            more += f',"setup":{setup}e-9,"body":{body}e-9,"teardown":{teardown}e-9'
+        else:
+            for phase, took in (("setup", setup), ("body", body), ("teardown", teardown)):
+                if took is not None:
+                    more += f',"{phase}":{took}e-9'
         if not test.overlapped:
-            line += f',"gc":{self.gc_time - test.gc - test.inner_gc}e-9'
+            more += f',"gc":{self.gc_time - test.gc - test.inner_gc}e-9'
             if test.before is not None:
-                after = [*self.counts, self.gc_runs, sys.getallocatedblocks()]
+                after = [*self.counts, self.gc_runs, self._blocks()]
                 counted = [now - before for now, before in zip(after, test.before)]
                 if test.inner_counts is not None:
                     counted[:-1] = [all_ - inner for all_, inner in zip(counted, test.inner_counts)]
-                line += _causes(counted) + f',"kept":{counted[-1]}}}'
+                more += _causes(counted) + f',"kept":{counted[-1]}}}'
         elif test.thread != self._main:
-            line += f',"thread":{self._threads.setdefault(test.thread, len(self._threads) + 1)}'
-        self._pending.append(line + "}\n")
-        if self._forked:
+            more += f',"thread":{self._threads.setdefault(test.thread, len(self._threads) + 1)}'
+        self.emit(
+            f'{{"test":{test.json},"group":{group},{test.place}"begin":{test.begin}e-9,"end":{now}e-9,"status":"{status}"{more}}}\n'
+        )
+        if self._forked and self._tail is None:
             self.flush()
 
     def begin_span(self, kind, group, name=None, scope=None, announce=True):
@@ -228,9 +250,10 @@ class Recorder:
         if announce:
             at = self.clock()
             self.emit('{"open":"%s","group":%s%s,"at":%de-9}\n' % (kind, _text(group), more, at))
-            self.flush()
+            if self._tail is None:
+                self.flush()
         counts = [*self.counts, self.gc_runs] if self.causes else None
-        span = (kind, group, more, self.clock(), self.gc_time, counts)
+        span = (kind, group, more, self.clock(), self.gc_time, counts, announce)
         self._spans.append(span)
         return span
 
@@ -240,8 +263,9 @@ class Recorder:
             return
         now = self.clock()
         del self._spans[self._spans.index(span) :]
-        kind, group, more, begin, gc_time, counts = span
-        if now - begin < SHORTEST_SPAN:
+        kind, group, more, begin, gc_time, counts, announced = span
+        # Whoever was told that it began is told that it ended.
+        if now - begin < SHORTEST_SPAN and not announced:
             return
         collected = self.gc_time - gc_time
         rest = '%s,"gc":%de-9' % (more, collected)
@@ -255,15 +279,15 @@ class Recorder:
             test.inner_gc += collected
             if counted is not None:
                 test.inner_counts = [a + b for a, b in zip(test.inner_counts or [0] * len(counted), counted)]
-        self._span(kind, group, begin, now, rest)
+        self._span(kind, group, begin, now, rest, 0)
 
     def span(self, kind, group, begin, end):
         """A span of which only begin and end are known."""
         if not self._muted:
             self._span(kind, group, begin, end, "")
 
-    def _span(self, kind, group, begin, end, rest):
-        if end - begin >= SHORTEST_SPAN:
+    def _span(self, kind, group, begin, end, rest, shortest=SHORTEST_SPAN):
+        if end - begin >= shortest:
             text = '{"span":"%s","group":%s,"begin":%de-9,"end":%de-9%s}\n'
             self.emit(text % (kind, _text(group), begin, end, rest))
 
@@ -279,32 +303,81 @@ class Recorder:
     # The file. ----------------------------------------------------------------------------------------------------------
 
     def emit(self, line):
-        """Keeps a line until the next `flush`."""
-        self._pending.append(line)
+        """Keeps a line: in the tail, or until the next `flush`."""
+        if self._tail is None:
+            self._pending.append(line)
+            return
+        data = line.encode("utf-8", "replace")
+        with self._lock:
+            begin = self._tail_at
+            end = begin + len(data)
+            if end > TAIL:
+                self._empty()
+                begin, end = HEAD, HEAD + len(data)
+                if end > TAIL:
+                    self._try(self._write, data)
+                    self._place_tail()
+                    return
+            self._tail[begin:end] = data
+            self._tail_at = end
 
     def flush(self):
         """Writes the lines that wait, by one write."""
-        if not self._pending or self._muted:
+        if self._muted or not (self._pending or self._tail_at > HEAD):
             return
         with self._lock:
             lines, self._pending = self._pending, []
-            try:
-                self._write("".join(lines).encode("utf-8", "replace"))
-            except OSError:
-                pass
+            if self._tail is not None:
+                self._empty()
+            if lines:
+                self._try(self._write, "".join(lines).encode("utf-8", "replace"))
+
+    def _try(self, function, *args):
+        try:
+            function(*args)
+        except (OSError, ValueError, ImportError):
+            pass
+
+    # The lines are first in the file, and then no longer in the tail: its head says where they belong.
+    def _empty(self):
+        end = self._tail_at
+        if end > HEAD:
+            self._try(self._write, self._tail[HEAD:end])
+            self._place_tail()
+            self._tail[HEAD:end] = bytes(end - HEAD)
+            self._tail_at = HEAD
+
+    def _place_tail(self):
+        self._tail[:PHASE] = b"%018d" % self._written
+
+    def _begin_tail(self):
+        import mmap
+
+        lines, self._pending = self._pending, []
+        self._write("".join(lines).encode("utf-8", "replace"))
+        open_, write, close, _ = self._os
+        path = self._path[: -len("jsonl")] + "tail"
+        descriptor = open_(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
+        try:
+            # All of it is on the disk before it is used: what is missing there would end the process.
+            head = b"%018d \n" % self._written
+            if write(descriptor, head + bytes(TAIL - HEAD)) == TAIL:
+                self._tail = mmap.mmap(descriptor, TAIL)
+        finally:
+            close(descriptor)
 
     def _write(self, data):
-        open_, write, _ = self._os
+        open_, write = self._os[:2]
         if self._descriptor is None:
             self._descriptor = self._opened()
         try:
-            write(self._descriptor, data)
+            self._written += write(self._descriptor, data)
         except OSError:  # The suite closed it.
             self._descriptor = self._high(open_(self._path, self._flags))
-            write(self._descriptor, data)
+            self._written += write(self._descriptor, data)
 
     def _opened(self):
-        open_, write, _ = self._os
+        open_, write = self._os[:2]
         number = 1
         while True:
             name = "%d%s.jsonl" % (self._pid, "-%d" % number if number > 1 else "")
@@ -320,8 +393,9 @@ class Recorder:
             '{"assay_tests":1,"framework":%s,"framework_version":%s,"language":"python","language_version":%s,'
             '"process":%d,"parent":%d,"worker":%s,"loaded":%de-9}\n'
         )
-        about = (*map(_text, self.framework), _encode(platform.python_version()), self._pid, self._parent)
-        write(descriptor, (header % (*about, _text(self.worker), self.loaded)).encode("utf-8", "replace"))
+        version = "%d.%d.%d" % sys.version_info[:3]
+        about = (*map(_text, self.framework), _encode(version), self._pid, self._parent)
+        self._written = write(descriptor, (header % (*about, _text(self.worker), self.loaded)).encode("utf-8", "replace"))
         return descriptor
 
     def _high(self, descriptor):
@@ -345,7 +419,9 @@ class Recorder:
         self._pid = os.getpid()
         self._parent = os.getppid()
         self._forked = True
-        self._descriptor = self._path = None
+        self._descriptor = self._path = self._tail = None
+        self._tail_at = HEAD
+        self._wants_tail = True
         self._pending = []
         self._lock = threading.Lock()
 
@@ -353,6 +429,9 @@ class Recorder:
         if self._path is not None and not self._muted:
             self.emit('{"end":%de-9}\n' % self.clock())
             self.flush()
+            if self._tail is not None:
+                self._tail = None
+                self._try(self._os[3], self._path[: -len("jsonl")] + "tail")
 
     def _collected(self, phase, _info):
         if phase == "start":

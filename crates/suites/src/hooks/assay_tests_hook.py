@@ -3,6 +3,7 @@
 Nothing is registered unless ASSAY_TESTS asks for it. Only the first session of a process is watched: others are those of tests of pytest itself.
 """
 
+import os
 import re
 
 import pluggy
@@ -19,6 +20,7 @@ _STARTED = assay_tests_events.start()
 _taken = []
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
     # With xdist the process that only hands out tests runs none.
     if (
@@ -29,9 +31,11 @@ def pytest_configure(config):
     ):
         return
     _taken.append(config)
-    import os
-
     _STARTED.worker = os.environ.get("PYTEST_XDIST_WORKER")
+    # The report that is read if this should not be loaded is not needed, and costs time.
+    path = getattr(config.option, "xmlpath", None)
+    if path and os.path.dirname(path) == os.path.dirname(os.environ.get("ASSAY_TESTS", "")[len("path:") :]):
+        config.option.xmlpath = None
     hooks = Hooks(_STARTED)
     config.pluginmanager.register(hooks, "assay_tests")
     _STARTED.guarded(_watch_finishing, _STARTED, hooks.fixtures)
@@ -119,17 +123,17 @@ class Hooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self):
         if self.test is not None:
-            self.test.begin_phase("setup", self.clock())
+            self.recorder.begin_phase(self.test, "setup", 115)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self):
         if self.test is not None:
-            self.test.begin_phase("body", self.clock())
+            self.recorder.begin_phase(self.test, "body", 98)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self):
         if self.test is not None:
-            self.test.begin_phase("teardown", self.clock())
+            self.recorder.begin_phase(self.test, "teardown", 116)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self):

@@ -18,7 +18,7 @@ module AssayTests
 
       def after_setup(...)
         super
-        ::AssayTests::OfMinitest.setup_ended(self)
+        ::AssayTests.setup_ended(self)
       end
 
       def before_teardown(...)
@@ -124,16 +124,9 @@ module AssayTests
         end
       end
 
-      def setup_ended(test)
-        running = AssayTests.tests[test]
-        running.setup_end = AssayTests.now if running
-      end
-
       def body_ended(test)
-        return unless (running = AssayTests.tests[test])
-
-        running.body_end = AssayTests.now
-        running.faults = test.failures.size
+        running = AssayTests.body_ended(test)
+        running.faults = test.failures.size if running
       end
 
       def end_test(test)

@@ -2,8 +2,10 @@
 
 # Writes the events of a process that runs tests: one file a process, lines of JSON, each written whole. What a framework is does not belong here.
 #
-# A line of a test that ended waits for the next one, so that a test costs one write; it is written at once where the test's process was forked,
-# before anything of the suite's own runs, and at the end. Nothing here may raise into a suite: `guarded` notes the problem and goes on.
+# From Ruby 3.1 on lines go into a file that the process has in its memory (the tail), where a test costs no system call and whoever kills the
+# process finds them all the same; it is emptied into the file of events when it is full, and at the end. Before, a line of a test that ended
+# waits for the next one, so that a test costs one write; it is written at once where the test's process was forked, before anything of the suite's
+# own runs, and at the end. Nothing here may raise into a suite: `guarded` notes the problem and goes on.
 
 module AssayTests
   # A test that runs. `faults` and `returned` are what a framework's part wants to remember.
@@ -40,13 +42,33 @@ module AssayTests
   COUNTS = Array.new(10, 0) # rubocop:disable Style/MutableConstant
   LOG_LINES, SQL, SQL_TIME, REDIS, REDIS_TIME, SLEEPS, SLEEP_TIME, HTTP, HTTP_TIME, PROCESSES = *0..9
   IO_CLASS = IO
+  FILE_CLASS = File
+  # What makes memory of a file; naming it warns that it is new.
+  MAPS =
+    if IO.const_defined?(:Buffer)
+      begin
+        warned = Warning[:experimental]
+        Warning[:experimental] = false
+        IO::Buffer.method(:map).tap { |maps| File.open(__FILE__) { |file| maps.call(file, 1, 0, IO::Buffer::READONLY) } }
+      rescue StandardError, NotImplementedError
+        nil
+      ensure
+        Warning[:experimental] = warned
+      end
+    end
   OPEN = IO.method(:sysopen)
+  UNLINK = File.method(:unlink)
   MAIN_THREAD = Thread.main
   # Descriptors above the suite's own: what a suite opens after it closed all is not taken for ours.
   HIGH = [900, 200, 64].freeze
   # A message is cut behind so many characters, a span left out below so many nanoseconds.
   LONGEST_MESSAGE = 1_000
   SHORTEST_SPAN = 50_000
+  # Bytes of the tail; of its head: where its lines belong, and the phase of the test that runs.
+  TAIL = 1 << 16
+  HEAD = 20
+  PHASE = 18
+  IN_SETUP, IN_BODY, IN_TEARDOWN = *"sbt".bytes
   SPECIAL = /["\\\u0000-\u001f\u007f]/.freeze
   ESCAPES = {"\"" => "\\\"", "\\" => "\\\\", "\n" => "\\n", "\r" => "\\r", "\t" => "\\t"}.freeze
 
@@ -58,6 +80,10 @@ module AssayTests
   @path = nil
   # Never another object, since threads append to it while it is written.
   @pending = []
+  @tail = nil
+  @tail_at = HEAD
+  @tail_wanted = true
+  @written = 0
   @tests = {}.compare_by_identity
   @threads = {}.compare_by_identity
   @places = {}
@@ -125,15 +151,39 @@ module AssayTests
 
       AssayTests.look_for_libraries if CAUSES
       within unless @within
+      # Before the test's clock starts.
+      prepare if @tail_wanted
       test = Running.new(name, @groups[group] ||= json(group), place)
       unless @tests.empty?
         test.overlapped = true
         @tests.each_value { |other| other.overlapped = true }
       end
       @tests[key] = test
-      @pending << %({"start":#{test.json},"at":#{test.begin}e-9}\n)
-      flush
+      emit(%({"start":#{test.json},"at":#{test.begin}e-9}\n))
+      @tail ? mark(IN_SETUP) : flush
       test
+    end
+
+    # Its setup ended,
+    def setup_ended(key)
+      return unless (test = @tests[key])
+
+      mark(IN_BODY)
+      test.setup_end = CLOCK.call(MONOTONIC, :nanosecond)
+    end
+
+    # and its body. Gives it.
+    def body_ended(key)
+      return unless (test = @tests[key])
+
+      test.body_end = CLOCK.call(MONOTONIC, :nanosecond)
+      mark(IN_TEARDOWN)
+      test
+    end
+
+    # What one sees from outside of the test that runs.
+    def mark(phase)
+      @tail&.set_value(:U8, PHASE, phase)
     end
 
     # A test ended. `name` differs from that at the beginning where the framework found it meanwhile.
@@ -154,10 +204,11 @@ module AssayTests
       gc = ",\"gc\":#{GC_TIME.call - test.gc}e-9" if GC_TIME && !test.overlapped
       more = more(test) if CAUSES || test.overlapped
       more = "#{",\"id\":#{json(id)}" if id}#{",\"message\":#{json(cut(message))}" if message}#{more}" if id || message
-      @pending << "{\"test\":#{name},\"group\":#{test.group_json},#{test.place}\"begin\":#{test.begin}e-9,\"end\":#{ended}e-9," \
+      emit "{\"test\":#{name},\"group\":#{test.group_json},#{test.place}\"begin\":#{test.begin}e-9,\"end\":#{ended}e-9," \
                   "\"status\":\"#{status}\"#{phases}#{gc}#{more}}\n"
       @last_end = ended
       flush if @forked
+      nil
     end
 
     # When the last test of this process ended; nil before the first.
@@ -180,17 +231,21 @@ module AssayTests
           emit(%({"open":"#{kind}","group":#{json(group)},"at":#{begun}e-9}\n))
           flush
         end
-        [kind, group, begun]
+        [kind, group, begun, announce]
       end
     end
 
+    # Whoever was told that it began is told that it ended, however short it was.
     def span_ended(span)
       ended = now
-      guarded { span(*span, ended) } if span
+      return unless span
+
+      kind, group, begun, announced = span
+      guarded { span(kind, group, begun, ended, shortest: announced ? 0 : SHORTEST_SPAN) }
     end
 
-    def span(kind, group, from, to)
-      return if to - from < SHORTEST_SPAN
+    def span(kind, group, from, to, shortest: SHORTEST_SPAN)
+      return if to - from < shortest
 
       emit(%({"span":"#{kind}","group":#{json(group)},"begin":#{from}e-9,"end":#{to}e-9}\n))
     end
@@ -220,13 +275,22 @@ module AssayTests
       emit(%({"missing":[#{missing.map { |name| json(name) }.join(",")}]}\n)) unless missing.empty?
     end
 
+    # Another thread comes in between at no place that matters: none is at the call of a method.
     def emit(line)
-      @pending << line
+      return @pending << line unless @tail
+
+      size = line.bytesize
+      empty if @tail_at + size > TAIL
+      return write(line).then { place_tail } if HEAD + size > TAIL
+
+      at = @tail_at
+      @tail_at = at + size
+      @tail.set_string(line, at)
     end
 
-    # Writes what waits, by one write.
+    # Writes what waits, by one write. What is in the tail can wait.
     def flush
-      return if @pending.empty? || inactive?
+      return if @tail || @pending.empty? || inactive?
 
       write(@pending.shift(@pending.size).join)
     rescue SystemCallError, IOError
@@ -239,7 +303,9 @@ module AssayTests
       @pid = pid
       @parent = Process.ppid
       @forked = true
-      @io = @path = nil
+      @io = @path = @tail = nil
+      @tail_at = HEAD
+      @tail_wanted = true
       @pending.clear
       @tests.clear
     end
@@ -249,7 +315,13 @@ module AssayTests
       return if inactive? || @path.nil?
 
       emit(%({"end":#{now}e-9}\n))
-      flush
+      return flush unless @tail
+
+      empty
+      @tail = nil
+      UNLINK.call(tail_path)
+    rescue SystemCallError, IOError
+      nil
     end
 
     private
@@ -300,17 +372,56 @@ module AssayTests
 
     def write(lines)
       @io ||= opened
-      @io.syswrite(lines)
+      @written += @io.syswrite(lines)
     rescue IOError, Errno::EBADF # The suite closed it.
       @io = opened
-      @io.syswrite(lines)
+      @written += @io.syswrite(lines)
+    end
+
+    # The lines are first in the file, and then no longer in the tail: its head says where they belong.
+    def empty
+      return if @tail_at == HEAD
+
+      size = @tail_at - HEAD
+      write(@tail.get_string(HEAD, size))
+      place_tail
+      @tail.clear(0, HEAD, size)
+      @tail_at = HEAD
+    end
+
+    def place_tail
+      @tail.set_string(format("%018d", @written), 0)
+    end
+
+    # All of it is on the disk before it is used: what is missing there would end the process.
+    def prepare
+      @tail_wanted = false
+      return unless MAPS
+
+      @io ||= opened
+      write(@pending.shift(@pending.size).join)
+
+      descriptor = OPEN.call(tail_path, IO_CLASS::RDWR | IO_CLASS::CREAT | IO_CLASS::EXCL, 0o600)
+      file = FILE_CLASS.for_fd(descriptor, "r+b")
+      begin
+        whole = file.syswrite("#{format("%018d", @written)} \n".ljust(TAIL, "\0")) == TAIL
+        @tail = MAPS.call(file, TAIL) if whole
+      ensure
+        file.close
+      end
+    rescue SystemCallError, IOError
+      nil
+    end
+
+    def tail_path
+      "#{@path.delete_suffix("jsonl")}tail"
     end
 
     def opened
       lines = nil
       descriptor = @path ? OPEN.call(@path, IO_CLASS::WRONLY | IO_CLASS::APPEND) : created.tap { lines = header }
       io = IO_CLASS.for_fd(high(descriptor), "ab", autoclose: false)
-      io.syswrite(lines) if lines
+      @written = io.syswrite(lines) if lines
       io
     end
 

@@ -71,7 +71,7 @@ module AssayTests
 
       def run_before_example
         super
-        ::AssayTests::OfRspec.setup_ended(self)
+        ::AssayTests.setup_ended(self)
       end
 
       def run_after_example
@@ -146,16 +146,9 @@ module AssayTests
         AssayTests.guarded { AssayTests.begin_test(example, name(example), group(example), place(example)) }
       end
 
-      def setup_ended(example)
-        running = AssayTests.tests[example]
-        running.setup_end = AssayTests.now if running
-      end
-
       def body_ended(example)
-        return unless (running = AssayTests.tests[example])
-
-        running.body_end = AssayTests.now
-        running.faults = example.exception ? 1 : 0
+        running = AssayTests.body_ended(example)
+        running.faults = example.exception ? 1 : 0 if running
       end
 
       def end_test(example)

@@ -19,7 +19,7 @@ module AssayTests
       private
 
       def run_test(...)
-        ::AssayTests::OfTestUnit.setup_ended(self)
+        ::AssayTests.setup_ended(self)
         returned = false
         super
         returned = true
@@ -105,16 +105,9 @@ module AssayTests
         end
       end
 
-      def setup_ended(test)
-        running = AssayTests.tests[test]
-        running.setup_end = AssayTests.now if running
-      end
-
       def body_ended(test, returned)
-        return unless (running = AssayTests.tests[test])
-
-        running.body_end = AssayTests.now
-        running.returned = returned
+        running = AssayTests.body_ended(test)
+        running.returned = returned if running
       end
 
       def end_test(test, result)

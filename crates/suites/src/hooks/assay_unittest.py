@@ -27,14 +27,14 @@ class Hooks:
         self.tests = {}
         self.arranged = False
         self.begun = False
+        # Names of classes, and whether the one that loads asyncio is hooked: that is loaded by nobody who does not need it.
+        self.classes = {}
+        self.awaits = False
 
     def install(self):
         case = unittest.TestCase
         self.wrap_test(case, "run")
-        for kind in (case, getattr(unittest, "IsolatedAsyncioTestCase", None)):
-            for name, phase in (("_callSetUp", "setup"), ("_callTestMethod", "body"), ("_callTearDown", "teardown")):
-                if kind is not None and name in vars(kind):
-                    self.wrap_phase(kind, name, phase)
+        self.wrap_phases(case)
         suite = unittest.TestSuite
         self.wrap_group(suite, "_handleModuleFixture", "group_setup", _module_after, "setUpModule")
         self.wrap_group(suite, "_handleClassSetUp", "group_setup", _class_after, "setUpClass")
@@ -42,6 +42,11 @@ class Hooks:
         self.wrap_module_teardown(suite)
         self.wrap_runner(unittest.TextTestRunner, "run")
         self.wrap_runner(unittest.TestProgram, "runTests")
+
+    def wrap_phases(self, kind):
+        for name, phase in (("_callSetUp", "setup"), ("_callTestMethod", "body"), ("_callTearDown", "teardown")):
+            if name in vars(kind):
+                self.wrap_phase(kind, name, phase)
 
     # The run. -----------------------------------------------------------------------------------------------------------
 
@@ -96,54 +101,81 @@ class Hooks:
 
     def wrap_test(self, owner, name):
         original = getattr(owner, name)
+        tests, recorder, begin, end = self.tests, self.recorder, self.begin, self.end
 
         def run(test, result=None):
-            running = None
-            if id(test) not in self.tests:
-                running = self.recorder.guarded(self.begin, test, result)
+            if id(test) in tests:
+                return original(test, result)
+            try:
+                running = begin(test, result)
+            except Exception as problem:
+                running = recorder.problem(problem)
             if running is None:
                 return original(test, result)
             try:
                 return original(test, result)
             finally:
-                self.recorder.guarded(self.end, test, running, result)
+                try:
+                    end(test, running, result)
+                except Exception as problem:
+                    recorder.problem(problem)
 
         run.__name__, run.__doc__ = name, original.__doc__
         setattr(owner, name, run)
 
     def begin(self, test, result):
-        method = getattr(test, getattr(test, "_testMethodName", ""), None)
+        kind = type(test)
+        group = self.classes.get(kind)
+        if group is None:
+            group = self.classes[kind] = _class(kind)
+            if not self.awaits and "unittest.async_case" in sys.modules:
+                self.awaits = True
+                self.wrap_phases(sys.modules["unittest.async_case"].IsolatedAsyncioTestCase)
+        name = getattr(test, "_testMethodName", "")
+        method = getattr(test, name, None)
         code = getattr(getattr(method, "__func__", method), "__code__", None)
-        place = (code.co_filename, code.co_firstlineno) if code is not None else (None, None)
-        running = self.recorder.begin_test(_name(test), _class(type(test)), *place)
+        is_function = name == "runTest" and isinstance(test, unittest.FunctionTestCase)
+        name = f"{group}: {name}" if name and not is_function else _name(test)
+        if code is None:
+            running = self.recorder.begin_test(name, group, None, None)
+        else:
+            running = self.recorder.begin_test(name, group, code.co_filename, code.co_firstlineno)
         if running is not None:
-            self.tests[id(test)] = (running, [], _counted(result))
+            running.raised = None
+            running.results = _counted(result)
+            self.tests[id(test)] = running
         return running
 
     def wrap_phase(self, owner, name, phase):
         original = getattr(owner, name)
+        tests, clock, begin = self.tests, self.clock, self.recorder.begin_phase
+        letter = ord(phase[0])
 
         def call(test, *args):
-            known = self.tests.get(id(test))
-            if known is None:
+            running = tests.get(id(test))
+            if running is None:
                 return original(test, *args)
-            known[0].begin_phase(phase, self.clock())
+            begin(running, phase, letter)
             try:
                 return original(test, *args)
             except BaseException as problem:
-                known[1].append((phase, problem))
+                running.raised = [*(running.raised or ()), (phase, problem)]
                 raise
             finally:
-                known[0].end_phase(self.clock())
+                running.end_phase(clock())
 
         setattr(owner, name, call)
 
     def end(self, test, running, result):
-        _, raised, before = self.tests.pop(id(test))
-        status, message = _outcome(raised, before, result)
+        del self.tests[id(test)]
+        raised = running.raised
+        if raised is None and running.results is not None and _counted(result) == running.results:
+            status, message = "passed", None
+        else:
+            status, message = _outcome(raised or [], running.results, result)
         if running.phase == "teardown":
             running.end_phase(self.clock())  # What unittest does last (cleanups) belongs to it.
-        if any(phase == "setup" for phase, _ in raised):
+        if raised is not None and any(phase == "setup" for phase, _ in raised):
             running.setup = None
         self.recorder.end_test(running, status, message)
 
@@ -153,6 +185,9 @@ class Hooks:
         original = getattr(owner, name)
 
         def handle(suite, test, result):
+            # As they would, and they are called before each test.
+            if getattr(result, "_previousTestClass", None) is test.__class__:
+                return None
             found = group(test, result)
             if found is None:
                 return original(suite, test, result)
@@ -242,7 +277,11 @@ def _listed(result):
 
 
 def _counted(result):
-    return [len(found) for found in _listed(result)]
+    """How many there are of each kind."""
+    try:
+        return [len(result.failures), len(result.errors), len(result.skipped), len(result.unexpectedSuccesses)]
+    except (AttributeError, TypeError):
+        return [len(found) for found in _listed(result)]
 
 
 def _outcome(raised, before, result):

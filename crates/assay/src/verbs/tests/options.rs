@@ -133,6 +133,14 @@ pub(crate) struct WhenArgs {
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30min")]
     pub timeout: f64,
 
+    /// End a run of the suite once a test, or the setup of a group, takes longer than this; what
+    /// ended before keeps its times (Ruby, Python, go test, cargo test, node --test)
+    ///
+    /// The test that hangs has failed, and where it was is told: in its setup, its body or its teardown, or in which hook or fixture. Other
+    /// frameworks tell nothing before they are through; for them there is --timeout alone.
+    #[arg(long, value_name = "SPAN", value_parser = seconds)]
+    pub test_timeout: Option<f64>,
+
     /// Seed of all random orders [default: a new one, recorded]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
     pub seed: Option<u64>,

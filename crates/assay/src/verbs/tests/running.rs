@@ -8,7 +8,7 @@ use crate::record::Record;
 use crate::recorded::{self, Recorded};
 use crate::revisions::{self, NO_BUILD, Prepared, Wanted as Revisions};
 use crate::run_error::RunError;
-use crate::tests::{Asker, Setting, Side, Suite, polluters};
+use crate::tests::{Asker, Limits as TimeLimits, Setting, Side, Suite, polluters};
 use crate::toggles::{self, OfSide, Toggled};
 use crate::{Ending, output, present};
 use anyhow::{Context, bail};
@@ -54,6 +54,12 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         Some(name) => frameworks::by_name(name)?,
         None => frameworks::by_call(&call),
     };
+    if args.when.test_timeout.is_some() && framework.watch(&call, Path::new("")).is_none() {
+        bail!(
+            "--test-timeout: what {} runs is not known before it is through; it is of rspec, minitest, test-unit, pytest, unittest, go test, cargo test and node --test. --timeout ends the whole suite",
+            framework.name()
+        );
+    }
     let Sides { sides, prepared, toggled } = sides(args, framework.as_ref())?;
     if sides.len() < 2 && !args.judge.fail_if.is_empty() {
         bail!(
@@ -65,7 +71,11 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let environment = Environment::from_facts(environment::capture());
     let line = Line::new(args.record.show.quiet);
     line.machine(&environment);
-    let mut asker = Asker::start(Duration::from_secs_f64(args.when.timeout))?;
+    let limits = TimeLimits {
+        suite: Duration::from_secs_f64(args.when.timeout),
+        test: args.when.test_timeout.map(Duration::from_secs_f64),
+    };
+    let mut asker = Asker::start(limits)?;
     let mut only = (!args.ask.only.is_empty()).then(|| args.ask.only.clone());
     if let Some(shard) = args.ask.shard {
         only = Some(sharding::part(args, shard, framework.as_ref(), &sides[0], &mut asker, &line)?);

@@ -30,7 +30,10 @@ pub(super) fn show(
     let confidence = samples.plan.as_ref().map_or(0.95, |plan| plan.confidence);
     let found: Vec<Option<Testing>> =
         (0..samples.sides.len()).map(|side| testing::of_side(samples, side, confidence)).collect();
-    let failing = ending_of(args, &found);
+    let failing = match source.hung.is_empty() {
+        true => ending_of(args, &found),
+        false => Ending::CommandFailed,
+    };
     if let (Some(path), Some(found)) = (&args.look.junit, found.iter().flatten().next_back()) {
         let side = samples.sides.len() - 1;
         let framework = source.told.get(side).cloned().flatten().unwrap_or_default();

@@ -42,8 +42,8 @@ const PAGE: usize = 4096;
 
 /// How often somebody who waits for an answer makes sure that the launcher is not stopped.
 const PULSE: Duration = Duration::from_secs(1);
-/// One that was found stopped so often in a row is ended, and with it the run: nobody is going to continue it.
-const MOST_STOPPED: u32 = 5;
+/// One that was found stopped for so long is ended, and with it the run: nobody is going to continue it.
+const MOST_STOPPED: Duration = Duration::from_secs(5);
 
 /// How a wait for the launcher's answer ended.
 pub(crate) enum Answer {
@@ -71,6 +71,8 @@ pub(crate) struct Link {
     /// What came of a reply so far; replies are small and come whole, but a stream owes nobody that.
     partial: [u8; REPLY_LENGTH],
     received: usize,
+    /// So long a read waits.
+    pulse: Duration,
 }
 
 /// A launcher at work.
@@ -132,7 +134,7 @@ impl Link {
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         set_socket_timeout(&ours, Timeout::Recv, Some(PULSE))?;
         let process = spawn(&theirs, talk)?;
-        Ok(Self { process, socket: ours, partial: [0; REPLY_LENGTH], received: 0 })
+        Ok(Self { process, socket: ours, partial: [0; REPLY_LENGTH], received: 0, pulse: PULSE })
     }
 
     /// Waits for an answer that says only whether something was done; the `errno` if it was not.
@@ -201,18 +203,32 @@ impl Link {
     /// Sleeps until the launcher answers, a signal comes or the launcher is gone. One that somebody stopped, and nobody continues for five
     /// seconds, is ended.
     pub(crate) fn receive(&mut self) -> io::Result<Answer> {
-        let mut stopped = 0;
+        self.receive_watching(PULSE, &mut || {})
+    }
+
+    /// The same, and calls `look` whenever there is no answer for so long.
+    pub(crate) fn receive_watching(
+        &mut self,
+        every: Duration,
+        look: &mut dyn FnMut(),
+    ) -> io::Result<Answer> {
+        if self.pulse != every {
+            set_socket_timeout(&self.socket, Timeout::Recv, Some(every))?;
+            self.pulse = every;
+        }
+        let mut stopped = Duration::ZERO;
         loop {
             match read(&self.socket, &mut self.partial[self.received..]) {
                 Ok(0) | Err(Errno::CONNRESET) => return Ok(Answer::Gone),
                 Ok(n) => self.received += n,
                 Err(Errno::INTR) => return Ok(Answer::Signal),
                 Err(Errno::AGAIN) => {
-                    stopped = if self.is_stopped() { stopped + 1 } else { 0 };
-                    if stopped == MOST_STOPPED {
+                    stopped = if self.is_stopped() { stopped + every } else { Duration::ZERO };
+                    if stopped >= MOST_STOPPED {
                         self.kill();
                         return Ok(Answer::Gone);
                     }
+                    look();
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -294,6 +310,15 @@ impl Page {
     pub(crate) fn set_group(&self, group: i32) {
         // SAFETY: as in `group`.
         unsafe { self.address.as_ref() }.store(group, Ordering::SeqCst);
+    }
+
+    /// Asks what is in flight to end (SIGTERM); false if nothing was.
+    pub(crate) fn end_group(&self) -> bool {
+        let Some(group) = self.group() else { return false };
+        // It may be gone by now; and a stopped process hears nothing else than that it goes on.
+        let _ = kill_process_group(group, Signal::TERM);
+        let _ = kill_process_group(group, Signal::CONT);
+        true
     }
 
     /// Kills what is in flight; false if nothing was.

@@ -1,0 +1,355 @@
+//! What a suite runs at the moment, and since when: seen from outside, in what its framework writes while it runs. Whoever looks says when it is;
+//! what is to be done about a test that hangs is not decided here.
+//!
+//! Not every framework tells. Those that leave a report when all is over can't, and of what prints its results nobody knows how long they wait in a
+//! buffer of the program before they are seen.
+
+use crate::events::{self, Line, Open, Tail, holds};
+use crate::frameworks::crate_that_runs;
+use crate::run::{Part, Unfinished};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// A suite that is looked at while it runs.
+#[derive(Debug)]
+pub struct Watch {
+    from: From,
+    /// What is known of each file; one that has no name is standard output.
+    known: BTreeMap<PathBuf, Known>,
+}
+
+/// Where the framework tells it.
+#[derive(Clone, Debug)]
+enum From {
+    /// In the events of hooks, in this directory.
+    Events(PathBuf),
+    /// In the events of libtest, a file for each program, in this directory.
+    Libtest(PathBuf),
+    /// On standard output, as `go test -json` does.
+    Go,
+}
+
+/// What was read of a file so far.
+#[derive(Debug, Default)]
+struct Known {
+    /// So many bytes, all of whole lines.
+    read: u64,
+    open: Open,
+    phase: Option<Part>,
+}
+
+/// Something that takes longer than it may.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hung {
+    /// What it is.
+    pub what: Unfinished,
+    /// The test that runs, if it is one's own or if the test waits for it.
+    pub test: Option<String>,
+    /// What began last within it, if that is another thing.
+    pub within: Option<String>,
+    /// How long it takes by now, s.
+    pub seconds: f64,
+    /// When that was seen.
+    pub at: f64,
+}
+
+/// An event of libtest.
+#[derive(Deserialize)]
+struct OfLibtest {
+    #[serde(rename = "type")]
+    kind: String,
+    event: String,
+    #[serde(default)]
+    name: String,
+}
+
+/// An event of `go test`.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct OfGo {
+    action: String,
+    #[serde(default)]
+    package: String,
+    test: Option<String>,
+}
+
+impl Watch {
+    /// Of hooks that write into this directory.
+    pub(crate) fn events(directory: PathBuf) -> Self {
+        Self::new(From::Events(directory))
+    }
+
+    /// Of programs of libtest, whose events are in this directory.
+    pub(crate) fn libtest(directory: PathBuf) -> Self {
+        Self::new(From::Libtest(directory))
+    }
+
+    /// Of `go test -json`.
+    pub(crate) fn go() -> Self {
+        Self::new(From::Go)
+    }
+
+    fn new(from: From) -> Self {
+        Self { from, known: BTreeMap::new() }
+    }
+
+    /// Looks at what was written since the last time, and says what takes longer than `limit` by `now`, s; `output` reads standard output from a
+    /// place on. What can't be read is looked at again the next time. O(what is new).
+    pub fn hung(&mut self, now: f64, limit: f64, output: &dyn Fn(u64) -> Vec<u8>) -> Option<Hung> {
+        match self.from.clone() {
+            From::Events(directory) => {
+                for path in events::files(&directory).unwrap_or_default() {
+                    self.known.entry(path.clone()).or_default().events(&path);
+                }
+            }
+            From::Libtest(directory) => self.libtest_files(&directory, now),
+            From::Go => {
+                let known = self.known.entry(PathBuf::new()).or_default();
+                while known.lines(&output(known.read), |open, line| go(open, line, now)) {}
+            }
+        }
+        self.known.values().find_map(|known| known.hung(now, limit))
+    }
+
+    fn libtest_files(&mut self, directory: &Path, now: f64) {
+        let Ok(entries) = std::fs::read_dir(directory) else { return };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.extension().is_some_and(|ending| ending == "json") {
+                let known = self.known.entry(path.clone()).or_default();
+                let bytes = from(&path, known.read);
+                if bytes.is_empty() {
+                    continue;
+                }
+                let own = crate_that_runs(&path.with_extension("about"));
+                let own = own.map_or(String::new(), |own| format!("{own}: "));
+                known.lines(&bytes, |open, line| libtest(open, line, &own, now));
+            }
+        }
+    }
+}
+
+/// What stands in a file from a place on.
+fn from(path: &Path, place: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|mut file| {
+        file.seek(SeekFrom::Start(place))?;
+        file.read_to_end(&mut bytes)
+    });
+    // What came before an error are bytes of the file all the same.
+    let _read_later = read;
+    bytes
+}
+
+impl Known {
+    /// Takes the whole lines of what follows; whether there were any.
+    fn lines(&mut self, bytes: &[u8], mut take: impl FnMut(&mut Open, &[u8])) -> bool {
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        for line in bytes[..whole].split_inclusive(|byte| *byte == b'\n') {
+            take(&mut self.open, line);
+        }
+        self.read += whole as u64;
+        whole > 0
+    }
+
+    fn events(&mut self, path: &Path) {
+        let take = |open: &mut Open, line: &[u8]| {
+            if let Ok(line) = serde_json::from_slice::<Line>(line) {
+                open.take(&line);
+            }
+        };
+        // The tail first: lines that leave it in between are read from the file.
+        let tail = Tail::of(path);
+        self.lines(&from(path, self.read), take);
+        let Some(tail) = tail else { return };
+        self.phase = tail.phase;
+        let known =
+            self.read.checked_sub(tail.behind).and_then(|known| usize::try_from(known).ok());
+        if let Some(new) = known.and_then(|known| tail.bytes.get(known..)) {
+            self.lines(&new.to_vec(), take);
+        }
+    }
+
+    fn hung(&self, now: f64, limit: f64) -> Option<Hung> {
+        let running = &self.open.0;
+        let since = |own: &Unfinished| own.began.map(|began| now - began);
+        let is_leaf = |own: &Unfinished| {
+            !running.iter().any(|other| holds(&own.name, &other.name) || is_part(own, other))
+        };
+        let is_late = |own: &&Unfinished| since(own).is_some_and(|took| took > limit);
+        // The innermost is what everything else waits for.
+        let what = running.iter().filter(|own| is_leaf(own)).rfind(is_late)?;
+        let mut tests = running.iter().filter(|own| !own.beside);
+        let only = tests.next().filter(|_| tests.next().is_none());
+        let test = if what.beside { only } else { Some(what) };
+        let phase = only.filter(|_| !what.beside).and(self.phase);
+        Some(Hung {
+            test: test.map(|test| test.name.clone()),
+            within: running
+                .last()
+                .filter(|own| own.beside && *own != what)
+                .map(|own| own.name.clone()),
+            seconds: since(what).unwrap_or(limit),
+            at: now,
+            what: Unfinished { phase, ..what.clone() },
+        })
+    }
+}
+
+/// Whether a test of Go is a part of another one.
+fn is_part(of: &Unfinished, test: &Unfinished) -> bool {
+    test.name.strip_prefix(&of.name).is_some_and(|rest| rest.starts_with('/'))
+}
+
+fn began(open: &mut Open, name: String, now: f64) {
+    open.0.push(Unfinished { name, began: Some(now), ..Unfinished::default() });
+}
+
+/// A test ended; what holds it goes on.
+fn ended(open: &mut Open, name: &str, now: f64) {
+    let test = Unfinished { name: name.to_owned(), ..Unfinished::default() };
+    open.0.retain(|own| own.name != name);
+    for own in open.0.iter_mut().filter(|own| is_part(own, &test)) {
+        own.began = Some(now);
+    }
+}
+
+fn libtest(open: &mut Open, line: &[u8], program: &str, now: f64) {
+    let Ok(event) = serde_json::from_slice::<OfLibtest>(line) else { return };
+    let name = format!("{program}{}", event.name);
+    match (event.kind.as_str(), event.event.as_str()) {
+        ("test", "started") => began(open, name, now),
+        // It speaks of slow ones, too.
+        ("test", "timeout") => {}
+        ("test", _) => ended(open, &name, now),
+        _ => {}
+    }
+}
+
+fn go(open: &mut Open, line: &[u8], now: f64) {
+    let Ok(event) = serde_json::from_slice::<OfGo>(line) else { return };
+    let Some(test) = event.test else { return };
+    let name = format!("{}: {test}", event.package);
+    match event.action.as_str() {
+        // One that waits until others beside which it runs have ended is not running.
+        "run" | "cont" => began(open, name, now),
+        "pause" | "pass" | "fail" | "skip" => ended(open, &name, now),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::fs;
+
+    fn none(_: u64) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn name(hung: Option<Hung>) -> Option<String> {
+        hung.map(|hung| hung.what.name)
+    }
+
+    #[test]
+    fn events_tell_what_runs_since_when_and_only_what_is_new_is_read() {
+        let room = tempfile::tempdir().unwrap();
+        let file = room.path().join("7.jsonl");
+        let write = |text: &str| fs::write(&file, text).unwrap();
+        let mut watch = Watch::events(room.path().to_owned());
+        assert_eq!(watch.hung(9.0, 1.0, &none), None);
+        let open = "{\"open\":\"group_setup\",\"group\":\"A\",\"at\":1.0}\n";
+        write(open);
+        assert_eq!(watch.hung(1.5, 1.0, &none), None);
+        assert_eq!(name(watch.hung(2.5, 1.0, &none)).unwrap(), "group setup of A");
+        // Half a line is read when it is whole.
+        write(&format!("{open}{{\"start\":\"A: x\",\"at\":2.0}}\n{{\"test\":\"A"));
+        let hung = watch.hung(3.5, 1.0, &none).unwrap();
+        assert_eq!((hung.test.as_deref(), hung.seconds), (Some("A: x"), 1.5));
+        write(&format!(
+            "{open}{{\"start\":\"A: x\",\"at\":2.0}}\n{{\"test\":\"A: x\",\"end\":2.5}}\n"
+        ));
+        assert_eq!(watch.hung(9.0, 1.0, &none), None);
+    }
+
+    #[test]
+    fn what_is_not_written_yet_stands_in_the_tail_with_the_phase() {
+        let room = tempfile::tempdir().unwrap();
+        let first = "{\"assay_tests\":1,\"framework\":\"x\",\"process\":7}\n";
+        fs::write(room.path().join("7.jsonl"), first).unwrap();
+        let tail = |behind: usize, phase: char, lines: &str| {
+            let text = format!("{behind:018}{phase}\n{lines}\0\0\0");
+            fs::write(room.path().join("7.tail"), text).unwrap();
+        };
+        let mut watch = Watch::events(room.path().to_owned());
+        tail(first.len(), 'b', "{\"start\":\"A: x\",\"at\":2.0}\n");
+        let hung = watch.hung(3.5, 1.0, &none).unwrap();
+        assert_eq!((hung.what.name.as_str(), hung.what.phase), ("A: x", Some(Part::Body)));
+        let run = events::read(room.path()).unwrap().unwrap();
+        assert_eq!(run.unfinished, [Unfinished { process: 0, ..hung.what }]);
+        // What the file has already is not taken twice.
+        let whole = format!("{first}{{\"start\":\"A: x\",\"at\":2.0}}\n");
+        fs::write(room.path().join("7.jsonl"), &whole).unwrap();
+        assert_eq!(events::read(room.path()).unwrap().unwrap().unfinished.len(), 1);
+        tail(whole.len(), ' ', "{\"test\":\"A: x\",\"begin\":2,\"end\":3}\n");
+        assert_eq!(watch.hung(9.0, 1.0, &none), None);
+        assert_eq!(events::read(room.path()).unwrap().unwrap().tests.len(), 1);
+    }
+
+    #[test]
+    fn a_fixture_that_hangs_is_told_with_the_test_that_waits_for_it() {
+        let mut known = Known::default();
+        let lines = concat!(
+            "{\"start\":\"a.py::t\",\"at\":1.0}\n",
+            "{\"open\":\"fixture\",\"group\":\"a.py\",\"name\":\"base\",\"at\":1.5}\n"
+        );
+        known.lines(lines.as_bytes(), |open, line| {
+            open.take(&serde_json::from_slice(line).unwrap());
+        });
+        let hung = known.hung(4.0, 1.0).unwrap();
+        assert_eq!(hung.what.name, "fixture base of a.py");
+        assert_eq!(hung.test.as_deref(), Some("a.py::t"));
+        // It began too late to be what hangs, but it is where the test is.
+        let hung = known.hung(2.25, 1.0).unwrap();
+        assert_eq!(hung.what.name, "a.py::t");
+        assert_eq!(hung.within.as_deref(), Some("fixture base of a.py"));
+    }
+
+    #[test]
+    fn tests_with_parts_have_the_time_of_none_of_them() {
+        let text = RefCell::new(String::new());
+        let mut watch = Watch::go();
+        let mut add = |action: &str, test: &str, now: f64| {
+            let line =
+                format!("{{\"Action\":\"{action}\",\"Package\":\"p\",\"Test\":\"{test}\"}}\n");
+            text.borrow_mut().push_str(&line);
+            let output = |from: u64| text.borrow().as_bytes()[from as usize..].to_vec();
+            name(watch.hung(now, 1.0, &output))
+        };
+        add("run", "T", 1.0);
+        add("run", "T/a", 1.5);
+        assert_eq!(add("pass", "T/a", 2.25), None);
+        add("run", "T/b", 2.5);
+        assert_eq!(add("output", "T/b", 4.0).unwrap(), "p: T/b");
+        assert_eq!(add("pause", "T/b", 4.5), None);
+        assert_eq!(add("pass", "T", 9.0), None);
+    }
+
+    #[test]
+    fn programs_of_libtest_tell_each_in_a_file() {
+        let room = tempfile::tempdir().unwrap();
+        let mut watch = Watch::libtest(room.path().to_owned());
+        let started = "{ \"type\": \"test\", \"event\": \"started\", \"name\": \"a::b\" }\n";
+        fs::write(room.path().join("1.json"), started).unwrap();
+        fs::write(room.path().join("1.about"), "1.5 - /deps/own-0123abc\n").unwrap();
+        assert_eq!(watch.hung(1.0, 1.0, &none), None);
+        assert_eq!(name(watch.hung(2.5, 1.0, &none)).unwrap(), "own: a::b");
+        let ok =
+            "{ \"type\": \"test\", \"name\": \"a::b\", \"event\": \"ok\", \"exec_time\": 1 }\n";
+        fs::write(room.path().join("1.json"), format!("{started}{ok}")).unwrap();
+        assert_eq!(watch.hung(9.0, 1.0, &none), None);
+    }
+}
