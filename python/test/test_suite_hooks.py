@@ -310,7 +310,7 @@ def test_a_crash_shows_which_test_ran(tmp_path):
 
 
 def test_a_hook_that_fails_says_so_and_the_suite_goes_on(tmp_path):
-    source = "import assay_tests_hook\nassay_tests_hook.Hooks._begin = lambda *_: 1 / 0\ndef test_1(): pass\ndef test_2(): pass\n"
+    source = "import assay_tests_pytest\nassay_tests_pytest.Hooks._begin = lambda *_: 1 / 0\ndef test_1(): pass\ndef test_2(): pass\n"
     seen = suites.watched(tmp_path, {"test_suite.py": source}, PYTEST_RUN)
     assert "2 passed" in seen.out
     assert seen.tests == []

@@ -3,10 +3,10 @@
 //! All files go into one directory, from where the interpreters load what they need. They are written for themselves, in their languages:
 //! nothing of the gem or the package is imported. What they write is in docs/reference/test-events.md.
 
-/// Every file by its name: `assay_tests.rb` is loaded by `RUBYOPT`, `assay_tests_hook.py` is pytest's plugin, `assay_unittest.py` is run
+/// Every file by its name: `assay_tests.rb` is loaded by `RUBYOPT`, `assay_tests_hook.py` is the plugin of pytest, `assay_unittest.py` is run
 /// in place of `-m unittest`, `assay_node_reporter.mjs` is a reporter of `node --test`,
 /// `assay_jest_vitest_reporter.mjs` one of jest and vitest; the others are loaded by these.
-pub const FILES: [(&str, &str); 13] = [
+pub const FILES: [(&str, &str); 14] = [
     ("assay_events.mjs", include_str!("hooks/assay_events.mjs")),
     ("assay_jest_vitest_reporter.mjs", include_str!("hooks/assay_jest_vitest_reporter.mjs")),
     ("assay_node_reporter.mjs", include_str!("hooks/assay_node_reporter.mjs")),
@@ -16,6 +16,7 @@ pub const FILES: [(&str, &str); 13] = [
     ("assay_tests_events.py", include_str!("hooks/assay_tests_events.py")),
     ("assay_tests_hook.py", include_str!("hooks/assay_tests_hook.py")),
     ("assay_tests_minitest.rb", include_str!("hooks/assay_tests_minitest.rb")),
+    ("assay_tests_pytest.py", include_str!("hooks/assay_tests_pytest.py")),
     ("assay_tests_record.rb", include_str!("hooks/assay_tests_record.rb")),
     ("assay_tests_rspec.rb", include_str!("hooks/assay_tests_rspec.rb")),
     ("assay_tests_test_unit.rb", include_str!("hooks/assay_tests_test_unit.rb")),

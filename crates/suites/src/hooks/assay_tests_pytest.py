@@ -1,0 +1,214 @@
+"""What pytest calls when, as events, for the plugin in assay_tests_hook.py. Names of tests are their node ids.
+
+Nothing is registered unless ASSAY_TESTS asks for it. Only the first session of a process is watched: others are those of tests of pytest itself.
+"""
+
+import os
+import re
+
+import pluggy
+import pytest
+
+import assay_tests_events
+
+# Of pluggy before 1.2 there is only the older kind. What is written here does for both.
+_WRAPPER = {"hookwrapper": True}
+if tuple(map(int, re.findall(r"\d+", pluggy.__version__)[:2])) >= (1, 2):
+    _WRAPPER = {"wrapper": True}
+
+_STARTED = assay_tests_events.start()
+_taken = []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    # With xdist the process that only hands out tests runs none.
+    if (
+        _STARTED is None
+        or _taken
+        or config.pluginmanager.hasplugin("dsession")
+        or getattr(config.option, "numprocesses", None)
+    ):
+        return
+    _taken.append(config)
+    _STARTED.worker = os.environ.get("PYTEST_XDIST_WORKER")
+    # The report that is read if this should not be loaded is not needed, and costs time.
+    path = getattr(config.option, "xmlpath", None)
+    if path and os.path.dirname(path) == os.path.dirname(os.environ.get("ASSAY_TESTS", "")[len("path:") :]):
+        config.option.xmlpath = None
+    hooks = Hooks(_STARTED)
+    config.pluginmanager.register(hooks, "assay_tests")
+    _STARTED.guarded(_watch_finishing, _STARTED, hooks.fixtures)
+
+
+def pytest_unconfigure(config):
+    if _STARTED is not None and config in _taken:
+        _STARTED.flush()
+
+
+class Hooks:
+    """What is called for one session."""
+
+    def __init__(self, recorder):
+        self.recorder = recorder
+        self.clock = recorder.clock
+        self.test = None
+        self.finished = None
+        # Those of more than one test that were set up in this session.
+        self.fixtures = set()
+
+    # Collecting, and the end. -------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True, **_WRAPPER)
+    def pytest_collection(self):
+        self.recorder.guarded(self.recorder.run_begins, "pytest", pytest.__version__)
+        begin = self.clock()
+        try:
+            return (yield)
+        finally:
+            self.recorder.guarded(self.recorder.span, "collect", None, begin, self.clock())
+            self.recorder.look_again()
+
+    @pytest.hookimpl(tryfirst=True, **_WRAPPER)
+    def pytest_collection_modifyitems(self, config, items):
+        self.recorder.guarded(self._shuffle, items)
+        result = yield
+        self.recorder.guarded(self._choose, config, items)
+        return result
+
+    def _shuffle(self, items):
+        if self.recorder.order is not None:
+            items[:] = assay_tests_events.shuffled(items, lambda item: item.listchain()[1:-1], self.recorder.order)
+
+    def _choose(self, config, items):
+        if self.recorder.only is None:
+            return
+        chosen = self.recorder.chosen({item.nodeid: item for item in items})
+        kept = {id(item) for item in chosen}
+        others = [item for item in items if id(item) not in kept]
+        items[:] = chosen
+        if others:
+            config.hook.pytest_deselected(items=others)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self):
+        self.finished = self.clock()
+        self.recorder.flush()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self):
+        if self.finished is not None:
+            self.recorder.guarded(self.recorder.span, "suite_teardown", None, self.finished, self.clock())
+
+    # A test. ------------------------------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True, **_WRAPPER)
+    def pytest_runtest_protocol(self, item):
+        test = self.test = self.recorder.guarded(self._begin, item)
+        try:
+            return (yield)
+        finally:
+            self.test = None
+            if test is not None:
+                self.recorder.guarded(self.recorder.end_test, test, test.status or "passed", test.message)
+
+    def _begin(self, item):
+        file, line, _ = item.location
+        name = item.nodeid
+        group = name[: -len(item.name) - 2] if name.endswith("::" + item.name) else name.partition("::")[0]
+        # `location` is relative to pytest's root, which need not be where the suite was started.
+        path = str(getattr(item, "path", None) or getattr(item, "fspath", file))
+        return self.recorder.begin_test(name, group, path, None if line is None else line + 1)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self):
+        if self.test is not None:
+            self.recorder.begin_phase(self.test, "setup", 115)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self):
+        if self.test is not None:
+            self.recorder.begin_phase(self.test, "body", 98)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self):
+        if self.test is not None:
+            self.recorder.begin_phase(self.test, "teardown", 116)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self):
+        # The first that is called when a phase has ended, whatever came of it; before that, when a subtest has.
+        if self.test is not None:
+            self.test.end_phase(self.clock())
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report):
+        test = self.test
+        if test is not None and report.outcome != "passed":
+            self.recorder.guarded(self._not_passed, test, report)
+
+    def _not_passed(self, test, report):
+        if report.nodeid != test.name:
+            return
+        if report.outcome == "rerun":
+            test.status = test.message = None
+        elif report.outcome == "failed" and test.status not in ("failed", "error"):
+            test.status = "failed" if report.when == "call" else "error"
+            test.message = self._said(report)
+            if report.when == "setup":
+                test.setup = None
+        elif report.outcome == "skipped" and test.status is None and not hasattr(report, "wasxfail"):
+            test.status = "skipped"
+            reason = report.longrepr
+            test.message = str(reason[2]) if isinstance(reason, tuple) and len(reason) == 3 else None
+
+    def _said(self, report):
+        crash = getattr(report.longrepr, "reprcrash", None)
+        return crash.message if crash is not None else str(report.longrepr)
+
+    # Fixtures of more than one test. ------------------------------------------------------------------------------------
+
+    @pytest.hookimpl(tryfirst=True, **_WRAPPER)
+    def pytest_fixture_setup(self, fixturedef, request):
+        if fixturedef.scope == "function":
+            return (yield)
+        self.fixtures.add(fixturedef)
+        span = self.recorder.guarded(_begin_fixture, self.recorder, fixturedef, request, "setup")
+        try:
+            return (yield)
+        finally:
+            self.recorder.guarded(self.recorder.end_span, span)
+
+
+# What setup_module, setUpClass and the like are made into.
+_MADE = re.compile(r"_?(?:xunit|unittest)_(\w+?)_fixture_")
+
+
+def _begin_fixture(recorder, fixturedef, request, step):
+    node = getattr(request, "node", None)
+    made = _MADE.match(fixturedef.argname)
+    group = getattr(node, "nodeid", None) or fixturedef.baseid or None
+    recorder.look_again()
+    if made is not None:
+        return recorder.begin_span("group_" + step, group, made.group(1), fixturedef.scope)
+    kind = "fixture" if step == "setup" else "fixture_teardown"
+    return recorder.begin_span(kind, group, fixturedef.argname, fixturedef.scope)
+
+
+def _watch_finishing(recorder, fixtures):
+    # There is a hook for when a fixture was torn down, but none for when that begins.
+    from _pytest.fixtures import FixtureDef
+
+    finish = FixtureDef.finish
+
+    def finishing(self, request):
+        if self not in fixtures:
+            return finish(self, request)
+        fixtures.discard(self)
+        span = recorder.guarded(_begin_fixture, recorder, self, None, "teardown")
+        try:
+            return finish(self, request)
+        finally:
+            recorder.guarded(recorder.end_span, span)
+
+    FixtureDef.finish = finishing
