@@ -46,7 +46,7 @@ pub struct Request {
     pub options: Vec<(String, String)>,
     /// Variables that hold directories (`PYTHONPATH`): before what the user has in them, with a colon between.
     pub paths: Vec<(String, String)>,
-    /// Files, all of them in the room of the run.
+    /// Files, in the room of the run or, if they are the same for all runs, beside it.
     pub files: Vec<Text>,
     /// Directories there, which have to exist.
     pub directories: Vec<PathBuf>,

@@ -20,7 +20,7 @@ use crate::hooks;
 use crate::run::Run;
 use crate::watching::Watch;
 use std::fmt::Debug;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How the order of tests can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,10 +188,14 @@ fn seed(wanted: &Wanted) -> Option<u64> {
     }
 }
 
-/// The directory of hooks in the room of a run.
+/// The directory of hooks, beside the rooms of all runs: what an interpreter makes of them to load them faster is there for the next run.
 const HOOKS: &str = "hooks";
-/// And that of what they write.
+/// The directory of what they write, in the room of a run.
 const EVENTS: &str = "events";
+
+fn hooks_beside(room: &Path) -> PathBuf {
+    room.with_file_name(HOOKS)
+}
 
 /// A request with the hooks, and what tells it where to write and what to do.
 fn hooked(request: Request, wanted: &Wanted, room: &Path) -> Request {
@@ -199,7 +203,7 @@ fn hooked(request: Request, wanted: &Wanted, room: &Path) -> Request {
     let mut request = request.env("ASSAY_TESTS", format!("path:{}", events.display()));
     request.directories.push(events);
     for (name, text) in hooks::FILES {
-        request = request.file(room.join(HOOKS).join(name), text);
+        request = request.file(hooks_beside(room).join(name), text);
     }
     if wanted.causes {
         request = request.env("ASSAY_TESTS_CAUSES", "1");

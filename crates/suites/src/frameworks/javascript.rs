@@ -1,6 +1,6 @@
 //! jest, vitest and `node --test`, also behind the scripts of a package.
 
-use super::{EVENTS, Framework, HOOKS, Orders, any_of, hooked, seed, too_old};
+use super::{EVENTS, Framework, Orders, any_of, hooked, hooks_beside, seed, too_old};
 use crate::asking::{Answer, Request, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
@@ -118,7 +118,7 @@ impl Framework for NodeTest {
         let mut options = vec![
             "--test-reporter=junit".to_owned(),
             format!("--test-reporter-destination={}", report.display()),
-            format!("--test-reporter={}", room.join(HOOKS).join(REPORTER).display()),
+            format!("--test-reporter={}", hooks_beside(room).join(REPORTER).display()),
             "--test-reporter-destination=stdout".to_owned(),
         ];
         if let Some(only) = &wanted.only {

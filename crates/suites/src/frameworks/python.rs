@@ -3,7 +3,7 @@
 //! pytest writes JUnit XML by itself; the hook, a plugin that is loaded through the environment, tells more: when each test began, what its
 //! setup took, which test ran when the process was killed. unittest has no reports, and is run by a runner of ours.
 
-use super::{EVENTS, Framework, HOOKS, Orders, hooked, ordered, too_old};
+use super::{EVENTS, Framework, Orders, hooked, hooks_beside, ordered, too_old};
 use crate::asking::{Answer, Request, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
@@ -55,7 +55,7 @@ impl Framework for Pytest {
         }
         let request = Request::words(call.with_options(&options));
         let mut request = hooked(request, wanted, room).env("PYTEST_PLUGINS", plugins());
-        request.paths.push(("PYTHONPATH".to_owned(), room.join(HOOKS).display().to_string()));
+        request.paths.push(("PYTHONPATH".to_owned(), hooks_beside(room).display().to_string()));
         Ok(ordered(request, wanted))
     }
 
@@ -119,7 +119,7 @@ impl Framework for Unittest {
     }
 
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
-        let runner = room.join(HOOKS).join(RUNNER).into_os_string();
+        let runner = hooks_beside(room).join(RUNNER).into_os_string();
         let mut argv = call.argv.clone();
         let module = argv.windows(2).position(|two| two[0] == "-m" && two[1] == "unittest");
         match (module, argv.iter().position(|word| word == "manage.py" || word == "./manage.py")) {

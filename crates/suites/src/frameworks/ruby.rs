@@ -1,6 +1,6 @@
 //! rspec, minitest and test-unit: asked by a hook that Ruby loads through `RUBYOPT`, whatever starts them. It tells which of them it met.
 
-use super::{EVENTS, Framework, HOOKS, Orders, hooked, ordered, seed};
+use super::{EVENTS, Framework, Orders, hooked, hooks_beside, ordered, seed};
 use crate::asking::{Answer, Request, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
@@ -15,7 +15,7 @@ const HOOK: &str = "assay_tests.rb";
 /// A command that runs tests of Ruby, with the hook.
 fn asked(request: Request, wanted: &Wanted, room: &Path) -> Request {
     let mut request = hooked(request, wanted, room);
-    let option = format!("-r{}", room.join(HOOKS).join(HOOK).display());
+    let option = format!("-r{}", hooks_beside(room).join(HOOK).display());
     request.options.push(("RUBYOPT".to_owned(), option));
     request
 }

@@ -5,8 +5,9 @@
 module AssayTests
   # The hooks of Minitest.
   module OfMinitest
+    # None of these takes anything, and to hand on whatever there might be costs more than all that they do.
     RUN = <<~'RUBY'
-      def run(...)
+      def run
         return super unless ::AssayTests::OfMinitest.begin_test(self)
 
         begin
@@ -16,12 +17,12 @@ module AssayTests
         end
       end
 
-      def after_setup(...)
+      def after_setup
         super
         ::AssayTests.setup_ended(self)
       end
 
-      def before_teardown(...)
+      def before_teardown
         ::AssayTests::OfMinitest.body_ended(self)
         super
       end

@@ -19,7 +19,6 @@ module AssayTests
       @group_json = group_json
       @place = place
       @thread = Thread.current
-      @setup_end = @body_end = @returned = nil
       @overlapped = false
       if CAUSES
         @runs = GC_COUNT.call
