@@ -198,6 +198,7 @@ impl Gathered {
         Test {
             name,
             id: line.id,
+            started: line.started,
             group: line.group,
             file: line.file,
             line: line.line,

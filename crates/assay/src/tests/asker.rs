@@ -113,9 +113,7 @@ impl Asker {
 
     /// Runs a command once.
     fn put(&mut self, request: &Request, side: &Side, padding: u16) -> Result<RunResult, RunError> {
-        write(request)
-            .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
-        let command = command(request, side)?;
+        let command = prepared(request, side)?;
         let subject = self.runner.add(&command)?;
         let options = RunOptions {
             pad: padding,
@@ -173,7 +171,18 @@ impl Asker {
     }
 }
 
-fn directory_of(side: &Side) -> PathBuf {
+/// The command of a request, with all that it finds when it starts.
+///
+/// # Errors
+/// When that can't be written.
+pub(crate) fn prepared(request: &Request, side: &Side) -> Result<Command, RunError> {
+    write(request)
+        .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
+    command(request, side)
+}
+
+/// Where a side runs.
+pub(crate) fn directory_of(side: &Side) -> PathBuf {
     side.directory.clone().unwrap_or_else(|| PathBuf::from("."))
 }
 

@@ -36,6 +36,9 @@ const SHOWN: [&str; 4] = ["cpu", "max_rss", "boot", "loading"];
 
 /// Runs, records, decides, shows.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    if let Some(option) = args.profiling.by.given() {
+        bail!("{option} is about sampling: it needs --profile");
+    }
     args.record.check()?;
     interrupt::install()?;
     let ended = match &args.record.earlier.resume {
@@ -68,12 +71,16 @@ fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     measure(&first, Some(&recorded))
 }
 
-fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
-    let call = Call::new(&args.command, Path::new("."));
-    let framework = match &args.ask.framework {
+/// The framework that the command runs, or that is named.
+pub(super) fn framework_of(args: &Args) -> anyhow::Result<Box<dyn Framework>> {
+    Ok(match &args.ask.framework {
         Some(name) => frameworks::by_name(name)?,
-        None => frameworks::by_call(&call),
-    };
+        None => frameworks::by_call(&Call::new(&args.command, Path::new("."))),
+    })
+}
+
+fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
+    let framework = framework_of(args)?;
     let Sides { sides, prepared, toggled } = sides(args, framework.as_ref())?;
     if sides.len() < 2 && !args.judge.fail_if.is_empty() {
         bail!(
@@ -195,13 +202,13 @@ fn several(plan: &Plan) -> bool {
 }
 
 /// The sides, with the revisions or the settings and servers that they are made of.
-struct Sides {
-    sides: Vec<Side>,
-    prepared: Option<Prepared>,
-    toggled: Option<Rc<RefCell<Toggled>>>,
+pub(super) struct Sides {
+    pub sides: Vec<Side>,
+    pub prepared: Option<Prepared>,
+    pub toggled: Option<Rc<RefCell<Toggled>>>,
 }
 
-fn sides(args: &Args, framework: &dyn Framework) -> anyhow::Result<Sides> {
+pub(super) fn sides(args: &Args, framework: &dyn Framework) -> anyhow::Result<Sides> {
     let variable = |text: &String| -> anyhow::Result<(String, String)> {
         let (name, value) = text
             .split_once('=')
@@ -294,7 +301,7 @@ fn plan(args: &Args, sides: usize, recorded: Option<&Samples>) -> anyhow::Result
 }
 
 /// Whether tests run in random orders.
-fn order(args: &Args, framework: &dyn Framework, sides: usize) -> anyhow::Result<bool> {
+pub(super) fn order(args: &Args, framework: &dyn Framework, sides: usize) -> anyhow::Result<bool> {
     let can = framework.orders() != Orders::No;
     match args.ask.order {
         Some(OrderOf::Random) if !can => bail!(
