@@ -12,6 +12,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// How the name of a mark's file begins, behind its directories.
 const MARK: &str = "assay-frame:";
+/// How the files of hooks begin.
+const HOOKS: [&str; 2] = ["assay_tests", "assay_unittest."];
 /// The kind of the mark of a test.
 pub const TEST: &str = "test";
 
@@ -31,6 +33,13 @@ impl Mark {
         let (kind, name) = base.strip_prefix(MARK)?.split_once(':')?;
         Some(Self { kind: kind.to_owned(), name: decoded(name) })
     }
+}
+
+/// Whether a frame is that of a hook that makes marks, or of what it puts in place of the program's own functions: they stand between all others,
+/// and in Ruby under other names in each run.
+fn is_hook(frame: &Frame) -> bool {
+    let base = frame.file.as_deref().and_then(|file| file.rsplit('/').next());
+    base.is_some_and(|base| HOOKS.iter().any(|own| base.starts_with(own)))
 }
 
 /// Bytes that are written as `%41`.
@@ -110,7 +119,8 @@ pub fn split(profile: &Profile) -> Vec<Part> {
         let mark = at.and_then(|at| mark_of(stack.frames[at]));
         let builder = parts.entry(mark).or_insert_with(|| Builder::like(profile));
         let own = stack.frames[at.map_or(0, |at| at + 1)..].iter();
-        let own = own.filter_map(|&frame| profile.frames.get(frame as usize).cloned());
+        let own = own.filter_map(|&frame| profile.frames.get(frame as usize));
+        let own = own.filter(|frame| !is_hook(frame)).cloned();
         let frames = own.map(|frame| builder.frame(frame)).collect();
         builder.add(frames, stack.labels.clone(), stack.samples, stack.amount);
     }
@@ -366,6 +376,19 @@ mod tests {
         let joined = joined(&parts, |mark| mark.map_or("(none)".to_owned(), |m| m.name.clone()));
         assert_eq!((joined.samples(), joined.stacks.len()), (15, 4));
         assert!(joined.stacks.iter().all(|stack| !stack.frames.is_empty()));
+    }
+
+    #[test]
+    fn what_hooks_put_between_is_left_out() {
+        let mut builder = Builder::default();
+        let hook = Frame {
+            file: Some("/lib/minitest/assay_tests.rb".to_owned()),
+            ..Frame::named("#<Module:0x00007f>#run")
+        };
+        builder.add_frames([mark(TEST, "x"), hook.clone(), Frame::named("work"), hook], 2);
+        let parts = split(&builder.build());
+        assert_eq!(parts[0].profile.frames, [Frame::named("work")]);
+        assert_eq!(parts[0].profile.samples(), 2);
     }
 
     #[test]

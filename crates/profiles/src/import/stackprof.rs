@@ -5,7 +5,7 @@
 //! nothing. A dump without `raw` holds no stacks.
 //!
 //! The collector's samples have no callers. Where a program marks what it runs ([`crate::marked`]), they are those of the mark that was at work
-//! before and after them: groups stand in the order in which they were taken. Where it changed meanwhile, half is the one's and half the other's.
+//! before and after them: groups stand in the order in which they were taken. Where it changed meanwhile, each has a part in proportion to what is known to be its own.
 
 use super::{Problem, line, list, some, text};
 use crate::builder::{Builder, delivered_hz};
@@ -99,20 +99,35 @@ fn stacks(
         at = end + 1;
     }
     let owners = owners(&builder.profile, &taken);
+    // What is known of each mark: its neighbours agree.
+    let mut known: HashMap<Option<u32>, u64> = HashMap::new();
+    for ((_, count), [before, after]) in taken.iter().zip(&owners) {
+        if let Some(mark) = before
+            && before == after
+        {
+            *known.entry(*mark).or_default() += count;
+        }
+    }
     for ((own, count), [before, after]) in taken.into_iter().zip(owners) {
+        let (before, after) = (before.flatten(), after.flatten());
         let mut add = |mark: Option<u32>, count: u64| {
             let frames = mark.into_iter().chain(own.iter().copied()).collect();
             builder.add(frames, Vec::new(), count, count as f64 * weight);
         };
-        let half = if before == after { 0 } else { count / 2 };
-        add(before, half);
-        add(after, count - half);
+        let of = |mark| known.get(&mark).copied().unwrap_or_default() as f64;
+        let (first, second) = (of(before), of(after));
+        let part = if first + second > 0.0 { first / (first + second) } else { 0.5 };
+        let first = if before == after { 0 } else { (count as f64 * part) as u64 };
+        add(before, first);
+        add(after, count.saturating_sub(first));
     }
     Ok(())
 }
 
-/// For each group the marks beneath which it belongs: none, but for the collector those of its neighbours before and behind.
-fn owners(profile: &Profile, taken: &[(Vec<u32>, u64)]) -> Vec<[Option<u32>; 2]> {
+/// The marks of a group's neighbours before and behind it, which may have none, if the group is the collector's.
+type Owners = [Option<Option<u32>>; 2];
+
+fn owners(profile: &Profile, taken: &[(Vec<u32>, u64)]) -> Vec<Owners> {
     let of_frames = |has: fn(&Frame) -> bool| profile.frames.iter().map(has).collect::<Vec<bool>>();
     let (marks, collectors) =
         (of_frames(|frame| Mark::of(frame).is_some()), of_frames(Frame::is_collector));
@@ -129,7 +144,7 @@ fn owners(profile: &Profile, taken: &[(Vec<u32>, u64)]) -> Vec<[Option<u32>; 2]>
             let index = if backwards { taken.len() - 1 - step } else { step };
             let own = &taken[index].0;
             match is_collection(own) {
-                true => owners[index][side] = last,
+                true => owners[index][side] = Some(last),
                 false => last = mark_of(own),
             }
         }
@@ -183,11 +198,12 @@ mod tests {
         let mut found = of(raw.clone(), true);
         found.sort();
         let wanted = [
-            ("(garbage collection)", 2 + 3),
-            ("a (garbage collection)", 2 + 1),
+            ("(garbage collection)", 3),
+            // Of that of a some is known, of that of b and of no mark none.
+            ("a (garbage collection)", 4 + 3),
             ("a (garbage collection) (marking)", 7),
             ("a work", 6),
-            ("b (garbage collection)", 2 + 3),
+            ("b (garbage collection)", 3),
             ("b work", 1),
         ];
         assert_eq!(found, wanted.map(|(stack, samples)| (stack.to_owned(), samples)));

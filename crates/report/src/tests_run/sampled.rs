@@ -81,7 +81,10 @@ pub fn render(suite: &SampledSuite<'_>, remarks: Remarks, screen: &Screen) -> St
     others(&mut page, suite, &listed);
     page.gap();
     page.paragraph(2, &[(Tone::Quiet, "functions of all tests together".to_owned())]);
-    table(&mut page, &ProfileReport { shares: &suite.found.functions, ..*suite.whole });
+    let mut functions = suite.found.functions.clone();
+    // A framework has dozens that only call others.
+    functions.functions.retain(|own| own.flat > 0.0);
+    table(&mut page, &ProfileReport { shares: &functions, ..*suite.whole });
     List::of(remarks, &page, suite.whole.findings.iter()).draw_apart(&mut page);
     page.finish()
 }

@@ -28,6 +28,7 @@ use assay_report::tests_run::sampled::{self, SampledSuite, title};
 use assay_suites::run::TestStatus;
 use assay_suites::{Answer, Call, Framework, Order, Run, Wanted};
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -91,12 +92,15 @@ fn suite<'a>(
     side: &'a Side,
 ) -> anyhow::Result<Sampled<'a>> {
     let program = Command { cwd: side.directory.clone(), ..Command::new(side.argv.clone())? };
-    let direct = language_of_program(&program).ok().filter(|(own, _)| *own == language);
-    let by_shell = direct.is_none();
-    // What a starter, as `env` or a script of a version manager, will find.
-    let usual = if language == Language::Ruby { "ruby" } else { "python3" };
-    let usual = || Command::new([usual]).ok().and_then(|command| command.resolve().ok());
-    let interpreter = direct.map(|(_, path)| path).or_else(usual);
+    let interpreter_of = |word: &OsString| {
+        let found = Command::new([word]).ok().and_then(|own| language_of_program(&own).ok());
+        found.filter(|(own, _)| *own == language).map(|(_, path)| path)
+    };
+    let by_shell = interpreter_of(&side.argv[0]).is_none();
+    // Behind a starter, as `env`, stands another program; what else it may find has the usual name.
+    let words = side.argv.iter().filter(|word| !word.to_string_lossy().starts_with('-'));
+    let usual = OsString::from(if language == Language::Ruby { "ruby" } else { "python3" });
+    let interpreter = words.chain([&usual]).find_map(interpreter_of);
     let place = find(language, args.profiling.by.sampler(), interpreter.as_deref())?;
     if place.sampler == Sampler::Perf {
         bail!("--sampler perf: it sees the functions of the interpreter, and not which test runs");
