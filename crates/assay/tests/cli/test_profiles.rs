@@ -151,7 +151,7 @@ fn each_test_of_pytest_has_its_functions_and_fixtures_are_of_no_test() {
     assert_eq!(computes["garbage_collection"], Value::Null);
     let allocates = part(&result, "tests", "test_allocates");
     assert!(allocates["timed_garbage_collection"]["estimate"].as_f64().unwrap() > 0.3);
-    assert_eq!(part(&result, "outside", "fixture base")["functions"][0]["name"], "work");
+    assert_eq!(part(&result, "outside", "base)")["functions"][0]["name"], "work");
     // Whoever waits has no processor time; by the clock on the wall it has.
     let by_wall = ["--clock", "wall", "--only", "test_shop.py::test_waits", "--json"];
     let waits = profiled(&room, &by_wall, &command).ends(0).json();
