@@ -99,7 +99,7 @@ impl Asker {
         let (output, errors) = (kept(&result.output), kept(&result.errors));
         let listed = framework.listed(&answer(&room, &directory, &result, (&output, &errors)));
         let _stays = fs::remove_dir_all(&room);
-        listed.map_err(|error| told(error, &result))
+        listed.map_err(|error| told(error, result.outcome))
     }
 
     /// A room for one run.
@@ -153,7 +153,7 @@ impl Asker {
                 )));
             }
         }
-        let run = read.map_err(|error| told(error, &result))?;
+        let run = read.map_err(|error| told(error, result.outcome))?;
         if !run.unfinished.is_empty() {
             let said = answer.said().map_or(String::new(), |said| format!("; it said: {said}"));
             return Err(RunError::Failed(format!(
@@ -164,7 +164,7 @@ impl Asker {
         }
         if run.tests.is_empty() {
             let none = SuiteError::NoTests { said: answer.said() };
-            return Err(told(none, &result));
+            return Err(told(none, result.outcome));
         }
         let parts = parts::of(&run, answer.began, answer.ended);
         Ok(Ran { run, parts, result })
@@ -201,13 +201,13 @@ fn answer<'a>(
 }
 
 /// An error of a suite; what has no tests is no failure of theirs, but a slip of whoever typed the command.
-fn told(error: SuiteError, result: &RunResult) -> RunError {
+pub(crate) fn told(error: SuiteError, outcome: Outcome) -> RunError {
     let advice = match error {
         SuiteError::NoTests { .. } => "; see by the command alone whether it finds any",
         SuiteError::NoReport { .. } => "; run it by itself, or name its framework by --framework",
         _ => "",
     };
-    let text = format!("the suite {}: {error}{advice}", result.outcome);
+    let text = format!("the suite {outcome}: {error}{advice}");
     match error {
         SuiteError::NoTests { .. } | SuiteError::TooOld { .. } => RunError::Reading(text),
         _ => RunError::Failed(text),

@@ -179,6 +179,14 @@ fn a_suite_that_fails_is_shown_with_its_samples_and_status() {
 fn what_can_not_be_sampled_by_test_says_so() {
     let room = Room::new();
     profiled(&room, &[], &["go", "test", "./..."]).ends(2).complains("of go they can't");
+    if let (true, true) = (stackprof_is_here(), ruby_has("minitest")) {
+        room.write("hangs.rb", "require 'minitest/autorun'\nclass A < Minitest::Test\n  def test_x = loop { 1 + 1 }\nend\n");
+        profiled(&room, &["--timeout", "2s"], &["ruby", "hangs.rb"])
+            .ends(4)
+            .complains("longer than --timeout 2 s");
+        room.write("none.rb", "200_000.times { |i| i.to_s }\n");
+        profiled(&room, &[], &["ruby", "none.rb"]).ends(4).complains("the suite exited with");
+    }
     profiled(&room, &["--rev", "main"], &["pytest"]).ends(2).complains("--rev");
     profiled(&room, &["-o", "out.xyz"], &["pytest"]).ends(2).complains("out.xyz");
     let without = ["tests", "--rate", "99", "--", "sh", "-c", ":"];

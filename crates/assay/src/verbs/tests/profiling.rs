@@ -5,7 +5,7 @@ use super::options::SuiteRunArgs as Args;
 use super::running::{Sides, framework_of, order, sides};
 use crate::advice::{Dialect, spell};
 use crate::run_error::RunError;
-use crate::tests::{Side, directory_of, order_of, prepared};
+use crate::tests::{Side, directory_of, order_of, prepared, told};
 use crate::verbs::profile::exporting;
 use crate::verbs::profile::sampling::{
     Sampling, Settings, Taken, name_of, no_collection, plan_of, take,
@@ -14,7 +14,7 @@ use crate::{Ending, output, present, room};
 use anyhow::{Context, bail};
 use assay_analysis::checks::interrupted;
 use assay_data::source::{Layout, Measured, Obstacle, Source, Turn};
-use assay_data::{Action, Metric};
+use assay_data::{Action, Metric, Unit};
 use assay_measure::clock::now_seconds;
 use assay_measure::room::Room;
 use assay_measure::sampling::{CallGraph, Language, Sampler, Target, find, language_of_program};
@@ -22,9 +22,9 @@ use assay_measure::{Command, interrupt};
 use assay_profiles::marked::{self, Attributed, Timed};
 use assay_profiles::shares::Shares;
 use assay_profiles::{Profile, checks};
-use assay_report::json;
 use assay_report::profile::ProfileReport;
 use assay_report::tests_run::sampled::{self, SampledSuite, title};
+use assay_report::{json, number};
 use assay_suites::run::TestStatus;
 use assay_suites::{Answer, Call, Framework, Order, Run, Wanted};
 use std::collections::HashMap;
@@ -52,7 +52,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let order = order(args, framework.as_ref(), 1)?.then_some(plan.seed);
     let session = take(args.record.show.quiet, Sampled { order, ..suite }, &plan);
     let restored = toggled.map_or(Ok(()), |own| own.borrow_mut().close());
-    let ending = show(args, session?.source, language, &files)?;
+    let ending = match session {
+        Ok(session) => show(args, session.source, language, &files)?,
+        // That of a suite, as it is without a sampler.
+        Err(error) => {
+            let ending = error.downcast_ref::<RunError>().map(RunError::ending);
+            let Some(ending) = ending else { return Err(error) };
+            output::error(&error);
+            ending
+        }
+    };
     restored.map(|()| ending)
 }
 
@@ -76,6 +85,8 @@ struct Sampled<'a> {
     wanted: Wanted,
     /// The seed of random orders.
     order: Option<u64>,
+    /// After so long a run is ended, s.
+    limit: f64,
     /// Whether the sampler looks from outside at what a program starts that is no interpreter itself.
     by_shell: bool,
     room: Room,
@@ -116,6 +127,7 @@ fn suite<'a>(
     Ok(Sampled {
         side,
         framework,
+        limit: args.when.timeout,
         by_shell: by_shell && place.sampler != Sampler::Stackprof,
         sampling: Sampling::of(&args.profiling.by, settings, place),
         wanted: Wanted { only, frames: true, ..Wanted::default() },
@@ -158,8 +170,14 @@ impl Sampled<'_> {
             ended: now_seconds(),
             since_1970: 0.0,
         };
-        let run = self.framework.read(&answer);
-        let run = run.with_context(|| format!("the suite {}", taken.ended.outcome))?;
+        if taken.ended.wall_seconds >= self.limit && interrupt::count() == 0 {
+            let limit = number::chosen(self.limit, &Unit::Second);
+            let why =
+                format!("the suite took longer than --timeout {limit} and was ended; give it more");
+            return Err(RunError::Failed(why).into());
+        }
+        let read = self.framework.read(&answer);
+        let run = read.map_err(|error| told(error, taken.ended.outcome))?;
         let _stays = fs::remove_dir_all(&room);
         Ok((taken, run))
     }
@@ -189,7 +207,7 @@ impl Source for Sampled<'_> {
 }
 
 /// What a run told of its tests, by the names that their frames have, with the names that they have in the end.
-fn told(run: &Run) -> (HashMap<String, String>, HashMap<String, Timed>) {
+fn of_tests(run: &Run) -> (HashMap<String, String>, HashMap<String, Timed>) {
     let (mut names, mut timed) = (HashMap::new(), HashMap::new());
     for test in &run.tests {
         if let Some(started) = &test.started {
@@ -204,7 +222,7 @@ fn told(run: &Run) -> (HashMap<String, String>, HashMap<String, Timed>) {
 
 /// The samples of a run by test.
 fn attributed(taken: &Taken, run: &Run) -> marked::Run {
-    let (names, timed) = told(run);
+    let (names, timed) = of_tests(run);
     let mut parts = marked::split(&taken.profile);
     for mark in parts.iter_mut().filter_map(|part| part.mark.as_mut()) {
         if let Some(name) = names.get(&mark.name).filter(|_| mark.kind == marked::TEST) {
@@ -232,14 +250,10 @@ fn show(
     let mut findings = checks::findings(&merged);
     findings.extend(checks::of_tests(&found, &runs, &merged));
     findings.extend(no_collection(&source.sampling, language));
-    let (last, told) = source.taken.last().context("nothing was sampled")?;
+    let (_, told) = source.taken.last().context("nothing was sampled")?;
     let is_interrupted = interrupt::count() > 0;
     if is_interrupted {
         findings.push(interrupted("this is what was sampled until then"));
-    }
-    let limit = args.when.timeout;
-    if last.ended.wall_seconds >= limit && !is_interrupted {
-        bail!("the suite took longer than --timeout {limit} s and was ended; give it more");
     }
     for finding in &mut findings {
         // A suite takes as long as it takes.
@@ -299,7 +313,7 @@ mod tests {
             tests: vec![test("a", None), test("A is positive", Some("A "))],
             ..Run::default()
         };
-        let (names, timed) = told(&run);
+        let (names, timed) = of_tests(&run);
         assert_eq!(names.get("A ").map(String::as_str), Some("A is positive"));
         assert_eq!(timed["A is positive"], Timed { seconds: 0.5, collected: Some(0.1) });
         assert_eq!(timed.len(), 2);
