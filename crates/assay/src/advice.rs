@@ -160,8 +160,8 @@ impl Dialect {
             ) => command("assay doctor"),
             (Action::Calibrate, _) => command("assay calibrate"),
             (Action::PlanRuns, _) => command("assay plan"),
-            (Action::SampleMore | Action::SampleLess, Profile) => flag("--rate"),
-            (Action::SampleByWall, Profile) => option("--clock", Some("wall".to_owned())),
+            (Action::SampleMore | Action::SampleLess, Profile | Tests) => flag("--rate"),
+            (Action::SampleByWall, Profile | Tests) => option("--clock", Some("wall".to_owned())),
             (Action::SaveElsewhere, Run | Repeat | Bench | Load | Tests) => {
                 option("--save", Some("FILE".to_owned()))
             }

@@ -103,6 +103,7 @@ fn of(verb: &str) -> Option<&'static [&'static str]> {
             "framework",
             "order",
             "causes",
+            "profile",
             "rev",
             "build",
             "toggle",

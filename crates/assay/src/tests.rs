@@ -8,8 +8,8 @@ pub(crate) mod polluters;
 mod side;
 mod suite;
 
-pub(crate) use asker::{Asker, Limits, Ran};
+pub(crate) use asker::{Asker, Limits, Ran, directory_of, prepared, told};
 #[allow(unused_imports, reason = "sides get settings by toggles")]
 pub(crate) use side::Setting;
 pub(crate) use side::Side;
-pub(crate) use suite::{Suite, first_lines};
+pub(crate) use suite::{Suite, first_lines, order_of};

@@ -110,6 +110,8 @@ pub struct Request<'a> {
     pub duration: Option<Duration>,
     /// An empty directory for the files in between; the caller's to remove.
     pub directory: &'a Path,
+    /// Whether rbspy and py-spy follow the processes that the program starts. stackprof is in all that are Ruby, and perf follows all.
+    pub follow: bool,
     /// Whether what the program prints is shown on standard error, instead of being thrown away.
     pub show_output: bool,
 }

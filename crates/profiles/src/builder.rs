@@ -17,6 +17,25 @@ pub struct Builder {
 }
 
 impl Builder {
+    /// An empty one, with what is known of another profile as a whole.
+    pub fn like(profile: &Profile) -> Self {
+        let Profile { frames: _, stacks: _, name, tool, measure, findings, .. } = profile;
+        let about = Profile {
+            name: name.clone(),
+            tool: tool.clone(),
+            measure: measure.clone(),
+            unit: profile.unit.clone(),
+            frames: Vec::new(),
+            stacks: Vec::new(),
+            asked_hz: profile.asked_hz,
+            delivered_hz: profile.delivered_hz,
+            seconds: profile.seconds,
+            missed: profile.missed,
+            findings: findings.clone(),
+        };
+        Self { profile: about, ..Self::default() }
+    }
+
     /// The index of a frame; the same for equal ones.
     pub fn frame(&mut self, frame: Frame) -> u32 {
         let next = self.profile.frames.len() as u32;

@@ -2,10 +2,12 @@
 //!
 //! Findings are data; every code has a section in `docs/reference/findings.md`, and a test holds the two together.
 
+use crate::marked::{Attributed, Run};
 use crate::model::Profile;
 use crate::policy;
 use crate::shares::effective_samples;
 use assay_data::{Action, Finding, Severity};
+use std::collections::HashSet;
 
 /// The findings about a profile, with those of its reading. O(stacks).
 pub fn findings(profile: &Profile) -> Vec<Finding> {
@@ -16,6 +18,61 @@ pub fn findings(profile: &Profile) -> Vec<Finding> {
     found.extend(stripped(profile));
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     found
+}
+
+/// The findings about the samples of single tests: too few of them, or none where some are due. O(tests).
+pub fn of_tests(found: &Attributed, runs: &[Run], whole: &Profile) -> Vec<Finding> {
+    few_of_tests(found).into_iter().chain(unseen(found, runs, whole)).collect()
+}
+
+fn few_of_tests(found: &Attributed) -> Option<Finding> {
+    let large: Vec<_> = found.tests().filter(|test| test.share >= policy::SMALLEST_TEST).collect();
+    let few = large.iter().filter(|test| test.samples < policy::FEW_SAMPLES_OF_TEST).count();
+    (few > 0).then(|| {
+        Finding::new(
+            "TESTS_FEW_SAMPLES",
+            Severity::Note,
+            format!(
+                "{few} of {} tests with a share of at least 1 % have fewer than {} samples: of what they do within themselves, the garbage collector included, those say next to nothing",
+                large.len(),
+                policy::FEW_SAMPLES_OF_TEST
+            ),
+        )
+        .with("tests", few as f64)
+        .advise(Action::MoreRuns)
+        .advise(Action::SampleMore)
+    })
+}
+
+/// Tests that took long and have no sample: another process ran them, or a thread. By processor time that is also what waiting looks like.
+fn unseen(found: &Attributed, runs: &[Run], whole: &Profile) -> Option<Finding> {
+    let least = policy::UNSEEN_PERIODS / whole.asked_hz.filter(|_| whole.measure == "wall")?;
+    let seen: HashSet<&String> =
+        found.tests().filter_map(|test| Some(&test.mark.as_ref()?.name)).collect();
+    let mut unseen: Vec<(&String, f64)> = runs
+        .iter()
+        .flat_map(|run| &run.timed)
+        .filter(|(name, timed)| timed.seconds >= least && !seen.contains(name))
+        .map(|(name, timed)| (name, timed.seconds))
+        .collect();
+    unseen.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    unseen.dedup_by_key(|own| own.0);
+    let (first, seconds) = unseen.first()?;
+    Some(
+        Finding::new(
+            "TESTS_UNSEEN",
+            Severity::Warning,
+            format!(
+                "{} that took long enough have no sample, such as `{first}` with {seconds:.2} s: they ran where the sampler does not look, as in a forked process or in a thread; the shares are of the others alone",
+                match unseen.len() {
+                    1 => "1 test".to_owned(),
+                    n => format!("{n} tests"),
+                }
+            ),
+        )
+        .with("tests", unseen.len() as f64)
+        .advise(Action::text("run the tests in one process, without parallel workers")),
+    )
 }
 
 fn rate(profile: &Profile) -> Option<Finding> {
@@ -117,6 +174,37 @@ mod tests {
         assert_eq!(codes(&profile), ["PROFILE_RATE"]);
         profile.delivered_hz = Some(960.0);
         assert!(codes(&profile).is_empty());
+    }
+
+    #[test]
+    fn tests_with_few_samples_and_with_none_are_told() {
+        use crate::marked::{Timed, split};
+        use crate::{Builder, Frame};
+        let mut builder = Builder::default();
+        for (name, samples) in [("a", 500), ("b", 24), ("c", 2)] {
+            let file = Some(format!("assay-frame:test:{name}"));
+            let mark = Frame { file, ..Frame::named("assay_frame") };
+            builder.add_frames([mark, Frame::named("work")], samples);
+        }
+        let mut whole = builder.build();
+        (whole.asked_hz, whole.measure) = (Some(100.0), "wall".to_owned());
+        let timed = |name: &str, seconds| (name.to_owned(), Timed { seconds, collected: None });
+        let mut runs = [Run {
+            parts: split(&whole),
+            timed: [timed("a", 5.0), timed("quick", 0.19), timed("forked", 0.3)].into(),
+        }];
+        let found = Attributed::of(&runs, true, 0.95);
+        let told = of_tests(&found, &runs, &whole);
+        let codes: Vec<&str> = told.iter().map(|finding| finding.code.as_str()).collect();
+        assert_eq!(codes, ["TESTS_FEW_SAMPLES", "TESTS_UNSEEN"]);
+        assert!(told[0].message.starts_with("1 of 2 tests"), "{}", told[0].message);
+        assert!(told[1].message.contains("`forked` with 0.30 s"), "{}", told[1].message);
+        // Who waits takes no processor time.
+        whole.measure = "cpu".to_owned();
+        assert_eq!(of_tests(&found, &runs, &whole).len(), 1);
+        runs[0].timed.remove("forked");
+        whole.measure = "wall".to_owned();
+        assert_eq!(of_tests(&found, &runs, &whole).len(), 1);
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub mod difference;
 pub mod export;
 mod functions;
 pub mod import;
+pub mod marked;
 mod model;
 mod pairing;
 pub mod policy;

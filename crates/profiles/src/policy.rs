@@ -7,6 +7,12 @@
 pub const DELIVERED: f64 = 0.9;
 /// With fewer samples a share of one half is not even known to ± 10 percentage points (normal approximation, 95 %).
 pub const FEW_SAMPLES: u64 = 100;
+/// With fewer samples of a test a share of one half of it is not even known to ± 20 percentage points.
+pub const FEW_SAMPLES_OF_TEST: u64 = 25;
+/// Of tests with less than this share of all samples nobody expects more.
+pub const SMALLEST_TEST: f64 = 0.01;
+/// A test without any sample that took so many periods of a sampler of time as it passes was not seen: by chance alone that is one in e²⁰.
+pub const UNSEEN_PERIODS: f64 = 20.0;
 /// A larger share of missed samples is reported: shares are shown to about a percentage point.
 pub const MISSED: f64 = 0.02;
 /// From this share of missed samples on it is a warning: the order of the largest functions may change.

@@ -145,7 +145,7 @@ fn key(share: &Share) -> (&str, Option<&str>) {
     (share.function.bare(), share.function.file.as_deref())
 }
 
-fn mean(shares: &[f64], confidence: f64) -> (f64, Option<Interval>) {
+pub(crate) fn mean(shares: &[f64], confidence: f64) -> (f64, Option<Interval>) {
     let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
     let interval = t_test::one_sample(shares).and_then(|test| test.interval(confidence));
     let within = |i: Interval| Interval { lower: i.lower.max(0.0), upper: i.upper.min(1.0) };

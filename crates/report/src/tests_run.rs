@@ -4,6 +4,7 @@
 mod icicle;
 pub mod junit;
 pub(crate) mod page;
+pub mod sampled;
 mod waterfall;
 
 use crate::grid::{Cells, GAP, draw_columns, width_of};

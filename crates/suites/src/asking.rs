@@ -22,6 +22,8 @@ pub struct Wanted {
     pub only: Option<Vec<String>>,
     /// Whether causes are counted (log lines, SQL statements).
     pub causes: bool,
+    /// Whether each test runs beneath a frame of its own, for samplers.
+    pub frames: bool,
 }
 
 /// A file that the run finds when it starts.

@@ -128,7 +128,7 @@ pub fn read(directory: &Path) -> Result<Option<Run>, SuiteError> {
 /// When a line in their midst is none of the hooks'.
 pub fn read_bytes(bytes: &[u8], name: &str) -> Result<Option<Run>, SuiteError> {
     let mut gathered = Gathered::default();
-    gathered.file(bytes, Path::new(name))?;
+    gathered.file(bytes, None, Path::new(name))?;
     Ok(gathered.finish())
 }
 
@@ -280,6 +280,7 @@ impl Gathered {
         Test {
             name,
             id: line.id,
+            started: line.started,
             group: line.group,
             file: line.file,
             line: line.line,

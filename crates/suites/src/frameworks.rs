@@ -208,6 +208,9 @@ fn hooked(request: Request, wanted: &Wanted, room: &Path) -> Request {
     if wanted.causes {
         request = request.env("ASSAY_TESTS_CAUSES", "1");
     }
+    if wanted.frames {
+        request = request.env("ASSAY_TESTS_FRAMES", "1");
+    }
     if let Some(only) = &wanted.only {
         let list = room.join("only.txt");
         let names: String = only.iter().map(|name| format!("{name}\n")).collect();

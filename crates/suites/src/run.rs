@@ -27,6 +27,8 @@ pub struct Test {
     pub name: String,
     /// By what it is selected, where that is not its name.
     pub id: Option<String>,
+    /// Its name when it began, where it got another one meanwhile.
+    pub started: Option<String>,
     /// What it stands in, where that isn't in its file alone: a class.
     pub group: Option<String>,
     /// Its file, from the directory in which the suite was started where that is known.

@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 134] = [
+pub const CODES: [&str; 136] = [
     "ALARM_CONFIRMED",
     "ALARM_NOT_CONFIRMED",
     "ALARM_UNCONFIRMED",
@@ -121,7 +121,9 @@ pub const CODES: [&str; 134] = [
     "SUMMARY_ONLY",
     "SUMMARY_TOO_BARE",
     "SWAP",
+    "TESTS_FEW_SAMPLES",
     "TESTS_HOOK",
+    "TESTS_UNSEEN",
     "TEST_FAILED",
     "TEST_HUNG",
     "TIMEOUTS",

@@ -121,7 +121,7 @@ impl Asker {
         let (output, errors) = (kept(&result.output), kept(&result.errors));
         let listed = framework.listed(&answer(&room, &directory, &result, (&output, &errors)));
         let _stays = fs::remove_dir_all(&room);
-        listed.map_err(|error| told(error, &result))
+        listed.map_err(|error| told(error, result.outcome))
     }
 
     /// A room for one run.
@@ -141,9 +141,7 @@ impl Asker {
         padding: u16,
         mut watch: Option<Watch>,
     ) -> Result<(RunResult, Option<Hung>), RunError> {
-        write(request)
-            .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
-        let command = command(request, side)?;
+        let command = prepared(request, side)?;
         let subject = self.runner.add(&command)?;
         let options = RunOptions {
             pad: padding,
@@ -252,7 +250,7 @@ impl Asker {
                 )));
             }
         }
-        let run = read.map_err(|error| told(error, &result))?;
+        let run = read.map_err(|error| told(error, result.outcome))?;
         if !run.unfinished.is_empty() {
             let said = answer.said().map_or(String::new(), |said| format!("; it said: {said}"));
             return Err(RunError::Failed(format!(
@@ -263,14 +261,25 @@ impl Asker {
         }
         if run.tests.is_empty() {
             let none = SuiteError::NoTests { said: answer.said() };
-            return Err(told(none, &result));
+            return Err(told(none, result.outcome));
         }
         let parts = parts::of(&run, answer.began, answer.ended);
         Ok(Ran { run, parts, result, hung: None })
     }
 }
 
-fn directory_of(side: &Side) -> PathBuf {
+/// The command of a request, with all that it finds when it starts.
+///
+/// # Errors
+/// When that can't be written.
+pub(crate) fn prepared(request: &Request, side: &Side) -> Result<Command, RunError> {
+    write(request)
+        .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
+    command(request, side)
+}
+
+/// Where a side runs.
+pub(crate) fn directory_of(side: &Side) -> PathBuf {
     side.directory.clone().unwrap_or_else(|| PathBuf::from("."))
 }
 
@@ -289,13 +298,13 @@ fn answer<'a>(
 }
 
 /// An error of a suite; what has no tests is no failure of theirs, but a slip of whoever typed the command.
-fn told(error: SuiteError, result: &RunResult) -> RunError {
+pub(crate) fn told(error: SuiteError, outcome: Outcome) -> RunError {
     let advice = match error {
         SuiteError::NoTests { .. } => "; see by the command alone whether it finds any",
         SuiteError::NoReport { .. } => "; run it by itself, or name its framework by --framework",
         _ => "",
     };
-    let text = format!("the suite {}: {error}{advice}", result.outcome);
+    let text = format!("the suite {outcome}: {error}{advice}");
     match error {
         SuiteError::NoTests { .. } | SuiteError::TooOld { .. } => RunError::Reading(text),
         _ => RunError::Failed(text),

@@ -2,9 +2,9 @@
 //! shows shares with their intervals; of two programs it samples runs by turns and decides on every function. No arithmetic.
 
 mod comparing;
-mod exporting;
+pub(super) mod exporting;
 mod files;
-mod sampling;
+pub(super) mod sampling;
 
 use crate::args::{ColorWhen, JudgeArgs, seconds};
 use crate::{Ending, seed};
@@ -13,8 +13,10 @@ use assay_measure::sampling::{CallGraph, Clock, Sampler};
 use assay_measure::{Command, interrupt};
 use assay_report::remarks::Remarks;
 use clap::ValueEnum;
+use sampling::Settings;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Arguments of `assay profile`.
 #[derive(clap::Args, Debug)]
@@ -58,10 +60,10 @@ pub(crate) struct Args {
     judge: JudgeArgs,
 }
 
-/// How to sample.
+/// By which sampler.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Sampling")]
-pub(crate) struct HowArgs {
+pub(crate) struct SamplerArgs {
     /// Sampler to use [default: the one that suits the program]
     #[arg(long, value_enum, value_name = "NAME")]
     sampler: Option<SamplerName>,
@@ -75,6 +77,14 @@ pub(crate) struct HowArgs {
     /// timer fires no more often than the kernel ticks]
     #[arg(long, value_enum, value_name = "CLOCK")]
     clock: Option<ClockName>,
+}
+
+/// How to sample.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Sampling")]
+pub(crate) struct HowArgs {
+    #[command(flatten)]
+    by: SamplerArgs,
 
     /// How perf unwinds the stack: frame pointers (fp) are cheap but need code compiled with them;
     /// dwarf is expensive but always works
@@ -181,8 +191,8 @@ enum CallGraphName {
     Dwarf,
 }
 
-impl HowArgs {
-    fn sampler(&self) -> Option<Sampler> {
+impl SamplerArgs {
+    pub(super) fn sampler(&self) -> Option<Sampler> {
         self.sampler.map(|name| match name {
             SamplerName::Stackprof => Sampler::Stackprof,
             SamplerName::Rbspy => Sampler::Rbspy,
@@ -191,11 +201,38 @@ impl HowArgs {
         })
     }
 
-    fn clock(&self) -> Option<Clock> {
+    pub(super) fn clock(&self) -> Option<Clock> {
         self.clock.map(|name| match name {
             ClockName::Cpu => Clock::Cpu,
             ClockName::Wall => Clock::Wall,
         })
+    }
+
+    /// The option that makes no sense where nothing is sampled.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        [
+            ("--sampler", self.sampler.is_some()),
+            ("--rate", self.rate.is_some()),
+            ("--clock", self.clock.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(option, given)| given.then_some(option))
+    }
+
+    pub(super) fn rate(&self) -> Option<f64> {
+        self.rate
+    }
+}
+
+impl HowArgs {
+    fn settings(&self) -> Settings {
+        Settings {
+            clock: self.by.clock(),
+            call_graph: self.call_graph(),
+            duration: self.duration.map(Duration::from_secs_f64),
+            show_output: self.show_output,
+            suite: false,
+        }
     }
 
     fn call_graph(&self) -> CallGraph {
@@ -207,17 +244,14 @@ impl HowArgs {
 
     /// The option that makes no sense where nothing is sampled.
     fn given(&self) -> Option<&'static str> {
-        [
-            ("--sampler", self.sampler.is_some()),
-            ("--rate", self.rate.is_some()),
-            ("--clock", self.clock.is_some()),
+        let others = [
             ("--duration", self.duration.is_some()),
             ("--runs", self.runs.is_some()),
             ("--overhead", self.overhead),
             ("--show-output", self.show_output),
-        ]
-        .into_iter()
-        .find_map(|(option, given)| given.then_some(option))
+        ];
+        let others = others.into_iter().find_map(|(option, given)| given.then_some(option));
+        self.by.given().or(others)
     }
 }
 

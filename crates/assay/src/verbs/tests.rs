@@ -2,6 +2,7 @@
 
 mod log;
 mod options;
+mod profiling;
 mod running;
 mod sharding;
 mod showing;
@@ -25,6 +26,7 @@ Examples:
   assay tests --runs 20 -- pytest               in random orders: which tests fail at times?
   assay tests --rev main --rev . -- go test ./...    is the suite slower than on main?
   assay tests --with postgres --toggle pg.fsync=off --toggle hash-cost=min -- rspec    which settings help?
+  assay tests --profile -- bundle exec rspec    which functions take it, test by test, and the garbage collector?
   assay tests log log/test.log                  which tests write most into it?
   assay tests log --marker '=== RUN +(.*)' -    the same of Go"
 )]
@@ -46,6 +48,7 @@ enum Command {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     match &args.command {
         Some(Command::Log(args)) => log::run(args),
+        None if args.running.profiling.profile => profiling::run(&args.running),
         None => running::run(&args.running),
     }
 }

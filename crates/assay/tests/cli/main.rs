@@ -44,5 +44,6 @@ mod screens;
 mod showing;
 mod simulating;
 mod suites;
+mod test_profiles;
 mod test_suites;
 mod toggling;

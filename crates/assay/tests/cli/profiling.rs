@@ -27,7 +27,7 @@ fn runs(program: &str, arguments: &[&str]) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-fn stackprof_is_here() -> bool {
+pub(crate) fn stackprof_is_here() -> bool {
     let here = runs("ruby", &["-rstackprof", "-e", "exit"]);
     if !here {
         println!("skipped: stackprof is not installed (apt install ruby-stackprof)");
@@ -63,7 +63,7 @@ fn perf_works() -> bool {
 }
 
 /// The directory of py-spy: that of the tests' own Python environment, or wherever it is in PATH.
-fn py_spy() -> Option<PathBuf> {
+pub(crate) fn py_spy() -> Option<PathBuf> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/runtimes/python/bin");
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::iter::once(own)

@@ -225,6 +225,7 @@ impl Ended {
             Some("bench") if has("benchmarks") => "bench-list",
             Some("profile") if has("sides") => "profile-difference",
             Some("bench") => "bench-smoke",
+            Some("tests") if has("outside") => "tests-profile",
             verb => verb.unwrap(),
         };
         let document = assay_report::json::schema::named(name).unwrap();

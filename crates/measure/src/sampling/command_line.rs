@@ -44,6 +44,9 @@ pub(super) fn of(
             if request.clock == Some(Clock::Wall) {
                 command.arg("--idle");
             }
+            if request.follow {
+                command.arg("--subprocesses");
+            }
         }
         Sampler::Rbspy => {
             command.args(["record", "--format", "speedscope", "--silent", "--rate", &rate]);
@@ -51,6 +54,9 @@ pub(super) fn of(
             command.arg("--file").arg(&wrote);
             if request.clock == Some(Clock::Cpu) {
                 command.arg("--on-cpu");
+            }
+            if request.follow {
+                command.arg("--subprocesses");
             }
         }
         _ => {

@@ -2,8 +2,15 @@
 # file for each process. It must change nothing else, and be silent; a program without stackprof runs as it would.
 begin
   require "stackprof"
+  # Where it lies, for programs that this one starts: Bundler hides gems that a project does not name.
+  ENV["ASSAY_PROFILE_PATHS"] ||= $LOADED_FEATURES.grep(%r{/stackprof(/stackprof)?\.(rb|so)\z}) { |path| path[%r{\A(.*?)/stackprof(/stackprof)?\.(rb|so)\z}, 1] }.uniq.join(":")
 rescue LoadError
-  # A Ruby of another version that the program starts: it is not sampled.
+  begin
+    $LOAD_PATH.concat(ENV["ASSAY_PROFILE_PATHS"].to_s.split(":"))
+    require "stackprof"
+  rescue LoadError
+    # A Ruby of another version that the program starts: it is not sampled.
+  end
 end
 
 if defined?(StackProf) && ENV["ASSAY_PROFILE_DIR"]

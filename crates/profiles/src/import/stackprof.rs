@@ -3,9 +3,13 @@
 //! `raw` is a run of groups: a length, so many numbers of frames (the outermost first), how often. Its deltas (microseconds between
 //! samples) show the rate that was delivered: a timer of processor time fires at most as often as the kernel ticks, and says
 //! nothing. A dump without `raw` holds no stacks.
+//!
+//! The collector's samples have no callers. Where a program marks what it runs ([`crate::marked`]), they are those of the mark that was at work
+//! before and after them: groups stand in the order in which they were taken. Where it changed meanwhile, each has a part in proportion to what is known to be its own.
 
 use super::{Problem, line, list, some, text};
 use crate::builder::{Builder, delivered_hz};
+use crate::marked::Mark;
 use crate::model::{Frame, Profile};
 use assay_data::Unit;
 use serde_json::Value;
@@ -79,6 +83,7 @@ fn stacks(
         ))
     };
     let mut at = 0;
+    let mut taken: Vec<(Vec<u32>, u64)> = Vec::new();
     while at < raw.len() {
         let length =
             raw[at].as_u64().and_then(|n| usize::try_from(n).ok()).ok_or_else(|| broken(at))?;
@@ -90,10 +95,61 @@ fn stacks(
             .collect();
         let own = own.ok_or_else(|| broken(at + 1))?;
         let count = raw[end].as_u64().ok_or_else(|| broken(end))?;
-        builder.add(own, Vec::new(), count, count as f64 * weight);
+        taken.push((own, count));
         at = end + 1;
     }
+    let owners = owners(&builder.profile, &taken);
+    // What is known of each mark: its neighbours agree.
+    let mut known: HashMap<Option<u32>, u64> = HashMap::new();
+    for ((_, count), [before, after]) in taken.iter().zip(&owners) {
+        if let Some(mark) = before
+            && before == after
+        {
+            *known.entry(*mark).or_default() += count;
+        }
+    }
+    for ((own, count), [before, after]) in taken.into_iter().zip(owners) {
+        let (before, after) = (before.flatten(), after.flatten());
+        let mut add = |mark: Option<u32>, count: u64| {
+            let frames = mark.into_iter().chain(own.iter().copied()).collect();
+            builder.add(frames, Vec::new(), count, count as f64 * weight);
+        };
+        let of = |mark| known.get(&mark).copied().unwrap_or_default() as f64;
+        let (first, second) = (of(before), of(after));
+        let part = if first + second > 0.0 { first / (first + second) } else { 0.5 };
+        let first = if before == after { 0 } else { (count as f64 * part) as u64 };
+        add(before, first);
+        add(after, count.saturating_sub(first));
+    }
     Ok(())
+}
+
+/// The marks of a group's neighbours before and behind it, which may have none, if the group is the collector's.
+type Owners = [Option<Option<u32>>; 2];
+
+fn owners(profile: &Profile, taken: &[(Vec<u32>, u64)]) -> Vec<Owners> {
+    let of_frames = |has: fn(&Frame) -> bool| profile.frames.iter().map(has).collect::<Vec<bool>>();
+    let (marks, collectors) =
+        (of_frames(|frame| Mark::of(frame).is_some()), of_frames(Frame::is_collector));
+    let mut owners = vec![[None; 2]; taken.len()];
+    if !marks.contains(&true) {
+        return owners;
+    }
+    let is_collection = |own: &[u32]| own.iter().all(|&frame| collectors[frame as usize]);
+    let mark_of = |own: &[u32]| own.iter().rev().copied().find(|&frame| marks[frame as usize]);
+    // Twice the same way: behind what came before, and before what comes behind.
+    for (side, backwards) in [(0, false), (1, true)] {
+        let mut last = None;
+        for step in 0..taken.len() {
+            let index = if backwards { taken.len() - 1 - step } else { step };
+            let own = &taken[index].0;
+            match is_collection(own) {
+                true => owners[index][side] = Some(last),
+                false => last = mark_of(own),
+            }
+        }
+    }
+    owners
 }
 
 #[cfg(test)]
@@ -114,6 +170,44 @@ mod tests {
         assert_eq!((profile.asked_hz, profile.delivered_hz), (Some(1000.0), Some(250.0)));
         assert_eq!((profile.samples(), profile.missed), (12, 1));
         assert!((profile.amount() - 0.048).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_collector_belongs_to_the_marks_around_it() {
+        let of = |raw: Value, marked: bool| {
+            let file = |name: &str| match marked {
+                true => format!("assay-frame:test:{name}"),
+                false => format!("{name}.rb"),
+            };
+            let value = json!({"mode": "wall", "interval": 1000, "samples": 3,
+                "frames": {"1": {"name": "f", "file": file("a")}, "2": {"name": "f", "file": file("b")},
+                    "3": {"name": "work"}, "8": {"name": "(garbage collection)"}, "9": {"name": "(marking)"}},
+                "raw": raw});
+            let profile = parse(&value).unwrap();
+            let told = profile.stacks.iter().map(|stack| {
+                let files = profile.frames_of(stack).map(|frame| {
+                    let file = frame.file.as_deref().unwrap_or(&frame.name);
+                    file.rsplit(':').next().unwrap_or_default().to_owned()
+                });
+                (files.collect::<Vec<_>>().join(" "), stack.samples)
+            });
+            told.collect::<Vec<_>>()
+        };
+        let raw =
+            json!([1, 8, 4, 2, 1, 3, 5, 2, 8, 9, 7, 2, 1, 3, 1, 1, 8, 3, 2, 2, 3, 1, 1, 8, 6]);
+        let mut found = of(raw.clone(), true);
+        found.sort();
+        let wanted = [
+            ("(garbage collection)", 3),
+            // Of that of a some is known, of that of b and of no mark none.
+            ("a (garbage collection)", 4 + 3),
+            ("a (garbage collection) (marking)", 7),
+            ("a work", 6),
+            ("b (garbage collection)", 3),
+            ("b work", 1),
+        ];
+        assert_eq!(found, wanted.map(|(stack, samples)| (stack.to_owned(), samples)));
+        assert_eq!(of(raw, false).len(), 4);
     }
 
     #[test]

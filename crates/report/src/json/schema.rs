@@ -3,7 +3,7 @@
 use super::{
     Bisection, Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Happenings, Listing,
     ProfileDifference, ProfileShares, Repetition, RunContents, RunList, SeriesDescription,
-    SmokeTest, StoreChange, Synthetic, TestLog, Trends, VERSION,
+    SmokeTest, StoreChange, SuiteShares, Synthetic, TestLog, Trends, VERSION,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -34,7 +34,7 @@ fn of<T: JsonSchema>() -> Schema {
 }
 
 /// All documents, in the order of the page.
-const DOCUMENTS: [Document; 19] = [
+const DOCUMENTS: [Document; 20] = [
     Document {
         title: "A result",
         commands: &["run A B", "bench A B", "load A B", "compare A B", "profile 'A' 'B'"],
@@ -144,6 +144,12 @@ const DOCUMENTS: [Document; 19] = [
         commands: &["tests log"],
         names: &["tests-log"],
         schema: of::<TestLog>,
+    },
+    Document {
+        title: "A profile by test",
+        commands: &["tests --profile"],
+        names: &["tests-profile"],
+        schema: of::<SuiteShares>,
     },
     Document {
         title: "Synthetic data",

@@ -52,7 +52,7 @@ pub(super) fn amount(value: f64, unit: &Unit) -> String {
     }
 }
 
-fn headline(report: &ProfileReport<'_>) -> String {
+pub(crate) fn headline(report: &ProfileReport<'_>) -> String {
     let Shares { samples, amount: total, unit, measure, .. } = report.shares;
     let name = &report.profile.name;
     let what = match (unit, measure.as_str()) {
@@ -74,7 +74,7 @@ fn headline(report: &ProfileReport<'_>) -> String {
     format!("'{name}': {what}{each}{samples}")
 }
 
-fn sureness(shares: &Shares) -> String {
+pub(crate) fn sureness(shares: &Shares) -> String {
     let sure = format!("{:.0} % confidence", shares.confidence * 100.0);
     match shares.basis {
         Basis::Samples => format!("in brackets: {sure} interval, if samples are independent"),
@@ -86,7 +86,7 @@ fn sureness(shares: &Shares) -> String {
 }
 
 /// The rate that was asked for beside the one that came, or what is known of them.
-pub(super) fn rates(report: &ProfileReport<'_>) -> String {
+pub(crate) fn rates(report: &ProfileReport<'_>) -> String {
     let profile = report.profile;
     let tool = profile.tool.as_deref().unwrap_or("an unknown tool");
     let rate = |hz: f64| format!("{hz:.0}");
@@ -111,7 +111,7 @@ pub(super) fn rates(report: &ProfileReport<'_>) -> String {
 }
 
 /// The garbage collector's line: its share, or that this sampler does not say.
-pub(super) fn collection(shares: &Shares) -> String {
+pub(crate) fn collection(shares: &Shares) -> String {
     match shares.collection {
         Some((share, interval)) => {
             format!(
@@ -162,11 +162,11 @@ pub(super) fn overhead(found: &Overhead) -> String {
     )
 }
 
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-fn ends(interval: Interval) -> String {
+pub(crate) fn ends(interval: Interval) -> String {
     format!("[{:.1} … {:.1}]", interval.lower * 100.0, interval.upper * 100.0)
 }
 
@@ -176,7 +176,7 @@ pub(crate) fn shown<'a>(report: &ProfileReport<'a>) -> &'a [Share] {
     if report.top == 0 { all } else { &all[..report.top.min(all.len())] }
 }
 
-fn table(page: &mut Page, report: &ProfileReport<'_>) {
+pub(crate) fn table(page: &mut Page, report: &ProfileReport<'_>) {
     let rows = shown(report);
     if rows.is_empty() {
         page.paragraph(2, &[(Tone::Quiet, "no function to show".to_owned())]);

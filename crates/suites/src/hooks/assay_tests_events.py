@@ -64,6 +64,8 @@ class Recorder:
         self.clock = time.perf_counter_ns
         self.loaded = self.clock()
         self.causes = causes
+        # Calls beneath a frame that samplers see; see assay_tests_frames.py.
+        self.framed = None
         self.counts = [0] * 10  # Of assay_tests_causes.py.
         self.gc_time = 0
         self.gc_runs = 0
@@ -466,6 +468,10 @@ def start():
     if not folder.startswith("path:") or within not in ("", str(os.getpid())):
         return None
     recorder = Recorder(folder[len("path:") :], os.environ.get("ASSAY_TESTS_CAUSES") == "1")
+    if os.environ.get("ASSAY_TESTS_FRAMES") == "1":
+        import assay_tests_frames
+
+        recorder.framed = assay_tests_frames.framed
     if recorder.causes:
         import assay_tests_causes
 

@@ -73,6 +73,26 @@ module AssayTests
       end
     RUBY
 
+    # Beneath the methods above, so that what they do is in no test's frame.
+    TEST_FRAME = <<~'RUBY'
+      def run(*)
+        ::AssayTests.framed_test(self) { super }
+      end
+    RUBY
+
+    # Of classes that do something around their tests.
+    CLASS_FRAME = <<~'RUBY'
+      def METHOD(*)
+        ::AssayTests.framed("group", ::AssayTests::OfMinitest.group(self)) { super }
+      end
+    RUBY
+
+    RUN_FRAME = <<~'RUBY'
+      def METHOD(*)
+        ::AssayTests.framed("run", nil) { super }
+      end
+    RUBY
+
     # Suites have methods of that name.
     METHOD = Kernel.instance_method(:method)
 
@@ -83,9 +103,10 @@ module AssayTests
 
     class << self
       def install
+        suites = %i[__run run_all_suites].find { |name| ::Minitest.respond_to?(name, true) }
+        plant_frames(suites) if FRAMES
         AssayTests.plant(::Minitest::Test, RUN, @folder)
         AssayTests.plant(::Minitest.singleton_class, START, @folder)
-        suites = %i[__run run_all_suites].find { |name| ::Minitest.respond_to?(name, true) }
         AssayTests.plant(::Minitest.singleton_class, SUITES.sub("METHOD", suites.to_s), @folder)
         @class_run = ::Minitest::Runnable.respond_to?(:run_suite) ? :run_suite : :run
       end
@@ -186,12 +207,21 @@ module AssayTests
 
       private
 
+      def plant_frames(suites)
+        AssayTests.frames_in(@folder)
+        AssayTests.plant(::Minitest::Test, TEST_FRAME, @folder)
+        AssayTests.plant(::Minitest.singleton_class, RUN_FRAME.sub("METHOD", suites.to_s), @folder)
+      end
+
       def hook_classes
         @classes_hooked = true
         source = CLASS_RUN.sub("METHOD", @class_run.to_s)
         planted = AssayTests.plant(::Minitest::Runnable.singleton_class, source, @folder)
         @own_run = ::Minitest::Runnable.runnables.reject { |klass| klass.method(@class_run).owner.equal?(planted) }
-        @own_run.each { |klass| klass.singleton_class.prepend(planted) }
+        @own_run.each do |klass|
+          AssayTests.plant(klass.singleton_class, CLASS_FRAME.sub("METHOD", @class_run.to_s), @folder) if FRAMES
+          klass.singleton_class.prepend(planted)
+        end
         # Where libraries have their hooks of classes.
         @own_run |= ::Minitest::Runnable.runnables.reject { |klass| klass.method(:with_info_handler).owner == ::Minitest::Runnable.singleton_class }
       end

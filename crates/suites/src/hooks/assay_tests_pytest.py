@@ -38,6 +38,10 @@ def pytest_configure(config):
         config.option.xmlpath = None
     hooks = Hooks(_STARTED)
     config.pluginmanager.register(hooks, "assay_tests")
+    if _STARTED.framed is not None:
+        import assay_tests_frames
+
+        _STARTED.guarded(assay_tests_frames.frame_pytest, hooks, config)
     _STARTED.guarded(_watch_finishing, _STARTED, hooks.fixtures)
 
 

@@ -37,6 +37,8 @@ module AssayTests
   # From Ruby 3.1 on every fork passes one method; before, processes are told apart by their number.
   FORKS_ARE_SEEN = Process.respond_to?(:_fork)
   CAUSES = ENV["ASSAY_TESTS_CAUSES"] == "1"
+  # Whether samplers shall see what runs; see assay_tests_frames.rb.
+  FRAMES = ENV["ASSAY_TESTS_FRAMES"] == "1"
   # What the test's process did so far; see assay_tests_causes.rb.
   COUNTS = Array.new(10, 0) # rubocop:disable Style/MutableConstant
   LOG_LINES, SQL, SQL_TIME, REDIS, REDIS_TIME, SLEEPS, SLEEP_TIME, HTTP, HTTP_TIME, PROCESSES = *0..9
@@ -467,3 +469,4 @@ if AssayTests::FORKS_ARE_SEEN
   )
 end
 load("#{AssayTests::HERE}/assay_tests_causes.rb") if AssayTests::CAUSES
+load("#{AssayTests::HERE}/assay_tests_frames.rb") if AssayTests::FRAMES

@@ -80,6 +80,37 @@ module AssayTests
       end
     RUBY
 
+    # Beneath the methods above, so that what they do is in no frame.
+    RUN_FRAME = <<~'RUBY'
+      def run_specs(*)
+        ::AssayTests.framed("run", nil) { super }
+      end
+    RUBY
+
+    CONFIGURATION_FRAME = <<~'RUBY'
+      private
+
+      def run_suite_hooks(description, *)
+        ::AssayTests.framed(description.include?("before") ? "suite_setup" : "suite_teardown", nil) { super }
+      end
+    RUBY
+
+    GROUP_FRAME = <<~'RUBY'
+      def run_before_context_hooks(*)
+        ::AssayTests.framed(*::AssayTests::OfRspec.group_frame("group_setup", self)) { super }
+      end
+
+      def run_after_context_hooks(*)
+        ::AssayTests.framed(*::AssayTests::OfRspec.group_frame("group_teardown", self)) { super }
+      end
+    RUBY
+
+    TEST_FRAME = <<~'RUBY'
+      def run(*)
+        ::AssayTests.framed_test(self) { super }
+      end
+    RUBY
+
     # Of groups while only some examples run, in this order.
     CHOSEN = <<~'RUBY'
       def filtered_examples
@@ -126,8 +157,9 @@ module AssayTests
 
     class << self
       def install
-        AssayTests.plant(::RSpec::Core::Runner, RUNNER, @folder)
         with_suite_hooks = ::RSpec::Core::Configuration.private_method_defined?(:run_suite_hooks)
+        plant_frames(with_suite_hooks) if FRAMES
+        AssayTests.plant(::RSpec::Core::Runner, RUNNER, @folder)
         AssayTests.plant(::RSpec::Core::Configuration, CONFIGURATION, @folder) if with_suite_hooks
         AssayTests.plant(::RSpec::Core::ExampleGroup.singleton_class, GROUP, @folder)
         AssayTests.plant(::RSpec::Core::Example, EXAMPLE, @folder)
@@ -173,6 +205,11 @@ module AssayTests
         end
       end
 
+      # Kind and name of the frame.
+      def group_frame(kind, klass)
+        klass.singleton_class? ? [nil, nil] : [kind, klass.metadata[:full_description]]
+      end
+
       # While the examples of this chunk run.
       def choose(chunk)
         @chunk = chunk
@@ -194,6 +231,14 @@ module AssayTests
       end
 
       private
+
+      def plant_frames(with_suite_hooks)
+        AssayTests.frames_in(@folder)
+        AssayTests.plant(::RSpec::Core::Runner, RUN_FRAME, @folder)
+        AssayTests.plant(::RSpec::Core::Configuration, CONFIGURATION_FRAME, @folder) if with_suite_hooks
+        AssayTests.plant(::RSpec::Core::ExampleGroup.singleton_class, GROUP_FRAME, @folder)
+        AssayTests.plant(::RSpec::Core::Example, TEST_FRAME, @folder)
+      end
 
       def group(example)
         example.example_group.metadata[:full_description]

@@ -71,12 +71,38 @@ module AssayTests
       end
     RUBY
 
+    # Beneath the methods above, so that what they do is in no frame.
+    TEST_FRAME = <<~'RUBY'
+      def run(result, *others, **options, &block)
+        ::AssayTests.framed_test(self) { super }
+      end
+    RUBY
+
+    SUITE_FRAME = <<~'RUBY'
+      private
+
+      def run_startup(*)
+        ::AssayTests.framed(*::AssayTests::OfTestUnit.group_frame("group_setup", self)) { super }
+      end
+
+      def run_shutdown(*)
+        ::AssayTests.framed(*::AssayTests::OfTestUnit.group_frame("group_teardown", self)) { super }
+      end
+    RUBY
+
+    RUN_FRAME = <<~'RUBY'
+      def run(*)
+        ::AssayTests.framed("run", nil) { super }
+      end
+    RUBY
+
     METHOD = Kernel.instance_method(:method)
 
     @folder = File.dirname(::Test::Unit::TestCase.instance_method(:run).source_location[0])
 
     class << self
       def install
+        plant_frames if FRAMES
         # What takes nothing is called with nothing, which costs less.
         takes_nothing = ::Test::Unit::TestCase.instance_method(:run_test).arity.zero?
         AssayTests.plant(::Test::Unit::TestCase, takes_nothing ? TEST.gsub("(...)", "") : TEST, @folder)
@@ -136,7 +162,20 @@ module AssayTests
         end
       end
 
+      # Kind and name of the frame.
+      def group_frame(kind, suite)
+        klass = suite.test_case if suite.respond_to?(:test_case)
+        klass ? [kind, klass.name || klass.to_s] : [nil, nil]
+      end
+
       private
+
+      def plant_frames
+        AssayTests.frames_in(@folder)
+        AssayTests.plant(::Test::Unit::TestCase, TEST_FRAME, @folder)
+        AssayTests.plant(::Test::Unit::TestSuite, SUITE_FRAME, @folder)
+        AssayTests.plant(::Test::Unit::UI::TestRunnerMediator, RUN_FRAME, @folder)
+      end
 
       def name(test)
         "#{test.class.name || test.class}: #{test.local_name}"

@@ -65,6 +65,8 @@ class Hooks:
                 elif getattr(runner, "test", None) is not None:
                     runner.test = self.recorder.guarded(self.arrange, runner.test) or runner.test
             try:
+                if outermost:
+                    return self.framed("run", None, original, runner, *args, **kwargs)
                 return original(runner, *args, **kwargs)
             finally:
                 if outermost:
@@ -72,6 +74,11 @@ class Hooks:
                     self.recorder.flush()
 
         setattr(owner, name, run)
+
+    def framed(self, kind, name, original, *args, **kwargs):
+        """Calls it, beneath a frame where samplers shall see what runs."""
+        framed = self.recorder.framed
+        return original(*args, **kwargs) if framed is None else framed(kind, name, lambda: original(*args, **kwargs))
 
     def begin_run(self):
         self.recorder.run_begins("unittest", "%d.%d.%d" % sys.version_info[:3])
@@ -113,7 +120,7 @@ class Hooks:
             if running is None:
                 return original(test, result)
             try:
-                return original(test, result)
+                return self.framed("test", running.name, original, test, result)
             finally:
                 try:
                     end(test, running, result)
@@ -194,7 +201,7 @@ class Hooks:
             announce = _own(found, method)
             span = self.recorder.guarded(self.recorder.begin_span, kind, _class(found), method, None, announce)
             try:
-                return original(suite, test, result)
+                return self.framed(kind, _class(found), original, suite, test, result)
             finally:
                 self.recorder.guarded(self.recorder.end_span, span)
 
@@ -210,7 +217,7 @@ class Hooks:
             begin = self.recorder.begin_span
             span = self.recorder.guarded(begin, "group_teardown", module.__name__, "tearDownModule")
             try:
-                return original(suite, result)
+                return self.framed("group_teardown", module.__name__, original, suite, result)
             finally:
                 self.recorder.guarded(self.recorder.end_span, span)
 

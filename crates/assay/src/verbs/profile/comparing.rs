@@ -55,7 +55,8 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
         );
     }
     let runs = args.how.runs.unwrap_or(BLOCKS);
-    let plan = plan_of(args, runs, args.judge.primary.as_deref().unwrap_or("self"));
+    let plan =
+        plan_of(args.how.seed, &args.judge, runs, args.judge.primary.as_deref().unwrap_or("self"));
     if let Some(told) = too_few(runs, plan.confidence).filter(|_| !args.show.quiet) {
         output::say(&told);
     }
@@ -70,7 +71,7 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
         runs: Vec::new(),
         endings: Vec::new(),
     };
-    let session = take(args, both, &plan)?;
+    let session = take(args.show.quiet, both, &plan)?;
     if session.samples.complete_blocks(0).is_empty() {
         output::say("interrupted before both had been sampled once: there is nothing to compare");
         return Ok(Ending::Interrupted);
@@ -159,7 +160,7 @@ fn only_named(suite: &Analysis, text: &str) -> Analysis {
 
 /// Two commands that are sampled. The total of a run is what is measured; the functions in it are known only afterwards.
 struct Both<'a> {
-    samplers: [Sampling<'a>; 2],
+    samplers: [Sampling; 2],
     commands: [&'a Command; 2],
     names: &'a [String; 2],
     metrics: Vec<Metric>,

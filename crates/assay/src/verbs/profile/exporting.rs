@@ -49,9 +49,14 @@ pub(super) fn is_of_result(path: &Path) -> bool {
 
 /// Checks before anything is measured that every file can be written, in a form that is known, and takes the place of no input.
 pub(super) fn check(show: &ProfileShowArgs, inputs: &[PathBuf]) -> anyhow::Result<()> {
-    let wanted: Vec<_> = show.export.iter().map(|path| ("--export", path.as_path())).collect();
+    check_files(&show.export, inputs)
+}
+
+/// The same of files by their names.
+pub(crate) fn check_files(files: &[PathBuf], inputs: &[PathBuf]) -> anyhow::Result<()> {
+    let wanted: Vec<_> = files.iter().map(|path| ("--export", path.as_path())).collect();
     outputs::check(inputs, &wanted)?;
-    for path in &show.export {
+    for path in files {
         if form_of(path).is_none() && !is_of_result(path) {
             let endings: Vec<&str> = ENDINGS.iter().map(|(ending, _)| *ending).collect();
             bail!(
@@ -67,8 +72,8 @@ pub(super) fn check(show: &ProfileShowArgs, inputs: &[PathBuf]) -> anyhow::Resul
 }
 
 /// Checks that all files are of a single profile.
-pub(super) fn check_single(show: &ProfileShowArgs) -> anyhow::Result<()> {
-    match show.export.iter().find(|path| form_of(path).is_none()) {
+pub(crate) fn check_single(files: &[PathBuf]) -> anyhow::Result<()> {
+    match files.iter().find(|path| form_of(path).is_none()) {
         Some(path) => bail!(
             "--export {}: that is a form for the result of two commands; a profile is written as .svg, .html, .txt, .pb.gz, .speedscope.json, .firefox.json or .collapsed (and --json prints its numbers)",
             path.display()
@@ -105,22 +110,32 @@ pub(super) fn pictures(
 /// Shows a profile and writes it.
 pub(super) fn present(report: &ProfileReport<'_>, show: &ProfileShowArgs) -> anyhow::Result<()> {
     // A file that can't be written must not cost the screen.
+    let written = write(report, &show.export, show.quiet);
+    if show.json {
+        output::print(&json::text(&json::ProfileShares::of(report))?)?;
+    } else {
+        output::print(&screen::render(report, show.remarks(), &present::screen(show.color)))?;
+    }
+    written
+}
+
+/// Writes a profile to all files; the first that can't be written is told when the others are.
+pub(crate) fn write(
+    report: &ProfileReport<'_>,
+    files: &[PathBuf],
+    quiet: bool,
+) -> anyhow::Result<()> {
     let mut written = Vec::new();
-    for path in &show.export {
+    for path in files {
         let bytes = bytes(report, path).with_context(|| format!("--export {}", path.display()));
         let done = bytes.and_then(|bytes| {
             whole_file::replace(path, &bytes)
                 .with_context(|| format!("--export {}", path.display()))
         });
-        if done.is_ok() && !show.quiet {
+        if done.is_ok() && !quiet {
             output::say(&format!("written: {}", path.display()));
         }
         written.push(done);
-    }
-    if show.json {
-        output::print(&json::text(&json::ProfileShares::of(report))?)?;
-    } else {
-        output::print(&screen::render(report, show.remarks(), &present::screen(show.color)))?;
     }
     written.into_iter().collect()
 }

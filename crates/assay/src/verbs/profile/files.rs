@@ -19,7 +19,7 @@ pub(super) const CONFIDENCE: f64 = 0.95;
 
 /// Shows a profile, and writes it in other formats.
 pub(super) fn one(args: &Args, file: &Path) -> anyhow::Result<Ending> {
-    exporting::check_single(&args.show)?;
+    exporting::check_single(&args.show.export)?;
     let mut profile = read(file)?;
     if args.show.lines {
         by_line(std::slice::from_mut(&mut profile))?;

@@ -1,8 +1,9 @@
 //! Samples one program, or a process that runs: finds the sampler, takes the runs, reads what it wrote, shows it.
 
 use super::files::{CONFIDENCE, by_line};
-use super::{Args, exporting};
+use super::{Args, SamplerArgs, exporting};
 use crate::advice::{Dialect, spell};
+use crate::args::JudgeArgs;
 use crate::planning::{self, When};
 use crate::{Ending, output};
 use anyhow::{Context, bail};
@@ -11,13 +12,13 @@ use assay_data::source::{Layout, Measured as Gave, Obstacle, Source, Turn};
 use assay_data::{Action, Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Unit};
 use assay_experiment::{Limits, Session};
 use assay_measure::sampling::{
-    self, Ended, Language, Place, Request, SamplingError, Target, find, language_of_process,
-    language_of_program,
+    self, CallGraph, Ended, Language, Place, Request, SamplingError, Target, find,
+    language_of_process, language_of_program,
 };
 use assay_measure::{Command, interrupt};
 use assay_profiles::import::ImportError;
 use assay_profiles::shares::Shares;
-use assay_profiles::{Counted, Profile, checks, import};
+use assay_profiles::{Counted, Profile, checks, import, marked};
 use assay_report::profile::{Measured, Overhead, ProfileReport};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -26,29 +27,41 @@ use std::time::{Duration, Instant};
 const FEWEST_PAIRS: u32 = 6;
 
 /// One sampled run.
-pub(super) struct Taken {
+pub(crate) struct Taken {
     pub profile: Profile,
     pub ended: Ended,
 }
 
+/// How programs are sampled, whichever sampler does it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub clock: Option<sampling::Clock>,
+    pub call_graph: CallGraph,
+    pub duration: Option<Duration>,
+    pub show_output: bool,
+    /// Whether it is a suite whose processes mark what they run: those that the program starts are sampled, too, and only those that have marks count.
+    pub suite: bool,
+}
+
 /// Samples programs, with the same settings.
-pub(super) struct Sampling<'a> {
-    args: &'a Args,
+pub(crate) struct Sampling {
+    settings: Settings,
     pub place: Place,
     pub rate: f64,
 }
 
-impl<'a> Sampling<'a> {
+impl Sampling {
     /// The sampler for a command.
-    pub fn of_command(args: &'a Args, command: &Command) -> anyhow::Result<Self> {
+    pub fn of_command(args: &Args, command: &Command) -> anyhow::Result<Self> {
         let (language, interpreter) = language_of_program(command)?;
-        let place = find(language, args.how.sampler(), Some(&interpreter))?;
-        Ok(Self::of(args, place))
+        let place = find(language, args.how.by.sampler(), Some(&interpreter))?;
+        Ok(Self::of(&args.how.by, args.how.settings(), place))
     }
 
-    fn of(args: &'a Args, place: Place) -> Self {
-        let rate = args.how.rate.unwrap_or_else(|| place.sampler.usual_rate());
-        Self { args, place, rate }
+    /// A sampler that was found.
+    pub fn of(by: &SamplerArgs, settings: Settings, place: Place) -> Self {
+        let rate = by.rate().unwrap_or_else(|| place.sampler.usual_rate());
+        Self { settings, place, rate }
     }
 
     /// Samples one run; `name` is what it is called.
@@ -70,6 +83,9 @@ impl<'a> Sampling<'a> {
                 Err(error) => empty = Some(error),
             }
         }
+        if self.settings.suite {
+            profiles = marked::kept(profiles);
+        }
         let Some(mut profile) = Profile::merged(&profiles) else {
             return Err(match empty {
                 Some(ImportError::Empty { .. }) | None => {
@@ -83,7 +99,7 @@ impl<'a> Sampling<'a> {
         profile.seconds = Some(sampled.ended.wall_seconds);
         if self.place.sampler != sampling::Sampler::Stackprof && profile.measure == "wall" {
             // Unless asked otherwise py-spy leaves out threads that wait, and rbspy does not.
-            let all = match self.args.how.clock() {
+            let all = match self.settings.clock {
                 Some(clock) => clock == sampling::Clock::Wall,
                 None => self.place.sampler == sampling::Sampler::Rbspy,
             };
@@ -110,7 +126,7 @@ impl<'a> Sampling<'a> {
     }
 
     /// Whether the sampler can only guess which threads run.
-    fn looks_from_outside(&self, profile: &Profile) -> bool {
+    pub fn looks_from_outside(&self, profile: &Profile) -> bool {
         matches!(self.place.sampler, sampling::Sampler::PySpy | sampling::Sampler::Rbspy)
             && profile.measure == "cpu"
     }
@@ -129,40 +145,34 @@ impl<'a> Sampling<'a> {
     }
 
     fn request<'b>(&self, directory: &'b std::path::Path) -> Request<'b> {
-        let how = &self.args.how;
-        Request {
-            rate: self.rate,
-            clock: how.clock(),
-            call_graph: how.call_graph(),
-            duration: how.duration.map(Duration::from_secs_f64),
-            directory,
-            show_output: how.show_output,
-        }
+        let Settings { clock, call_graph, duration, show_output, suite } = self.settings;
+        let rate = self.rate;
+        Request { rate, clock, call_graph, duration, directory, follow: suite, show_output }
     }
 }
 
 /// The command as people know it.
-pub(super) fn name_of(command: &Command) -> String {
+pub(crate) fn name_of(command: &Command) -> String {
     let words: Vec<_> = command.argv.iter().map(|word| word.to_string_lossy()).collect();
     words.join(" ")
 }
 
 /// Samples a process that runs.
 pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
-    exporting::check_single(&args.show)?;
+    exporting::check_single(&args.show.export)?;
     if args.how.overhead || args.how.runs.is_some() {
         bail!(
             "--overhead and --runs start a program several times, and process {process} runs already"
         );
     }
-    let language = match args.how.sampler() {
+    let language = match args.how.by.sampler() {
         Some(sampling::Sampler::Stackprof) => return Err(SamplingError::NotFromOutside.into()),
         // perf asks the kernel, which may let it look where /proc does not.
         Some(sampling::Sampler::Perf) => Language::Native,
         _ => language_of_process(process)?,
     };
-    let place = find(language, args.how.sampler(), None)?;
-    let source = Sampling::of(args, place);
+    let place = find(language, args.how.by.sampler(), None)?;
+    let source = Sampling::of(&args.how.by, args.how.settings(), place);
     if !args.show.quiet {
         let until = match args.how.duration {
             Some(_) => "",
@@ -181,7 +191,7 @@ pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
 
 /// Samples a command, once or several times.
 pub(super) fn command(args: &Args, command: &Command) -> anyhow::Result<Ending> {
-    exporting::check_single(&args.show)?;
+    exporting::check_single(&args.show.export)?;
     let source = Sampling::of_command(args, command)?;
     let name = name_of(command);
     let arms = |arms| Arms {
@@ -195,8 +205,8 @@ pub(super) fn command(args: &Args, command: &Command) -> anyhow::Result<Ending> 
     let (taken, cost) = if args.how.overhead {
         with_and_without(args, arms(&ARMS))?
     } else {
-        let plan = plan_of(args, args.how.runs.unwrap_or(1), "wall");
-        (take(args, arms(&[Arm::With]), &plan)?.source.taken, None)
+        let plan = plan_of(args.how.seed, &args.judge, args.how.runs.unwrap_or(1), "wall");
+        (take(args.show.quiet, arms(&[Arm::With]), &plan)?.source.taken, None)
     };
     let (language, _) = language_of_program(command)?;
     let findings = findings(args, &source, language, &taken);
@@ -219,12 +229,7 @@ pub(super) fn ending(args: &Args, endings: &[Ended]) -> Ending {
 }
 
 /// What the runs themselves have to say, beyond their profiles.
-fn findings(
-    args: &Args,
-    source: &Sampling<'_>,
-    language: Language,
-    taken: &[Taken],
-) -> Vec<Finding> {
+fn findings(args: &Args, source: &Sampling, language: Language, taken: &[Taken]) -> Vec<Finding> {
     let mut found = Vec::new();
     if taken.iter().any(|own| own.ended.interrupted) {
         found.push(assay_analysis::checks::interrupted("this is what was sampled until then"));
@@ -241,14 +246,20 @@ fn findings(
     }
     let beyond = taken.iter().filter(|own| source.looks_from_outside(&own.profile));
     found.extend(beyond.filter_map(|own| own.profile.beyond_cpu(own.ended.cpu_seconds)).next());
-    if language == Language::Ruby && source.place.sampler != sampling::Sampler::Stackprof {
-        let told = format!("{} does not see garbage collection", source.place.sampler.name());
-        found.push(Finding::new("NO_COLLECTION", Severity::Note, told).advise(Action::run(
+    found.extend(no_collection(source, language));
+    found
+}
+
+/// That of a Ruby program a sampler was taken that does not see the collector.
+pub(crate) fn no_collection(source: &Sampling, language: Language) -> Option<Finding> {
+    let sampler = source.place.sampler;
+    (language == Language::Ruby && sampler != sampling::Sampler::Stackprof).then(|| {
+        let told = format!("{} does not see garbage collection", sampler.name());
+        Finding::new("NO_COLLECTION", Severity::Note, told).advise(Action::run(
             "take stackprof, which does (Debian: ruby-stackprof)",
             "gem install stackprof",
-        )));
-    }
-    found
+        ))
+    })
 }
 
 /// What a run may be while it is measured what sampling costs.
@@ -268,8 +279,10 @@ const IDLE_RATE: f64 = 1.0;
 /// tells: one that looks once a second learns of the program's end so late.
 fn with_and_without(args: &Args, arms: Arms<'_>) -> anyhow::Result<(Vec<Taken>, Option<Overhead>)> {
     let blocks = args.how.runs.unwrap_or(FEWEST_PAIRS).max(FEWEST_PAIRS);
-    let plan = Plan { secondary: Vec::new(), ..plan_of(args, blocks, "wall") };
-    let Session { source: Arms { taken, .. }, samples: costs, .. } = take(args, arms, &plan)?;
+    let plan =
+        Plan { secondary: Vec::new(), ..plan_of(args.how.seed, &args.judge, blocks, "wall") };
+    let Session { source: Arms { taken, .. }, samples: costs, .. } =
+        take(args.show.quiet, arms, &plan)?;
     if costs.is_empty() || taken.is_empty() {
         bail!("it was interrupted before there was anything to show");
     }
@@ -328,7 +341,7 @@ fn compared(plan: &Plan, costs: &Samples, pair: [Arm; 2]) -> Option<assay_analys
 
 /// One program, run in each of some ways.
 struct Arms<'a> {
-    source: &'a Sampling<'a>,
+    source: &'a Sampling,
     command: &'a Command,
     name: &'a str,
     arms: &'a [Arm],
@@ -367,8 +380,8 @@ impl Source for Arms<'_> {
 }
 
 /// Measures a source by this plan, until Ctrl-C, and says between its blocks how far it is.
-pub(super) fn take<'a, S: Source<Error = anyhow::Error>>(
-    args: &Args,
+pub(crate) fn take<'a, S: Source<Error = anyhow::Error>>(
+    quiet: bool,
     source: S,
     plan: &Plan,
 ) -> anyhow::Result<Session<'a, S>> {
@@ -376,7 +389,7 @@ pub(super) fn take<'a, S: Source<Error = anyhow::Error>>(
     let session = Session::unrecorded(source, move || began.elapsed().as_secs_f64());
     let mut session = session.interrupted_by(|| interrupt::count() > 0);
     session.begin(plan, 0, Limits::default());
-    let seen = !args.show.quiet && std::io::stderr().is_terminal();
+    let seen = !quiet && std::io::stderr().is_terminal();
     let told = match plan.stop {
         StopRule::Fixed { blocks } if seen && blocks > 1 => Some(blocks),
         _ => None,
@@ -392,9 +405,9 @@ pub(super) fn take<'a, S: Source<Error = anyhow::Error>>(
 }
 
 /// A plan of exactly so many blocks, with what was asked for.
-pub(super) fn plan_of(args: &Args, blocks: u32, primary: &str) -> Plan {
-    let when = When { runs: Some(blocks), time: None, seed: args.how.seed };
-    planning::plan(when, &args.judge, primary, blocks)
+pub(crate) fn plan_of(seed: Option<u64>, judge: &JudgeArgs, blocks: u32, primary: &str) -> Plan {
+    let when = When { runs: Some(blocks), time: None, seed };
+    planning::plan(when, judge, primary, blocks)
 }
 
 fn show(

@@ -5,6 +5,7 @@ use crate::resume::RecordArgs;
 use crate::seed;
 use crate::toggles::ToggleArgs;
 use crate::verbs::compare::suite::SuiteArgs;
+use crate::verbs::profile::SamplerArgs;
 use assay_suites::shard::Shard;
 use clap::ValueEnum;
 use std::ffi::OsString;
@@ -34,6 +35,9 @@ pub(crate) struct SuiteRunArgs {
 
     #[command(flatten)]
     pub suite: SuiteArgs,
+
+    #[command(flatten)]
+    pub profiling: ProfilingArgs,
 
     #[command(flatten)]
     pub look: LookArgs,
@@ -145,6 +149,38 @@ pub(crate) struct WhenArgs {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
     pub seed: Option<u64>,
 }
+
+/// Where the time goes within tests.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Sampling")]
+pub(crate) struct ProfilingArgs {
+    /// Sample the suite and attribute every sample to its test: the functions that take its time,
+    /// and the garbage collector's share (rspec, minitest, test-unit, pytest, unittest)
+    ///
+    /// What `assay profile` is for a program this is for its tests. The samplers are installed separately: stackprof for Ruby, py-spy for Python. With
+    /// --runs intervals are those of the differences between runs. Threads that a test starts can't be told from one another: what they do counts as outside
+    /// of tests.
+    #[arg(long, conflicts_with_all = NOT_SAMPLED)]
+    pub profile: bool,
+
+    #[command(flatten)]
+    pub by: SamplerArgs,
+
+    /// Number of functions to show of all tests together; 0 shows all
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "profile")]
+    pub top: usize,
+
+    /// Write the profile to a file, its outermost frames the tests: .html (searchable, zoomable
+    /// flame graph), .svg, .speedscope.json, .pb.gz, .firefox.json, .collapsed, .txt
+    #[arg(long, short = 'o', value_name = "FILE", requires = "profile")]
+    pub output: Vec<PathBuf>,
+}
+
+/// What makes no sense where a suite is sampled and nothing is compared or recorded.
+const NOT_SAMPLED: [&str; 14] = [
+    "rev", "toggle", "causes", "time", "warmup", "resume", "save", "keep", "junit", "report",
+    "plots", "fail_if", "flaky", "shard",
+];
 
 /// What is shown.
 #[derive(clap::Args, Debug)]

@@ -35,6 +35,9 @@ const SHOWN: [&str; 4] = ["cpu", "max_rss", "boot", "loading"];
 
 /// Runs, records, decides, shows.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    if let Some(option) = args.profiling.by.given() {
+        bail!("{option} is about sampling: it needs --profile");
+    }
     recorded::run(&args.record, || measure(args, None), |path| resumed(args, path))
 }
 
@@ -48,12 +51,17 @@ fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     measure(&first, Some(&recorded))
 }
 
-fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
-    let call = Call::new(&args.command, Path::new("."));
-    let framework = match &args.ask.framework {
+/// The framework that the command runs, or that is named.
+pub(super) fn framework_of(args: &Args) -> anyhow::Result<Box<dyn Framework>> {
+    Ok(match &args.ask.framework {
         Some(name) => frameworks::by_name(name)?,
-        None => frameworks::by_call(&call),
-    };
+        None => frameworks::by_call(&Call::new(&args.command, Path::new("."))),
+    })
+}
+
+fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
+    let framework = framework_of(args)?;
+    let call = Call::new(&args.command, Path::new("."));
     if args.when.test_timeout.is_some() && framework.watch(&call, Path::new("")).is_none() {
         bail!(
             "--test-timeout: what {} runs is not known before it is through; it is of rspec, minitest, test-unit, pytest, unittest, go test, cargo test and node --test. --timeout ends the whole suite",
@@ -166,13 +174,13 @@ fn several(plan: &Plan) -> bool {
 }
 
 /// The sides, with the revisions or the settings and servers that they are made of.
-struct Sides {
-    sides: Vec<Side>,
-    prepared: Option<Prepared>,
-    toggled: Option<Rc<RefCell<Toggled>>>,
+pub(super) struct Sides {
+    pub sides: Vec<Side>,
+    pub prepared: Option<Prepared>,
+    pub toggled: Option<Rc<RefCell<Toggled>>>,
 }
 
-fn sides(args: &Args, framework: &dyn Framework) -> anyhow::Result<Sides> {
+pub(super) fn sides(args: &Args, framework: &dyn Framework) -> anyhow::Result<Sides> {
     let variable = |text: &String| -> anyhow::Result<(String, String)> {
         let (name, value) = text
             .split_once('=')
@@ -265,7 +273,7 @@ fn plan(args: &Args, sides: usize, recorded: Option<&Samples>) -> anyhow::Result
 }
 
 /// Whether tests run in random orders.
-fn order(args: &Args, framework: &dyn Framework, sides: usize) -> anyhow::Result<bool> {
+pub(super) fn order(args: &Args, framework: &dyn Framework, sides: usize) -> anyhow::Result<bool> {
     let can = framework.orders() != Orders::No;
     match args.ask.order {
         Some(OrderOf::Random) if !can => bail!(
