@@ -105,7 +105,6 @@ fn of(verb: &str) -> Option<&'static [&'static str]> {
             "causes",
             "profile",
             "rev",
-            "build",
             "toggle",
             "with",
             "runs",

@@ -154,13 +154,12 @@ pub(crate) struct WhenArgs {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Sampling")]
 pub(crate) struct ProfilingArgs {
-    /// Sample the suite and attribute every sample to its test: the functions that take its time,
-    /// and the garbage collector's share (rspec, minitest, test-unit, pytest, unittest)
+    /// Sample the suite and attribute each sample to its test (Ruby, Python)
     ///
     /// What `assay profile` is for a program this is for its tests. The samplers are installed separately: stackprof for Ruby, py-spy for Python. With
     /// --runs intervals are those of the differences between runs. Threads that a test starts can't be told from one another: what they do counts as outside
     /// of tests.
-    #[arg(long, conflicts_with_all = NOT_SAMPLED)]
+    #[arg(long, help_heading = "Tests", conflicts_with_all = NOT_SAMPLED)]
     pub profile: bool,
 
     #[command(flatten)]
