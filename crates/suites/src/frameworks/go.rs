@@ -135,3 +135,17 @@ fn tests(names: &[String]) -> Vec<String> {
     functions.dedup();
     functions
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn go_prints_no_more_than_its_events() {
+        let words = "go test -v ./... -args -v".split(' ').map(OsString::from).collect::<Vec<_>>();
+        let call = Call::new(&words, Path::new("/nonexistent"));
+        let request = GoTest.ask(&call, &Wanted::default(), Path::new("/r")).unwrap();
+        let asked = "go test -json -count=1 ./... -args -v".split(' ').map(OsString::from);
+        assert_eq!(request.argv, asked.collect::<Vec<_>>());
+    }
+}

@@ -177,7 +177,7 @@ mod tests {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             let call = Call::new(&words, room.path());
             assert!(Unittest.knows(&call), "{line}");
-            let request = Unittest.ask(&call, &Wanted::default(), Path::new("/r")).unwrap();
+            let request = Unittest.ask(&call, &Wanted::default(), Path::new("/r/1")).unwrap();
             let words: Vec<_> = request.argv.iter().map(|word| word.to_string_lossy()).collect();
             words.join(" ")
         };
