@@ -103,7 +103,7 @@ impl Call {
             let follows =
                 |second: &str| second.is_empty() || words.get(at + 1).is_some_and(|w| w == second);
             let Some((_, second)) =
-                STARTERS.iter().find(|(own, second)| name == *own && follows(second))
+                STARTERS.iter().find(|(own, second)| bare(name) == *own && follows(second))
             else {
                 break;
             };
@@ -143,9 +143,8 @@ impl Call {
     /// The name of the framework's program or module, without directories and a version behind it.
     pub fn program(&self) -> String {
         let name = base_name(&self.argv[self.at].to_string_lossy()).to_owned();
-        let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        let bare = bare.trim_end_matches('-');
-        if bare.is_empty() { name } else { bare.to_owned() }
+        let bare = bare(&name).to_owned();
+        if bare.is_empty() { name } else { bare }
     }
 
     /// Whether that program is called so.
@@ -254,6 +253,12 @@ fn base_name(word: &str) -> &str {
     name.unwrap_or(word)
 }
 
+/// A program's name without the version that distributions put behind it: of `bundle3.1`, `pytest-3`.
+fn bare(name: &str) -> &str {
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    bare.trim_end_matches('-')
+}
+
 fn is_variable(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
@@ -292,6 +297,7 @@ mod tests {
         for (line, program) in [
             ("rspec spec", "rspec"),
             ("bundle exec rspec", "rspec"),
+            ("bundle3.1 exec rspec", "rspec"),
             ("env RAILS_ENV=test bundle exec rspec", "rspec"),
             ("RAILS_ENV=test bin/rspec", "rspec"),
             ("python3 -m pytest tests", "pytest"),

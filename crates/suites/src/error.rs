@@ -1,5 +1,6 @@
 //! What can be wrong with the run of a suite, in words that end a sentence about it.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -90,11 +91,18 @@ pub(crate) fn said(errors: &[u8], output: &[u8]) -> Option<String> {
     let begins = |line: &str| line.to_ascii_lowercase().starts_with("error");
     let speaks =
         |line: &str| line.to_ascii_lowercase().contains("error") && !line.starts_with("==");
+    // `a/b.go:9:1: undefined: x`
+    let points = |line: &str| {
+        let mut parts = line.splitn(4, ':');
+        let file = parts.next().is_some_and(|file| file.contains('.') && !file.contains(' '));
+        let is_number = |part: Option<&str>| part.is_some_and(|part| part.parse::<u32>().is_ok());
+        file && is_number(parts.next()) && is_number(parts.next()) && parts.next().is_some()
+    };
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     let (errors, output) = (text(errors), text(output));
     let lines = |text: &str| -> Vec<String> {
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        lines.map(str::to_owned).collect()
+        let lines = text.lines().filter_map(spoken);
+        lines.map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
     };
     let (errors, output) = (lines(&errors), lines(&output));
     let all = || errors.iter().chain(&output);
@@ -102,8 +110,47 @@ pub(crate) fn said(errors: &[u8], output: &[u8]) -> Option<String> {
         .find(|line| names_exception(line))
         .or_else(|| all().find(|line| begins(line)))
         .or_else(|| all().find(|line| speaks(line)))
+        .or_else(|| all().find(|line| points(line)))
         .or_else(|| errors.last())
         .or_else(|| output.last())?;
     let line = line.trim_start_matches("E ").trim();
     Some(format!("`{}`", line.chars().take(200).collect::<String>()))
+}
+
+/// A line of what a command printed; of an event of `go test -json` what the tests or the compiler printed in it.
+fn spoken(line: &str) -> Option<Cow<'_, str>> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Event {
+        #[serde(rename = "Action")]
+        _action: String,
+        output: Option<String>,
+    }
+    match serde_json::from_str::<Event>(line) {
+        Ok(event) => event.output.map(Cow::Owned),
+        Err(_) => Some(Cow::Borrowed(line)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What go 1.26 prints of a package that does not pass `go vet`.
+    const BUILD: &str = r##"{"ImportPath":"ex.org/m2 [ex.org/m2.test]","Action":"build-output","Output":"# ex.org/m2\n"}
+{"ImportPath":"ex.org/m2 [ex.org/m2.test]","Action":"build-output","Output":"m2/a_test.go:9:1: ExampleX refers to unknown identifier: X\n"}
+{"ImportPath":"ex.org/m2 [ex.org/m2.test]","Action":"build-fail"}
+{"Time":"2026-11-25T17:34:18.038358744Z","Action":"start","Package":"ex.org/m2"}
+{"Time":"2026-11-25T17:34:18.038447826Z","Action":"output","Package":"ex.org/m2","Output":"FAIL\tex.org/m2 [build failed]\n"}
+{"Time":"2026-11-25T17:34:18.038458863Z","Action":"fail","Package":"ex.org/m2","Elapsed":0,"FailedBuild":"ex.org/m2 [ex.org/m2.test]"}
+"##;
+
+    #[test]
+    fn what_go_says_stands_within_its_events() {
+        let said = |text: &str| said(b"", text.as_bytes()).unwrap();
+        assert_eq!(said(BUILD), "`m2/a_test.go:9:1: ExampleX refers to unknown identifier: X`");
+        let last = BUILD.lines().skip(2).collect::<Vec<_>>().join("\n");
+        assert_eq!(said(&last), "`FAIL\tex.org/m2 [build failed]`");
+        assert_eq!(said("{\"a\": 1}\nplain"), "`plain`");
+    }
 }

@@ -5,7 +5,7 @@ use crate::error::SuiteError;
 use crate::run::{Part, Process, Run, Span, Test, TestStatus, Unfinished};
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,7 @@ pub(crate) struct Line {
     #[serde(default)]
     framework_version: String,
     process: Option<u32>,
+    parent: Option<u32>,
     worker: Option<String>,
     loaded: Option<f64>,
     span: Option<String>,
@@ -184,8 +185,12 @@ pub(crate) fn holds(name: &str, test: &str) -> bool {
 #[derive(Default)]
 struct Gathered {
     run: Run,
-    /// How often each name was met.
-    names: HashMap<String, u32>,
+    /// The name of each test, as it was told.
+    names: Vec<String>,
+    /// The processes that ended by themselves.
+    ended: HashSet<u32>,
+    /// What went on beside tests in a process that did not, with its parent.
+    beside: Vec<(Option<u32>, Unfinished)>,
 }
 
 impl Gathered {
@@ -196,6 +201,7 @@ impl Gathered {
         let text = String::from_utf8_lossy(bytes);
         let mut lines = text.split_inclusive('\n').enumerate().peekable();
         let mut is_ours = false;
+        let (mut own_id, mut parent) = (None, None);
         while let Some((number, text)) = lines.next() {
             if text.trim().is_empty() {
                 continue;
@@ -215,6 +221,7 @@ impl Gathered {
                     return Err(SuiteError::Garbage { what: path.display().to_string(), why });
                 }
                 is_ours = true;
+                (own_id, parent) = (line.process, line.parent);
                 own.began = line.loaded;
                 own.name = line
                     .worker
@@ -230,6 +237,7 @@ impl Gathered {
             open.take(&line);
             self.line(line, process, &mut own);
         }
+        self.ended.extend(own_id.filter(|_| own.ended.is_some()));
         if is_ours {
             self.run.processes.push(own);
         }
@@ -238,7 +246,13 @@ impl Gathered {
         let holds_any = |name: &str| tests.iter().any(|test| holds(name, &test.name));
         let mut unfinished = open.in_phase(phase);
         unfinished.retain(|running| running.beside || !holds_any(&running.name));
-        self.run.unfinished.extend(unfinished.into_iter().map(|own| Unfinished { process, ..own }));
+        for unfinished in unfinished {
+            let unfinished = Unfinished { process, ..unfinished };
+            match unfinished.beside {
+                true => self.beside.push((parent, unfinished)),
+                false => self.run.unfinished.push(unfinished),
+            }
+        }
         Ok(())
     }
 
@@ -263,11 +277,9 @@ impl Gathered {
         }
     }
 
-    /// A test; of several of one name those after the first are numbered, as in reports.
+    /// A test.
     fn test(&mut self, name: String, line: Line, process: usize) -> Test {
-        let times = self.names.entry(name.clone()).or_default();
-        *times += 1;
-        let name = if *times == 1 { name } else { format!("{name} #{times}") };
+        self.names.push(name.clone());
         let status = match line.status.as_deref() {
             Some("failed" | "error") => TestStatus::Failed,
             Some("skipped") => TestStatus::Skipped,
@@ -300,6 +312,12 @@ impl Gathered {
 
     /// Takes off what groups set up while a test ran, which is not that test's. `None` where no process said what it is.
     fn finish(mut self) -> Option<Run> {
+        told_apart(&mut self.run.tests, &self.names);
+        // Workers are killed when all is done; whoever ended as it should did that.
+        let Self { beside, ended, run, .. } = &mut self;
+        let left =
+            beside.drain(..).filter(|(parent, _)| !parent.is_some_and(|id| ended.contains(&id)));
+        run.unfinished.extend(left.map(|(_, unfinished)| unfinished));
         let mut hooks: Vec<(usize, f64, f64)> = Vec::new();
         let of_hooks = self.run.spans.iter().filter(|span| span.part == Part::Hooks);
         hooks.extend(of_hooks.map(|span| (span.process, span.began, span.ended)));
@@ -325,6 +343,36 @@ impl Gathered {
         }
         Some(self.run).filter(|run| !run.framework.is_empty())
     }
+}
+
+/// Tests of one name in several files have these before their names: in which order files run beside one another differs from run to run.
+/// Those that are left are numbered after the first, as in reports.
+fn told_apart(tests: &mut [Test], names: &[String]) {
+    let mut files: HashMap<&str, Option<&str>> = HashMap::new();
+    let mut shared: HashSet<&str> = HashSet::new();
+    for (test, name) in tests.iter().zip(names) {
+        let Some(file) = test.file.as_deref() else { continue };
+        if files.entry(name).or_insert(Some(file)).is_some_and(|first| first != file) {
+            shared.insert(name);
+        }
+    }
+    let mut times: HashMap<String, u32> = HashMap::new();
+    let mut told = Vec::with_capacity(tests.len());
+    for (test, name) in tests.iter().zip(names) {
+        let file = test.file.as_deref().filter(|_| shared.contains(name.as_str()));
+        let name = file.map_or_else(|| name.clone(), |file| in_file(file, name));
+        let times = times.entry(name.clone()).or_default();
+        *times += 1;
+        told.push(if *times == 1 { name } else { format!("{name} #{times}") });
+    }
+    tests.iter_mut().zip(told).for_each(|(test, name)| test.name = name);
+}
+
+/// A name behind its file, of which it may have the last part already.
+fn in_file(file: &str, name: &str) -> String {
+    let last = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+    let own = name.strip_prefix(&*last).and_then(|rest| rest.strip_prefix(": "));
+    format!("{file}: {}", own.unwrap_or(name))
 }
 
 /// What is said of something outside of tests that does not end: `group setup of UserTest`, `fixture base of test_a.py`.
@@ -374,6 +422,50 @@ mod tests {
         assert_eq!(first.causes.len(), 1);
         assert_eq!((run.tests[2].seconds, run.processes[0].ended), (None, Some(5.0)));
         assert!(run.unfinished.is_empty());
+    }
+
+    #[test]
+    fn tests_of_one_name_in_several_files_are_told_apart_by_these() {
+        let of = |name: &str, file: &str| {
+            format!(
+                "{{\"test\":\"{name}\",\"file\":\"{file}\",\"begin\":2.0,\"end\":3.0,\"status\":\"passed\"}}\n"
+            )
+        };
+        let lines = [
+            of("x.test.js: a", "p/x.test.js"),
+            of("x.test.js: a", "q/x.test.js"),
+            of("x.test.js: a", "p/x.test.js"),
+            of("x.test.js: b", "q/x.test.js"),
+            of("sum: a", "p/x.mjs"),
+            of("sum: a", "p/y.mjs"),
+        ];
+        let run = written(&[("7.jsonl", &format!("{HEAD}{}", lines.concat()))]).unwrap().unwrap();
+        let names: Vec<&str> = run.tests.iter().map(|test| test.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "p/x.test.js: a",
+                "q/x.test.js: a",
+                "p/x.test.js: a #2",
+                "x.test.js: b",
+                "p/x.mjs: sum: a",
+                "p/y.mjs: sum: a"
+            ]
+        );
+    }
+
+    #[test]
+    fn workers_that_are_killed_when_all_is_done_leave_nothing_unfinished() {
+        let worker = HEAD.replace("\"process\":7,\"parent\":1", "\"process\":8,\"parent\":7");
+        let text = format!(
+            "{worker}{}",
+            "{\"test\":\"A: x\",\"begin\":2.0,\"end\":3.0,\"status\":\"passed\"}\n{\"open\":\"group_teardown\",\"group\":\"A\",\"at\":3.0}\n"
+        );
+        let ended = format!("{HEAD}{{\"end\":4.0}}\n");
+        let run = written(&[("7.jsonl", &ended), ("8.jsonl", &text)]).unwrap().unwrap();
+        assert!(run.unfinished.is_empty() && run.tests.len() == 1);
+        let run = written(&[("7.jsonl", HEAD), ("8.jsonl", &text)]).unwrap().unwrap();
+        assert_eq!(run.unfinished[0].name, "group teardown of A");
     }
 
     #[test]

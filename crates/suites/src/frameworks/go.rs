@@ -8,6 +8,7 @@ use crate::error::SuiteError;
 use crate::reports;
 use crate::run::{Part, Run, Span};
 use crate::watching::Watch;
+use std::ffi::OsString;
 use std::path::Path;
 
 /// `go test`.
@@ -54,7 +55,15 @@ impl Framework for GoTest {
             return Ok(Request::words(argv));
         }
         options.insert(0, "-json".to_owned());
-        Ok(Request::words(call.with_options_behind("test", &options)))
+        // Behind `-json` it would have tests print without the marks by which an end is told from what they printed before it on its line.
+        let is_verbose =
+            |word: &OsString| matches!(word.to_str(), Some("-v" | "--v" | "-v=true" | "-test.v"));
+        let mut argv = call.with_options_behind("test", &options);
+        let passed = argv.iter().position(|word| word == "-args" || word == "--args");
+        let passed = argv.split_off(passed.unwrap_or(argv.len()));
+        argv.retain(|word| !is_verbose(word));
+        argv.extend(passed);
+        Ok(Request::words(argv))
     }
 
     fn watch(&self, call: &Call, _: &Path) -> Option<Watch> {
@@ -125,4 +134,18 @@ fn tests(names: &[String]) -> Vec<String> {
     functions.sort();
     functions.dedup();
     functions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn go_prints_no_more_than_its_events() {
+        let words = "go test -v ./... -args -v".split(' ').map(OsString::from).collect::<Vec<_>>();
+        let call = Call::new(&words, Path::new("/nonexistent"));
+        let request = GoTest.ask(&call, &Wanted::default(), Path::new("/r")).unwrap();
+        let asked = "go test -json -count=1 ./... -args -v".split(' ').map(OsString::from);
+        assert_eq!(request.argv, asked.collect::<Vec<_>>());
+    }
 }

@@ -21,6 +21,8 @@ fn named(wanted: &Wanted) -> Vec<String> {
 #[derive(Debug)]
 pub(super) struct Package {
     name: &'static str,
+    /// What asks for our reporter beside the others; what it is follows.
+    reporter: &'static [&'static str],
     /// What asks for the report, whose file is named behind it.
     report: &'static [&'static str],
     /// What asks for a random order, and what is followed by its seed.
@@ -34,6 +36,8 @@ pub(super) struct Package {
 /// jest.
 pub(super) const JEST: Package = Package {
     name: "jest",
+    // One takes the place of those that were configured.
+    reporter: &["--reporters=default", "--reporters"],
     report: &["--json"],
     shuffle: ["--randomize", "--seed"],
     place: Call::with_options,
@@ -43,6 +47,7 @@ pub(super) const JEST: Package = Package {
 /// vitest.
 pub(super) const VITEST: Package = Package {
     name: "vitest",
+    reporter: &["--reporter"],
     // By itself it would wait for changes.
     report: &["--run", "--reporter=json"],
     shuffle: ["--sequence.shuffle", "--sequence.seed"],
@@ -69,17 +74,29 @@ impl Framework for Package {
 
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
         let report = room.join("report.json");
-        let mut options: Vec<String> = self.report.iter().map(|word| (*word).to_owned()).collect();
+        let reporter = hooks_beside(room).join("assay_jest_vitest_reporter.mjs");
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        // They come first: jest would take the user's files behind them for more reporters.
+        let mut options: Vec<String> = words(self.reporter);
+        if let Some(option) = options.last_mut() {
+            *option = format!("{option}={}", reporter.display());
+        }
+        options.extend::<Vec<String>>(words(self.report));
         options.push(format!("--outputFile={}", report.display()));
         if let Some(number) = seed(wanted) {
             let [shuffle, seed] = self.shuffle;
             options.extend([shuffle.to_owned(), format!("{seed}={number}")]);
         }
         options.extend(named(wanted));
-        Ok(Request::words((self.place)(call, &options)))
+        Ok(hooked(Request::words((self.place)(call, &options)), &Wanted::default(), room))
     }
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
+        // Of a version that calls the reporter for no test there is the report.
+        let told = events::read(&answer.room.join(EVENTS))?;
+        if let Some(run) = told.filter(|run| !run.tests.is_empty() || !run.unfinished.is_empty()) {
+            return Ok(run);
+        }
         let results = reports::of_file(&answer.room.join("report.json"), answer);
         let results = results.map_err(|error| too_old(error, answer, self.name, self.needs))?;
         Ok(reports::run(results, self.name, answer))
@@ -163,5 +180,28 @@ impl Framework for NodeTest {
             other => too_old(other, answer, "node", ("--test", "20.0")),
         })?;
         Ok(reports::run(results, "node --test", answer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_the_user_are_no_reporters_of_jest() {
+        let words = ["npx", "jest", "src"].map(OsString::from);
+        let call = Call::new(&words, Path::new("/nonexistent"));
+        let request = JEST.ask(&call, &Wanted::default(), Path::new("/r/1")).unwrap();
+        let words: Vec<_> = request.argv.iter().map(|word| word.to_string_lossy()).collect();
+        assert_eq!(
+            words[2..],
+            [
+                "--reporters=default",
+                "--reporters=/r/hooks/assay_jest_vitest_reporter.mjs",
+                "--json",
+                "--outputFile=/r/1/report.json",
+                "src"
+            ]
+        );
     }
 }

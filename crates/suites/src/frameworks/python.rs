@@ -10,6 +10,7 @@ use crate::error::SuiteError;
 use crate::run::Run;
 use crate::watching::Watch;
 use crate::{events, reports};
+use std::ffi::OsString;
 use std::path::Path;
 
 /// The module of pytest's plugin.
@@ -110,7 +111,8 @@ impl Framework for Unittest {
         let is_django = call
             .arguments()
             .windows(2)
-            .any(|two| two[0].ends_with("manage.py") && two[1] == "test");
+            .any(|two| two[0].ends_with("manage.py") && two[1] == "test")
+            || call.is(&["manage.py"]) && call.verb().is_some_and(|verb| verb == "test");
         (call.is_module() && call.is(&["unittest"])) || is_django
     }
 
@@ -120,16 +122,20 @@ impl Framework for Unittest {
 
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
         let runner = hooks_beside(room).join(RUNNER).into_os_string();
+        let is_manage =
+            |word: &OsString| Path::new(word).file_name().is_some_and(|name| name == "manage.py");
         let mut argv = call.argv.clone();
         let module = argv.windows(2).position(|two| two[0] == "-m" && two[1] == "unittest");
-        match (module, argv.iter().position(|word| word == "manage.py" || word == "./manage.py")) {
+        match (module, argv.iter().position(is_manage)) {
             // `python -m unittest ARGUMENTS` becomes `python RUNNER ARGUMENTS`,
             (Some(module), _) => {
                 argv.splice(module..module + 2, [runner]);
             }
             // and a script that runs the tests itself is run by it.
             (None, Some(script)) => {
-                argv.splice(script..script, [runner, "--script".into()]);
+                let python = call.is(&["manage.py"]).then(|| interpreter(call, &argv[script]));
+                let runner = python.into_iter().flatten().chain([runner, "--script".into()]);
+                argv.splice(script..script, runner.collect::<Vec<_>>());
             }
             (None, None) => {
                 let what = "is run by `python -m unittest` or by `manage.py test`; this command does neither";
@@ -146,5 +152,47 @@ impl Framework for Unittest {
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
         let run = events::read(&answer.room.join(EVENTS))?;
         run.ok_or_else(|| SuiteError::NoReport { said: answer.said() })
+    }
+}
+
+/// The words that start the interpreter of a script that is run by itself, as its first line has them.
+fn interpreter(call: &Call, script: &OsString) -> Vec<OsString> {
+    let text = script.to_str().and_then(|script| call.text(script)).unwrap_or_default();
+    let line = text.lines().next().and_then(|line| line.strip_prefix("#!"));
+    let words: Vec<OsString> =
+        line.unwrap_or_default().split_whitespace().map(Into::into).collect();
+    if words.is_empty() { vec!["python3".into()] } else { words }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn djangos_script_is_run_by_the_runner_wherever_it_lies() {
+        let room = tempfile::tempdir().unwrap();
+        std::fs::write(room.path().join("manage.py"), "#!/usr/bin/env python\nimport os\n")
+            .unwrap();
+        let asked = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let call = Call::new(&words, room.path());
+            assert!(Unittest.knows(&call), "{line}");
+            let request = Unittest.ask(&call, &Wanted::default(), Path::new("/r/1")).unwrap();
+            let words: Vec<_> = request.argv.iter().map(|word| word.to_string_lossy()).collect();
+            words.join(" ")
+        };
+        let runner = "/r/hooks/assay_unittest.py --script";
+        assert_eq!(asked("python manage.py test"), format!("python {runner} manage.py test"));
+        assert_eq!(
+            asked("python ../manage.py test a"),
+            format!("python {runner} ../manage.py test a")
+        );
+        assert_eq!(
+            asked("./manage.py test"),
+            format!("/usr/bin/env python {runner} ./manage.py test")
+        );
+        assert_eq!(asked("src/manage.py test"), format!("python3 {runner} src/manage.py test"));
+        let words = ["python", "manage.py", "migrate"].map(OsString::from);
+        assert!(!Unittest.knows(&Call::new(&words, room.path())));
     }
 }

@@ -29,6 +29,13 @@ class Files extends Events {
     );
   }
 
+  // A file that could not be loaded is a test that failed.
+  broken(file, message) {
+    const [at, name] = [seconds(clock()), JSON.stringify(relative(root, file))];
+    const said = message ? `,"message":${JSON.stringify(shortened(message))}` : "";
+    this.write(`{"test":${name},"file":${name},"begin":${at},"end":${at},"status":"failed"${said}}`);
+  }
+
   span(kind, file, from, to) {
     const [begin, end] = [monotonic(from), monotonic(to)];
     if (end - begin < 50_000n) return;
@@ -55,7 +62,8 @@ export default class Reporter {
   // What a file's own loading took is before its first test. Tests that are skipped come only here.
   onTestFileResult(test, result) {
     this.events?.guarded(() => {
-      const { perfStats, testResults } = result;
+      const { perfStats, testResults, testExecError, failureMessage } = result;
+      if (testExecError && !testResults.length) this.events.broken(test.path, testExecError.message || failureMessage);
       const first = this.first.get(test.path);
       if (perfStats?.start && first) this.events.span("load", test.path, perfStats.start, first);
       testResults.filter((one) => one.status === "pending").forEach((one) => this.ofJest(test, one));
@@ -74,6 +82,13 @@ export default class Reporter {
 
   onTestCaseReady(test) {
     this.events?.guarded(() => this.events.begins(test.module.moduleId, titles(test)));
+  }
+
+  onTestModuleEnd(module) {
+    this.events?.guarded(() => {
+      const [error] = module.errors?.() ?? [];
+      if (error && !module.children.size) this.events.broken(module.moduleId, error.message);
+    });
   }
 
   onTestRunEnd() {

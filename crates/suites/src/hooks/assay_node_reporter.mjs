@@ -6,7 +6,7 @@
 // It runs in the process that starts the files of tests, which report to it in batches: how long a test took is theirs, when it ended is when
 // the news came. A test with subtests is what holds them, and no row, as in the reports of TAP.
 
-import { relative } from "node:path";
+import { isAbsolute, relative } from "node:path";
 import { Events, clock, seconds, shortened, start } from "./assay_events.mjs";
 
 const root = process.cwd();
@@ -57,6 +57,8 @@ class NodeEvents extends Events {
     const failed = !passed && (data.todo === undefined || data.todo === false);
     const status = skipped ? "skipped" : failed ? "failed" : "passed";
     const names = file.told.slice(0, depth + 1);
+    // A file that could not be loaded, or has no tests.
+    if (depth === 0 && isAbsolute(names[0]) && names[0] === data.file) names[0] = relative(root, data.file);
     const where = data.file ? `"file":${JSON.stringify(relative(root, data.file))},"line":${data.line ?? null},` : "";
     const error = data.details?.error;
     const message = failed ? String(error?.cause?.message ?? error?.message ?? error) : skipped ? String(data.skip) : null;

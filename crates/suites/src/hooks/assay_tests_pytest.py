@@ -75,13 +75,15 @@ class Hooks:
 
     @pytest.hookimpl(tryfirst=True, **_WRAPPER)
     def pytest_collection_modifyitems(self, config, items):
-        self.recorder.guarded(self._shuffle, items)
+        self.recorder.guarded(self._shuffle, config, items)
         result = yield
         self.recorder.guarded(self._choose, config, items)
         return result
 
-    def _shuffle(self, items):
+    def _shuffle(self, config, items):
         if self.recorder.order is not None:
+            # pytest-randomly comes later, and would draw an order of its own.
+            config.option.randomly_reorganize = False
             items[:] = assay_tests_events.shuffled(items, lambda item: item.listchain()[1:-1], self.recorder.order)
 
     def _choose(self, config, items):

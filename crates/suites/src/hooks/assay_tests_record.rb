@@ -160,6 +160,8 @@ module AssayTests
         @tests.each_value { |other| other.overlapped = true }
       end
       @tests[key] = test
+      # Frameworks may run within a handler of `exit` themselves.
+      @raised = $!
       emit(%({"start":#{test.json},"at":#{test.begin}e-9}\n))
       @tail ? mark(IN_SETUP) : flush
       test
@@ -192,6 +194,8 @@ module AssayTests
       ended = CLOCK.call(MONOTONIC, :nanosecond)
       # A child that the test forked, and that came here, knows of no test.
       return if inactive? || (test = @tests.delete(key)).nil?
+      # The process is leaving (`exit`, a signal that ends it): the test has no end.
+      return if !$!.equal?(@raised) && ($!.is_a?(SystemExit) || $!.is_a?(SignalException))
 
       setup = test.setup_end
       body = test.body_end
