@@ -55,5 +55,6 @@ pub use error::MeasureError;
 pub use guard::Guard;
 pub use resolve::ResolveError;
 pub use runner::{
-    AbortHandle, LastWords, Outcome, RunOptions, RunResult, Runner, SubjectId, Watching,
+    AbortHandle, LastWords, Outcome, OutputSoFar, RunOptions, RunResult, Runner, SubjectId,
+    Watching,
 };

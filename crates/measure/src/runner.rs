@@ -47,13 +47,15 @@ pub struct RunOptions {
     pub end_strays: bool,
 }
 
+/// What reads a command's standard output from a place on, as far as it is kept and there is any.
+pub type OutputSoFar<'a> = dyn Fn(u64) -> Vec<u8> + 'a;
+
 /// Somebody who looks at a run from outside while it goes on, and may end it.
 pub struct Watching<'a> {
     /// How often. Looking takes processor time that the run may want.
     pub every: Duration,
-    /// Is given what reads the command's standard output from a place on, as far as it is kept and there is any; says whether the run shall
-    /// end. Then it is asked to (SIGTERM), and a second later made to.
-    pub ends: &'a mut dyn FnMut(&dyn Fn(u64) -> Vec<u8>) -> bool,
+    /// Says whether the run shall end. Then it is asked to (SIGTERM), and a second later made to.
+    pub ends: &'a mut dyn FnMut(&OutputSoFar<'_>) -> bool,
 }
 
 /// How the last 4 KiB of standard error are kept.
@@ -479,10 +481,8 @@ fn end_if_asked(
     ended_at: &mut Option<u64>,
 ) {
     match ended_at {
-        None if (watching.ends)(&|from| capture.output_so_far(from)) => {
-            if page.end_group() {
-                *ended_at = Some(monotonic_ns());
-            }
+        None if (watching.ends)(&|from| capture.output_so_far(from)) && page.end_group() => {
+            *ended_at = Some(monotonic_ns());
         }
         Some(at) if monotonic_ns().saturating_sub(*at) >= GRACE_NS => {
             page.kill_group();

@@ -168,7 +168,7 @@ impl Known {
         let known =
             self.read.checked_sub(tail.behind).and_then(|known| usize::try_from(known).ok());
         if let Some(new) = known.and_then(|known| tail.bytes.get(known..)) {
-            self.lines(&new.to_vec(), take);
+            self.lines(new, take);
         }
     }
 

@@ -5,7 +5,9 @@ use crate::room;
 use crate::run_error::RunError;
 use anyhow::Context;
 use assay_measure::clock::now_seconds;
-use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, Watching, interrupt};
+use assay_measure::{
+    Command, Outcome, OutputSoFar, RunOptions, RunResult, Runner, Watching, interrupt,
+};
 use assay_report::number;
 use assay_suites::parts::{self, Parts};
 use assay_suites::run::{Test, TestStatus, Unfinished};
@@ -151,7 +153,7 @@ impl Asker {
         };
         let limit = self.limits.test.unwrap_or(self.limits.suite);
         let mut hung = None;
-        let mut ends = |output: &dyn Fn(u64) -> Vec<u8>| {
+        let mut ends = |output: &OutputSoFar<'_>| {
             let watch = watch.as_mut();
             hung = watch.and_then(|own| own.hung(now_seconds(), limit.as_secs_f64(), output));
             hung.is_some()
