@@ -109,7 +109,6 @@ fn of(verb: &str) -> Option<&'static [&'static str]> {
             "with",
             "runs",
             "time",
-            "timeout",
             "test_timeout",
             "number",
             "flaky",
