@@ -53,9 +53,9 @@ class TestSpeed:
     def test_what_is_not_known_is_skipped_unless_said_otherwise(self, monkeypatch):
         # There is time for a few blocks only, and fewer than ten tell nothing.
         def ask(**how):
-            return testing.assert_no_slower(short, short, seconds=0.005, clock="cpu", **how)
+            return testing.assert_no_slower(short, short, seconds=1e-6, clock="cpu", **how)
 
-        with pytest.raises(testing.Inconclusive, match="not known whether .* after 0.005 s.*give it more time"):
+        with pytest.raises(testing.Inconclusive, match="not known whether .* after 1e-06 s.*give it more time"):
             ask()
         with pytest.raises(AssertionError, match="not known whether"):
             ask(inconclusive="fail")
@@ -307,7 +307,7 @@ def test_the_plugin_has_everything_as_fixtures(pytester, program):
                 assert_faster(lambda: sum(range(1000)), lambda: sum(range(10)), clock="cpu")
 
             def test_unknown(assert_no_slower):
-                assert_no_slower(lambda: 1, lambda: 1, seconds=0.005, clock="cpu")
+                assert_no_slower(lambda: 1, lambda: 1, seconds=1e-6, clock="cpu")
 
             def test_growth(assert_complexity):
                 assert_complexity("linear", [2000, 4000, 8000], lambda n: sum(range(n)), clock="cpu")
@@ -362,7 +362,7 @@ def test_an_inconclusive_test_of_unittest_is_skipped(program, tmp_path):
         "from assay.testing import TestCase\n"
         "class Case(TestCase):\n"
         "    def test_unknown(self):\n"
-        "        self.assert_no_slower(lambda: 1, lambda: 1, seconds=0.005, clock='cpu')\n"
+        "        self.assert_no_slower(lambda: 1, lambda: 1, seconds=1e-6, clock='cpu')\n"
     )
     done = subprocess.run(
         [sys.executable, "-m", "unittest", "-v", "case"],
