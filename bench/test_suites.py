@@ -87,7 +87,10 @@ def asked(bench, directory, words, options=(), ok=(0, 4)):
     """What `assay tests` says of a suite."""
     argv = [str(word) for word in [ASSAY, "tests", "--json", "-q", "--no-save", *options, "--", *words]]
     bench.commands[f"cd {directory.name}; {bench.shown(argv)}"] = True
-    return json.loads(execute(argv, 1800, ok, cwd=directory).stdout)
+    done = execute(argv, 1800, ok, cwd=directory)
+    if not done.stdout:
+        raise Failed(f"{bench.shown(argv)}: {done.stderr.strip()[-400:]}")
+    return json.loads(done.stdout)
 
 
 def parts(bench):

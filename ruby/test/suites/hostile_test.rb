@@ -95,6 +95,20 @@ class HostileSuitesTest < Minitest::Test
     assert(seen.tests.none? { |test| test.key?("causes") || test.key?("gc") })
   end
 
+  # Their lines come to many times what is kept in memory, and each time it is written others come in between.
+  def test_no_line_of_many_threads_is_lost
+    seen = watched(<<~'RUBY', env: {"N" => "8"})
+      require "minitest/autorun"
+      class ManyThreadsTest < Minitest::Test
+        parallelize_me!
+        2_000.times { |number| define_method("test_#{number}_#{"x" * 500}") { Thread.pass } }
+      end
+    RUBY
+    started = seen.of("start").map { |line| line["start"] }
+    assert_equal 2_000, started.uniq.size
+    assert_equal started.sort, seen.tests.map { |test| test["test"] }.sort
+  end
+
   def test_a_hook_that_fails_says_so_and_the_suite_goes_on
     seen = watched(<<~'RUBY')
       require "minitest/autorun"

@@ -79,12 +79,14 @@ module AssayTests
   @forked = false
   @io = nil
   @path = nil
-  # Never another object, since threads append to it while it is written.
+  # Lines that wait where there is no tail.
   @pending = []
   @tail = nil
   @tail_at = HEAD
   @tail_wanted = true
+  @lock = Mutex.new
   @written = 0
+  # Others may begin while one looks at all: of `values`, which are taken at once.
   @tests = {}.compare_by_identity
   @threads = {}.compare_by_identity
   @places = {}
@@ -153,11 +155,11 @@ module AssayTests
       AssayTests.look_for_libraries if CAUSES
       within unless @within
       # Before the test's clock starts.
-      prepare if @tail_wanted
+      @lock.synchronize { prepare if @tail_wanted } if @tail_wanted
       test = Running.new(name, @groups[group] ||= json(group), place)
       unless @tests.empty?
         test.overlapped = true
-        @tests.each_value { |other| other.overlapped = true }
+        @tests.values.each { |other| other.overlapped = true }
       end
       @tests[key] = test
       # Frameworks may run within a handler of `exit` themselves.
@@ -280,24 +282,16 @@ module AssayTests
       emit(%({"missing":[#{missing.map { |name| json(name) }.join(",")}]}\n)) unless missing.empty?
     end
 
-    # Another thread comes in between at no place that matters: none is at the call of a method.
+    # Keeps a line: in the tail, or until the next `flush`. Threads take turns, since a write lets others come in between.
     def emit(line)
-      return @pending << line unless @tail
-
-      size = line.bytesize
-      empty if @tail_at + size > TAIL
-      return write(line).then { place_tail } if HEAD + size > TAIL
-
-      at = @tail_at
-      @tail_at = at + size
-      @tail.set_string(line, at)
+      @lock.synchronize { @tail ? keep(line) : @pending << line }
     end
 
     # Writes what waits, by one write. What is in the tail can wait.
     def flush
       return if @tail || @pending.empty? || inactive?
 
-      write(@pending.shift(@pending.size).join)
+      @lock.synchronize { write(@pending.shift(@pending.size).join) unless @tail }
     rescue SystemCallError, IOError
       nil
     end
@@ -308,6 +302,8 @@ module AssayTests
       @pid = pid
       @parent = Process.ppid
       @forked = true
+      # Another thread of the parent may have held it.
+      @lock = Mutex.new
       @io = @path = @tail = nil
       @tail_at = HEAD
       @tail_wanted = true
@@ -322,7 +318,7 @@ module AssayTests
       emit(%({"end":#{now}e-9}\n))
       return flush unless @tail
 
-      empty
+      @lock.synchronize { empty }
       @tail = nil
       UNLINK.call(tail_path)
     rescue SystemCallError, IOError
@@ -341,7 +337,7 @@ module AssayTests
       return false if @tests.empty?
 
       thread = Thread.current
-      @tests.each_value.any? { |test| test.thread.equal?(thread) }
+      @tests.values.any? { |test| test.thread.equal?(thread) }
     end
 
     # Programs that tests start don't report: their time is the test's.
@@ -381,6 +377,16 @@ module AssayTests
     rescue IOError, Errno::EBADF # The suite closed it.
       @io = opened
       @written += @io.syswrite(lines)
+    end
+
+    # Puts a line into the tail, which is emptied for it if it has to be.
+    def keep(line)
+      size = line.bytesize
+      empty if @tail_at + size > TAIL
+      return write(line).then { place_tail } if HEAD + size > TAIL
+
+      @tail.set_string(line, @tail_at)
+      @tail_at += size
     end
 
     # The lines are first in the file, and then no longer in the tail: its head says where they belong.
