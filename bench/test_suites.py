@@ -37,7 +37,8 @@ def suites(bench):
     def sdist(package, version, needs, words):
         python = home / f"{package}-python"
         execute(["python3", "-m", "venv", str(python)], 120)
-        execute([str(python / "bin/pip"), "install", "--quiet", *needs], 600)
+        if needs:
+            execute([str(python / "bin/pip"), "install", "--quiet", *needs], 600)
         execute([str(python / "bin/pip"), "download", "--quiet", "--no-deps", "--no-binary", ":all:", "-d", str(home), f"{package}=={version}"], 600)
         archive = next(home.glob(f"{package.replace('-', '?')}-{version}.tar.gz"))
         with tarfile.open(archive) as packed:
@@ -57,7 +58,7 @@ def suites(bench):
         return directory, ["go", "test", "-count=1", "./..."]
 
     def crate(name, version):
-        parent = home / "crate"
+        parent = home / "of-crates"
         execute(["cargo", "new", "--quiet", "--lib", "--vcs", "none", str(parent)], 60)
         execute(["cargo", "add", "--quiet", f"{name}@={version}"], 120, cwd=parent)
         execute(["cargo", "fetch", "--quiet"], 300, cwd=parent)
@@ -100,7 +101,7 @@ def parts(bench):
     sums = Result(
         "tests-parts",
         f"Parts of the time of real suites, medians of {rounds} runs",
-        ["suite", "tests", "wall", "sum of its parts / wall", "the framework's own, between tests"],
+        ["suite", "tests", "wall", "sum of its parts / wall", "unaccounted"],
     )
     cost = Result(
         "tests-cost",
@@ -137,7 +138,6 @@ def parts(bench):
         sums.note(f"Missing: {name}: {why}.")
     sums.bar(Bar.at_most("sum against the wall", worst_sum, PARTS_SUM, percent))
     sums.bar(Bar.at_most("unaccounted", worst_open, UNACCOUNTED, percent))
-    sums.note("What is between tests is the framework's own: its loop, its plugins, its reporter. It has a row of its own on the screen.")
     cost.bar(Bar.at_most("without causes, the worst suite", max(plain), 1.02, ratio))
     cost.bar(Bar.at_most("with all causes, the worst suite", max(counted), 1.15, ratio))
     return [sums, cost]
