@@ -164,14 +164,15 @@ fn a_suite_that_fails_is_shown_with_its_samples_and_status() {
     let room = Room::new();
     room.write(
         "test_shop.py",
-        "import unittest\nclass A(unittest.TestCase):\n    def test_x(self):\n        t = 0\n        for i in range(4_000_000): t += i\n        self.fail('no luck')\n",
+        // Long enough for a sampler to come while a busy machine starts it.
+        "import time, unittest\nclass A(unittest.TestCase):\n    def test_x(self):\n        t = 0\n        while time.process_time() < 1.5: t += 1\n        self.fail('no luck')\n",
     );
     let python = python.display().to_string();
     // Behind a starter that is no Python itself.
     let command = ["env", "A=1", &python, "-m", "unittest", "test_shop"];
     let ended = profiled(&room, &[], &command).ends(4);
     ended.shows("1 test failed").shows("test_shop.A: test_x").shows("this sampler does not see it");
-    let result = profiled(&room, &["--json", "--rate", "20"], &command).ends(4).json();
+    let result = profiled(&room, &["--json", "--rate", "8"], &command).ends(4).json();
     assert!(codes(&result).contains(&"TESTS_FEW_SAMPLES"), "{result:#}");
 }
 
