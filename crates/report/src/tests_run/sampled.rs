@@ -14,7 +14,7 @@ use assay_profiles::marked::{Attributed, Mark, Owned, TEST};
 
 /// So many functions stand with a test.
 pub(crate) const FUNCTIONS: usize = 3;
-/// So many rows outside of tests are told apart.
+/// So many rows outside of tests are kept apart.
 const MOST_OTHERS: usize = 6;
 /// The narrowest column of names that is worth having.
 const NARROWEST: usize = 24;

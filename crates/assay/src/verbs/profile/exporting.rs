@@ -119,7 +119,7 @@ pub(super) fn present(report: &ProfileReport<'_>, show: &ProfileShowArgs) -> any
     written
 }
 
-/// Writes a profile to all files; the first that can't be written is told when the others are.
+/// Writes a profile to all files; the first that can't be written is reported once the others are written.
 pub(crate) fn write(
     report: &ProfileReport<'_>,
     files: &[PathBuf],
