@@ -26,6 +26,7 @@ mod load;
 mod meter;
 mod others;
 mod output;
+mod own;
 mod planning;
 mod present;
 mod progress;

@@ -3,6 +3,7 @@
 //! A generator of its own is this binary once more, asked by one line of JSON on its standard input, and answering by one on its standard
 //! output: whoever may start it there is who it answers to. Each line is a job; the end of the input ends it.
 
+use crate::own;
 use crate::run_error::RunError;
 use anyhow::Context;
 use assay_load::{Hooks, Job, Pace, Tally, generate, probe};
@@ -148,8 +149,10 @@ fn here(job: &Job, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunError> {
 
 impl Remote {
     fn start(way: &Way) -> anyhow::Result<Self> {
-        let own = std::env::current_exe().context("this program can't find itself")?;
-        let program = way.program.clone().map_or(own.into_os_string(), Into::into);
+        let program = match &way.program {
+            Some(program) => program.into(),
+            None => own::program()?.into_os_string(),
+        };
         let mut words: Vec<std::ffi::OsString> = way.prefix.iter().map(Into::into).collect();
         words.extend([program, "load".into(), "--as-generator".into()]);
         let mut command = Command::new(&words[0]);

@@ -192,6 +192,17 @@ fn a_backfill_that_is_stopped_goes_on_where_it_was() {
 }
 
 #[test]
+fn a_backfill_goes_on_with_the_program_that_it_began_with() {
+    let room = of_nine();
+    let measure = [&SHORT[..], &["true"]].concat();
+    let line = "cp \"$ASSAY\" mine && ./mine history backfill --at t9 --build 'rm \"$PROGRAM\" && echo exit 9 > \"$PROGRAM\"' -- ";
+    let mut command = room.shell(&format!("{line}{}", measure.join(" ")));
+    command.env("XDG_CACHE_HOME", room.path("cache")).env("PROGRAM", room.path("mine"));
+    finish(command).ends(0).shows("1 of 1 revisions measured");
+    assert_eq!(room.read("mine"), "exit 9\n");
+}
+
+#[test]
 fn a_history_that_is_written_while_programs_are_killed_has_all_that_was_finished() {
     let room = repository();
     let files: Vec<String> = (0..12).map(|number| format!("{number}.json")).collect();

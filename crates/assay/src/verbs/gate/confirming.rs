@@ -7,6 +7,7 @@ use super::Args;
 use super::candidates::Judging;
 use super::measured::{Measured, Ran, query};
 use crate::output;
+use crate::own;
 use crate::revisions::{self, NO_BUILD, staged};
 use crate::run_error::RunError;
 use anyhow::Context;
@@ -306,8 +307,7 @@ impl Confirming<'_> {
         let mut repository = revisions::repository()?;
         let room = tempfile::tempdir().context("a temporary directory")?;
         let file = room.path().join("fresh.assay");
-        let own = std::env::current_exe().context("the program assay itself")?;
-        let mut words: Vec<OsString> = vec![own.into()];
+        let mut words: Vec<OsString> = vec![own::program()?.into()];
         let mut trees = Vec::new();
         let measured: Vec<String> = match how {
             Measured::Bench { .. } => self.bench(gate, how, pair, places),

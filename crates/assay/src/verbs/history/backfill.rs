@@ -10,8 +10,8 @@ use crate::args::LookArgs;
 use crate::history::{Adding, Kept, StoreArgs};
 use crate::revisions::{NO_BUILD, repository, staged, told};
 use crate::run_error::RunError;
-use crate::{Ending, output, verbs};
-use anyhow::{Context, bail};
+use crate::{Ending, output, own, verbs};
+use anyhow::bail;
 use assay_data::{Environment, StopReason, assay_file};
 use assay_history::{Access, Added, Store};
 use assay_measure::revisions::{Repository, RevisionError};
@@ -225,8 +225,7 @@ impl Task<'_> {
         self.say(&format!("{}: measuring it", of.name));
         let room = tempfile::tempdir().map_err(|error| Obstacle::Other(error.into()))?;
         let file = room.path().join("run.assay");
-        let own = std::env::current_exe().context("the program assay itself");
-        let own = own.map_err(Obstacle::Other)?;
+        let own = own::program().map_err(Obstacle::Other)?;
         let begin: [OsString; 4] =
             [own.into(), args.words[0].clone().into(), "--save".into(), file.clone().into()];
         let words = args.words.iter().skip(1).map(Into::into);
