@@ -31,6 +31,7 @@ pub mod publishing;
 mod read_error;
 pub mod reading;
 pub mod samples;
+pub mod seen;
 pub mod select;
 pub mod source;
 pub mod test_log;

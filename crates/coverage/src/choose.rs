@@ -1,0 +1,287 @@
+//! Which tests a change touches, and why; and of those that it does not touch, why not. Pure but for reading what files hold now.
+
+use crate::blocks::{ABSENT, Sum};
+use crate::language::Language;
+use crate::map::{How, Known, Map, Use};
+use crate::project::{Now, Project};
+use crate::rules;
+use assay_data::test_results::TestStatus;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::Path;
+use std::rc::Rc;
+
+/// Why a test is to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It failed when it ran last.
+    Failed,
+    /// Nobody saw what it uses.
+    Unseen,
+    /// It used something that is no longer what it was.
+    Used {
+        /// In which way.
+        how: How,
+        /// The file or directory.
+        path: String,
+        /// The name of the block, where it is one.
+        block: Option<String>,
+    },
+    /// It stands in a file that changed beside its tests: what is in it now is not known.
+    InFile(String),
+    /// It starts a program that may read anything.
+    Starts(String),
+    /// Its file is called like a source that nobody knew.
+    Called {
+        /// The source.
+        source: String,
+    },
+    /// Everything runs.
+    Everything,
+}
+
+/// A test that is to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What is known of it.
+    pub known: &'a Known,
+    /// Why.
+    pub why: Why,
+}
+
+/// What is to run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Choice<'a> {
+    /// Why everything runs, where it does; the tests below are then those that are known.
+    pub everything: Option<String>,
+    /// Tests that are known: those that failed first, then the quickest first.
+    pub tests: Vec<Chosen<'a>>,
+    /// Files that run as a whole, since there may be tests in them that nobody knows; those of `tests` that stand in them are among these.
+    pub files: Vec<String>,
+    /// Those that are left out: they used nothing that is not as it was.
+    pub left: Vec<&'a str>,
+}
+
+impl Choice<'_> {
+    /// Whether there is nothing to run.
+    pub fn is_empty(&self) -> bool {
+        self.everything.is_none() && self.tests.is_empty() && self.files.is_empty()
+    }
+}
+
+/// What a path holds now, for comparing.
+struct Found {
+    now: Rc<Now>,
+    sums: Option<HashSet<Sum>>,
+}
+
+/// Chooses by the paths that changed, from the top of the project; `None`: by whatever is not as the map has it. O(tests · uses).
+pub fn choose<'a>(map: &'a Map, project: &mut Project, changed: Option<&[String]>) -> Choice<'a> {
+    if map.tests.is_empty() {
+        let everything = "nothing is known yet of what its tests use".to_owned();
+        return Choice { everything: Some(everything), ..Choice::default() };
+    }
+    let all: Vec<String> = match changed {
+        Some(changed) => changed.to_vec(),
+        None => map.paths().to_vec(),
+    };
+    let mut choosing = Choosing { map, project, found: HashMap::new(), why: BTreeMap::new() };
+    let files = match choosing.look(&all, changed.is_some()) {
+        Ok(files) => files,
+        Err(everything) => {
+            let tests = map.tests.iter().map(|(name, known)| {
+                let failed = known.status == TestStatus::Failed;
+                let why = if failed { Why::Failed } else { Why::Everything };
+                Chosen { name: name.as_str(), known, why }
+            });
+            let tests = in_order(tests.collect());
+            return Choice { everything: Some(everything), tests, ..Choice::default() };
+        }
+    };
+    let why = choosing.why;
+    let left = map.tests.keys().map(String::as_str).filter(|name| !why.contains_key(name));
+    let left = left.collect();
+    let tests = why
+        .into_iter()
+        .filter_map(|(name, why)| Some(Chosen { name, known: map.tests.get(name)?, why }));
+    Choice { everything: None, tests: in_order(tests.collect()), files, left }
+}
+
+/// Those that failed first, then the quickest.
+fn in_order(mut tests: Vec<Chosen<'_>>) -> Vec<Chosen<'_>> {
+    tests.sort_by(|a, b| {
+        let failed = |own: &Chosen<'_>| own.known.status != TestStatus::Failed;
+        let seconds = |own: &Chosen<'_>| own.known.seconds.unwrap_or(f64::INFINITY);
+        failed(a).cmp(&failed(b)).then(seconds(a).total_cmp(&seconds(b))).then(a.name.cmp(b.name))
+    });
+    tests
+}
+
+struct Choosing<'a, 'p> {
+    map: &'a Map,
+    project: &'p mut Project,
+    found: HashMap<u32, Found>,
+    why: BTreeMap<&'a str, Why>,
+}
+
+impl<'a> Choosing<'a, '_> {
+    /// The files that run as a whole, or why everything does.
+    fn look(&mut self, paths: &[String], are_changed: bool) -> Result<Vec<String>, String> {
+        let changed: HashSet<u32> = paths.iter().filter_map(|path| self.map.number(path)).collect();
+        let beside: BTreeSet<&str> =
+            self.map.tests.values().filter_map(|known| known.file.as_deref()).collect();
+        let mut files = BTreeSet::new();
+        let mut is_touched = false;
+        for path in paths {
+            let number = self.map.number(path);
+            if are_changed && rules::changes_everything(path) {
+                return Err(format!("{path} changed, on which everything may depend"));
+            }
+            let is_known = number.is_some();
+            if is_known || !are_changed {
+                continue;
+            }
+            is_touched = true;
+            self.unknown(path, &beside, &mut files)?;
+        }
+        for (name, known) in &self.map.tests {
+            if let Some(why) = self.of_test(known, &changed, are_changed) {
+                self.why.insert(name, why);
+            }
+        }
+        // A file of tests of which another part changed than single tests may have others than it had.
+        for path in paths.iter().filter(|path| beside.contains(path.as_str())) {
+            let number = self.map.number(path);
+            if number.is_some_and(|number| self.may_have_others(path, number)) {
+                is_touched = true;
+                if self.project.now(path).content != ABSENT {
+                    files.insert(path.clone());
+                }
+                self.in_file(path);
+            }
+        }
+        is_touched |= !self.why.is_empty() || are_changed && !changed.is_empty();
+        if is_touched {
+            for (name, known) in &self.map.tests {
+                if let Some(program) = &known.always {
+                    self.why.entry(name).or_insert_with(|| Why::Starts(program.clone()));
+                }
+            }
+        }
+        for (name, known) in &self.map.tests {
+            if known.status == TestStatus::Failed {
+                self.why.insert(name, Why::Failed);
+            } else if known.uses.is_none() && known.status != TestStatus::Skipped {
+                self.why.entry(name).or_insert(Why::Unseen);
+            }
+        }
+        // What is gone can't be run.
+        let project = &mut *self.project;
+        let map = self.map;
+        self.why.retain(|name, _| {
+            let file = map.tests.get(*name).and_then(|known| known.file.as_deref());
+            file.is_none_or(|file| project.now(file).content != ABSENT)
+        });
+        Ok(files.into_iter().collect())
+    }
+
+    /// A path that no test used.
+    fn unknown(
+        &mut self,
+        path: &str,
+        beside: &BTreeSet<&str>,
+        files: &mut BTreeSet<String>,
+    ) -> Result<(), String> {
+        let is_there = self.project.now(path).content != ABSENT;
+        if rules::is_test(path) {
+            if is_there {
+                files.insert(path.to_owned());
+            }
+            return Ok(());
+        }
+        if Language::of(Path::new(path)).is_none() {
+            return Ok(());
+        }
+        let tests: Vec<&str> =
+            beside.iter().copied().filter(|test| rules::belongs(test, path)).collect();
+        if tests.is_empty() {
+            if !is_there {
+                return Ok(());
+            }
+            return Err(format!("nobody knows who uses {path}"));
+        }
+        for (name, known) in &self.map.tests {
+            if known.file.as_deref().is_some_and(|file| tests.contains(&file)) {
+                self.why.insert(name, Why::Called { source: path.to_owned() });
+            }
+        }
+        Ok(())
+    }
+
+    fn in_file(&mut self, path: &str) {
+        for (name, known) in &self.map.tests {
+            if known.file.as_deref() == Some(path) {
+                self.why.entry(name).or_insert_with(|| Why::InFile(path.to_owned()));
+            }
+        }
+    }
+
+    /// The first of what a test used that is something else now.
+    fn of_test(&mut self, known: &Known, changed: &HashSet<u32>, are_changed: bool) -> Option<Why> {
+        let uses = known.uses.as_ref()?;
+        // What was entered tells more than what was loaded.
+        let mut other: Option<Use> = None;
+        for own in uses {
+            // A listing has no change of its own, but those of what is in it.
+            let is_asked = !are_changed || own.how == How::Listed || changed.contains(&own.path);
+            if is_asked && self.is_other(own) && other.is_none_or(|known| own.how < known.how) {
+                other = Some(*own);
+            }
+        }
+        let own = other?;
+        let block = self.map.name(own.sum).filter(|_| own.how == How::Entered);
+        Some(Why::Used {
+            how: own.how,
+            path: self.map.path(own.path).to_owned(),
+            block: block.map(str::to_owned),
+        })
+    }
+
+    fn is_other(&mut self, own: &Use) -> bool {
+        if own.how == How::Listed {
+            return self.project.listing(self.map.path(own.path)) != own.sum;
+        }
+        let found = self.found(own.path);
+        match (&found.sums, own.how) {
+            (Some(sums), How::Entered | How::Loaded) => !sums.contains(&own.sum),
+            _ => found.now.content != own.sum,
+        }
+    }
+
+    fn may_have_others(&mut self, path: &str, number: u32) -> bool {
+        let own = || self.map.tests.iter().filter(|(_, known)| known.file.as_deref() == Some(path));
+        // Where all that are known run because of what is in it.
+        let is_of_file = |why: &Why| matches!(why, Why::Used { path: own, .. } if own == path);
+        if own().all(|(name, _)| self.why.get(name.as_str()).is_some_and(is_of_file)) {
+            return true;
+        }
+        let uses = self.map.tests.values().flat_map(|known| known.uses.iter().flatten());
+        let known: HashSet<Sum> =
+            uses.filter(|own| own.path == number).map(|own| own.sum).collect();
+        let found = self.found(number);
+        match &found.now.blocks {
+            Some(blocks) => !blocks.holders().all(|sum| known.contains(&sum)),
+            None => !known.contains(&found.now.content),
+        }
+    }
+
+    fn found(&mut self, path: u32) -> &Found {
+        let (project, map) = (&mut *self.project, self.map);
+        self.found.entry(path).or_insert_with(|| {
+            let now = project.now(map.path(path));
+            let sums = now.blocks.as_ref().map(|blocks| blocks.sums());
+            Found { now, sums }
+        })
+    }
+}

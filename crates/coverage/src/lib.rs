@@ -1,0 +1,30 @@
+//! What each test was seen to use of a project, and which tests a change touches.
+//!
+//! A source file is cut into [`Blocks`] that are known by what they say. A [`Map`] has for each test the checksums of the blocks that it
+//! entered, and of the files that it opened; [`choose`] holds them against what the files of the [`Project`] say now. The map is kept in a
+//! [`Store`]. docs/design/007-watching.md says what is seen and what is not.
+//!
+//! Nothing is run here, nobody is watched, and nothing is printed. What a run saw is handed in ([`assay_data::seen`]).
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
+)]
+
+mod blocks;
+mod choose;
+mod language;
+mod map;
+mod project;
+pub mod rules;
+mod store;
+mod taking;
+
+#[cfg(test)]
+mod tests;
+
+pub use blocks::{ABSENT, Block, Blocks, Sum, UNKNOWN, sum};
+pub use choose::{Choice, Chosen, Why, choose};
+pub use language::Language;
+pub use map::{Ended, How, Known, Map, Use};
+pub use project::{Now, Project};
+pub use store::{Store, StoreError};

@@ -1,0 +1,189 @@
+//! What each test of a project used when it ran last, by checksums: the map that tells which tests a change touches.
+//!
+//! It grows by what runs saw ([`Map::take`]), and is asked by [`choose`](crate::choose). It knows no moment but that at which a run began, and
+//! no file but through [`Project`].
+
+use crate::blocks::Sum;
+use crate::project::Project;
+use crate::taking::Taking;
+use assay_data::seen::Seen;
+use assay_data::test_results::TestStatus;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// In which way something was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum How {
+    /// A function or block of code was entered.
+    Entered,
+    /// The top of a file was executed, or may have been.
+    Loaded,
+    /// A file was opened.
+    Opened,
+    /// A directory was listed.
+    Listed,
+    /// A program of the project was started, or got the file as an argument.
+    Started,
+}
+
+impl How {
+    /// All, as they are numbered in the store.
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Entered, Self::Loaded, Self::Opened, Self::Listed, Self::Started];
+}
+
+/// That something was used, with the content that it had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Use {
+    /// Number of the path among those of the map.
+    pub path: u32,
+    /// In which way.
+    pub how: How,
+    /// Its checksum then.
+    pub sum: Sum,
+}
+
+/// What is known of a test.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Known {
+    /// The file in which it stands, from the top of the project.
+    pub file: Option<String>,
+    /// By what it is selected, where that is not its name.
+    pub id: Option<String>,
+    /// How long it took when it ran last, s.
+    pub seconds: Option<f64>,
+    /// What came of it.
+    pub status: TestStatus,
+    /// What it used, each once, in order; `None`: nobody saw it.
+    pub uses: Option<Vec<Use>>,
+    /// Why it is touched by every change, if it is: a program that it starts may read whatever it likes.
+    pub always: Option<String>,
+}
+
+/// A test of a run, for the map.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ended {
+    /// Its name,
+    pub name: String,
+    /// what it was called when it began, where that is another name,
+    pub started: Option<String>,
+    /// and the rest as in [`Known`].
+    pub file: Option<String>,
+    /// See there.
+    pub id: Option<String>,
+    /// See there.
+    pub seconds: Option<f64>,
+    /// See there.
+    pub status: TestStatus,
+}
+
+/// The map.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Map {
+    /// All tests by name.
+    pub tests: BTreeMap<String, Known>,
+    paths: Vec<String>,
+    numbers: HashMap<String, u32>,
+    /// Names of blocks by their checksums, for people.
+    names: HashMap<Sum, String>,
+}
+
+impl Map {
+    /// The path of this number.
+    pub fn path(&self, number: u32) -> &str {
+        self.paths.get(number as usize).map_or("", String::as_str)
+    }
+
+    /// All paths, in the order of their numbers.
+    pub fn paths(&self) -> &[String] {
+        &self.paths
+    }
+
+    /// The number of a path, if a test used it.
+    pub fn number(&self, path: &str) -> Option<u32> {
+        self.numbers.get(path).copied()
+    }
+
+    /// What a block is called that had this checksum.
+    pub fn name(&self, sum: Sum) -> Option<&str> {
+        self.names.get(&sum).map(String::as_str)
+    }
+
+    /// All names of blocks.
+    pub fn names(&self) -> impl Iterator<Item = (Sum, &str)> {
+        self.names.iter().map(|(sum, name)| (*sum, name.as_str()))
+    }
+
+    pub(crate) fn number_of(&mut self, path: &str) -> u32 {
+        if let Some(number) = self.numbers.get(path) {
+            return *number;
+        }
+        let number = u32::try_from(self.paths.len()).unwrap_or(u32::MAX);
+        self.paths.push(path.to_owned());
+        self.numbers.insert(path.to_owned(), number);
+        number
+    }
+
+    pub(crate) fn call(&mut self, sum: Sum, name: &str) {
+        if !name.is_empty() && !self.names.contains_key(&sum) {
+            self.names.insert(sum, name.to_owned());
+        }
+    }
+
+    /// Takes what a run saw that began at this moment, s since 1970. What was written since then was not seen in the state that it has now, and
+    /// counts as unknown. Of tests that were in files that ran whole, and did not run, nothing is known any longer: `whole` names those files, or
+    /// is `None` where all tests ran.
+    pub fn take(
+        &mut self,
+        project: &mut Project,
+        tests: &[Ended],
+        seen: &Seen,
+        began: f64,
+        whole: Option<&[String]>,
+    ) {
+        let ran: BTreeSet<&str> = tests.iter().map(|test| test.name.as_str()).collect();
+        self.tests.retain(|name, known| {
+            let is_gone = match (whole, &known.file) {
+                (None, _) => true,
+                (Some(whole), Some(file)) => whole.contains(file),
+                (Some(_), None) => false,
+            };
+            ran.contains(name.as_str()) || !is_gone
+        });
+        let files: BTreeSet<&str> = tests.iter().filter_map(|test| test.file.as_deref()).collect();
+        let file_of: HashMap<&str, &str> = tests
+            .iter()
+            .filter_map(|test| Some((test, test.file.as_deref()?)))
+            .flat_map(|(test, file)| {
+                let names = test.started.as_deref().into_iter().chain([test.name.as_str()]);
+                names.map(move |name| (name, file))
+            })
+            .collect();
+        let mut used: HashMap<&str, (BTreeSet<Use>, Option<String>)> = HashMap::new();
+        for process in &seen.processes {
+            let mut taking = Taking::new(self, project, process, began, &files);
+            for (name, own) in &process.tests {
+                let file = file_of.get(name.as_str()).copied();
+                let (uses, always) = taking.test(own, file);
+                let known = used.entry(name).or_default();
+                known.0.extend(uses);
+                known.1 = known.1.take().or(always);
+            }
+        }
+        for test in tests {
+            let own = test.started.as_deref().into_iter().chain([test.name.as_str()]);
+            let own = own.filter_map(|name| used.remove(name)).next();
+            // One that was skipped, or of which nobody saw anything, is as unknown as one that never ran.
+            let (uses, always) = own.map_or((None, None), |(uses, always)| (Some(uses), always));
+            let before = self.tests.remove(&test.name).unwrap_or_default();
+            let known = Known {
+                file: test.file.clone().or(before.file),
+                id: test.id.clone(),
+                seconds: test.seconds.or(before.seconds),
+                status: test.status,
+                uses: uses.map(|uses| uses.into_iter().collect()),
+                always,
+            };
+            self.tests.insert(test.name.clone(), known);
+        }
+    }
+}

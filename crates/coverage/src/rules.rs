@@ -1,0 +1,143 @@
+//! What names of files tell: which are tests, which source belongs to which test, and which files change everything. For what no test was seen to use.
+//!
+//! The rules of names are those of autotest and of the frameworks' own conventions.
+
+use crate::language::Language;
+use std::path::Path;
+
+/// Files whose change may change what every test does: what is installed, and how the framework and the language are set.
+const EVERYTHING: [&str; 40] = [
+    ".mocharc.json",
+    ".python-version",
+    ".rspec",
+    ".ruby-version",
+    ".tool-versions",
+    "Cargo.lock",
+    "Cargo.toml",
+    "Gemfile",
+    "Gemfile.lock",
+    "Pipfile",
+    "Pipfile.lock",
+    "Rakefile",
+    "babel.config.js",
+    "build.rs",
+    "bun.lock",
+    "config.ru",
+    "go.mod",
+    "go.sum",
+    "go.work",
+    "jest.config.js",
+    "jest.config.ts",
+    "mise.toml",
+    "noxfile.py",
+    "package-lock.json",
+    "package.json",
+    "pdm.lock",
+    "pnpm-lock.yaml",
+    "poetry.lock",
+    "pyproject.toml",
+    "pytest.ini",
+    "requirements.txt",
+    "rust-toolchain.toml",
+    "setup.cfg",
+    "setup.py",
+    "tox.ini",
+    "tsconfig.json",
+    "uv.lock",
+    "vitest.config.js",
+    "vitest.config.ts",
+    "yarn.lock",
+];
+
+/// Directories in which tests stand, as the last one before a test's path.
+const TEST_DIRECTORIES: [&str; 6] = ["test", "tests", "spec", "specs", "__tests__", "features"];
+
+/// Whether a change of this file changes everything, by its name.
+pub fn changes_everything(path: &str) -> bool {
+    let name = base(path);
+    EVERYTHING.contains(&name)
+        || (name.starts_with("requirements") && name.ends_with(".txt"))
+        || name.ends_with(".gemspec")
+        || path.starts_with(".cargo/")
+}
+
+/// Whether a file holds tests, by its name.
+pub fn is_test(path: &str) -> bool {
+    let Some(language) = Language::of(Path::new(path)) else { return false };
+    let stem = stem(path);
+    match language {
+        Language::Ruby => {
+            stem.ends_with("_spec") || stem.ends_with("_test") || stem.starts_with("test_")
+        }
+        Language::Python => stem.starts_with("test_") || stem.ends_with("_test") || stem == "tests",
+        Language::Go => stem.ends_with("_test"),
+        Language::Rust => path.starts_with("tests/") || path.contains("/tests/"),
+        Language::JavaScript | Language::TypeScript | Language::Tsx => {
+            stem.ends_with(".test") || stem.ends_with(".spec") || path.contains("__tests__/")
+        }
+    }
+}
+
+/// Whether tests' file names say that it belongs to this source: `lib/user.rb` to `test/user_test.rb`, `app/models/user.rb` to
+/// `spec/models/user_spec.rb`, `pkg/user.py` to `tests/test_user.py`.
+pub fn belongs(test: &str, source: &str) -> bool {
+    let bare = |stem: &str| {
+        let stem = stem.strip_prefix("test_").unwrap_or(stem);
+        let ends = ["_spec", "_test", ".test", ".spec"];
+        let stem = ends.iter().find_map(|end| stem.strip_suffix(end)).unwrap_or(stem);
+        // As autotest had it: `foobar` may be tested by `foo_bar`.
+        stem.replace('_', "").to_lowercase()
+    };
+    Language::of(Path::new(test)) == Language::of(Path::new(source))
+        && is_test(test)
+        && bare(stem(test)) == bare(stem(source))
+}
+
+/// Whether a file is one of those that tests share (`spec_helper.rb`), or stands among tests.
+pub fn is_beside_tests(path: &str) -> bool {
+    let directories = Path::new(path).parent();
+    directories.is_some_and(|above| {
+        above.iter().any(|name| TEST_DIRECTORIES.iter().any(|known| name == *known))
+    })
+}
+
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn stem(path: &str) -> &str {
+    let name = base(path);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_tests_and_what_they_are_about() {
+        for (test, source) in [
+            ("test/user_test.rb", "lib/user.rb"),
+            ("test/test_user.rb", "lib/user.rb"),
+            ("spec/models/user_spec.rb", "app/models/user.rb"),
+            ("test/test_foo_bar.rb", "lib/foobar.rb"),
+            ("tests/test_user.py", "pkg/user.py"),
+            ("src/user.test.ts", "src/user.ts"),
+            ("user_test.go", "user.go"),
+        ] {
+            assert!(is_test(test) && !is_test(source) && belongs(test, source), "{test} {source}");
+        }
+        assert!(!belongs("test/user_test.rb", "lib/users.rb"));
+        assert!(!belongs("tests/test_user.py", "lib/user.rb"));
+    }
+
+    #[test]
+    fn what_is_installed_and_set_changes_everything() {
+        for path in ["Gemfile.lock", "sub/package.json", "requirements-dev.txt", "a.gemspec"] {
+            assert!(changes_everything(path), "{path}");
+        }
+        for path in ["lib/a.rb", "README.md", "data/requirements.md"] {
+            assert!(!changes_everything(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What one process of a run saw, as uses with checksums. Which of them belong to a test: what it entered, opened and started itself; the top of
+//! its own file, of the files that it entered, and of what those need that it imports; and what happened outside of tests, which all have in common.
+
+use crate::blocks::{ABSENT, Sum, UNKNOWN};
+use crate::map::{How, Map, Use};
+use crate::project::Project;
+use assay_data::seen::{ProcessSeen, Used};
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+/// Programs that may read anything of the project.
+const INTERPRETERS: [&str; 28] = [
+    "ash", "bash", "bundle", "cargo", "cmake", "dash", "env", "erb", "go", "gradle", "irb", "java",
+    "make", "mvn", "node", "npm", "npx", "perl", "php", "pip", "pnpm", "pytest", "python", "rake",
+    "rspec", "ruby", "sh", "zsh",
+];
+
+/// Reading what a process saw.
+pub(crate) struct Taking<'a> {
+    map: &'a mut Map,
+    project: &'a mut Project,
+    process: &'a ProcessSeen,
+    began: f64,
+    /// The files of tests.
+    tests: &'a BTreeSet<&'a str>,
+    /// Used outside of tests, for all of them.
+    outside: Vec<Use>,
+    outside_always: Option<String>,
+    /// The sources from which a file's imports need something, by the number of the file.
+    imported: HashMap<u32, BTreeSet<u32>>,
+}
+
+impl<'a> Taking<'a> {
+    pub fn new(
+        map: &'a mut Map,
+        project: &'a mut Project,
+        process: &'a ProcessSeen,
+        began: f64,
+        tests: &'a BTreeSet<&'a str>,
+    ) -> Self {
+        let (outside, outside_always, imported) = Default::default();
+        let mut own =
+            Self { map, project, process, began, tests, outside, outside_always, imported };
+        own.look_outside();
+        own
+    }
+
+    fn look_outside(&mut self) {
+        let process = self.process;
+        let own = &process.outside;
+        let mut all = Vec::new();
+        let imported: Option<BTreeSet<u32>> =
+            process.imports.as_ref().map(|all| all.values().flatten().copied().collect());
+        for file in own.loads.iter().chain(own.blocks.keys()) {
+            let Some(path) = process.sources.get(file) else { continue };
+            // The top of a test's file is its own tests'; of others, those that import it, if that is known.
+            let is_reached = imported.as_ref().is_some_and(|imported| imported.contains(file));
+            if !self.tests.contains(path.as_str()) && !is_reached {
+                all.push(self.top(path));
+            }
+        }
+        for (file, lines) in &own.blocks {
+            let Some(path) = process.sources.get(file) else { continue };
+            if !self.tests.contains(path.as_str()) {
+                self.blocks(path, lines, &mut all);
+            }
+        }
+        self.others(own, &mut all);
+        all.sort_unstable();
+        all.dedup();
+        self.outside = all;
+        self.outside_always = self.always(own);
+    }
+
+    /// What a test in this file used.
+    pub fn test(&mut self, own: &Used, file: Option<&str>) -> (Vec<Use>, Option<String>) {
+        let process = self.process;
+        let mut uses = self.outside.clone();
+        let path = |number: &u32| process.sources.get(number).map(String::as_str);
+        let mut tops: BTreeSet<&str> = own.loads.iter().filter_map(path).collect();
+        for (number, lines) in &own.blocks {
+            if let Some(path) = path(number) {
+                tops.insert(path);
+                self.blocks(path, lines, &mut uses);
+            }
+        }
+        if let Some(file) = file {
+            tops.insert(file);
+            let number = process.sources.iter().find(|(_, path)| path.as_str() == file);
+            if let Some((number, _)) = number {
+                // What its file did when it was loaded.
+                if let Some(lines) = process.outside.blocks.get(number) {
+                    self.blocks(file, lines, &mut uses);
+                }
+                tops.extend(self.imported(*number).iter().filter_map(path));
+            }
+        }
+        for path in tops {
+            uses.push(self.top(path));
+        }
+        self.others(own, &mut uses);
+        (uses, self.always(own).or_else(|| self.outside_always.clone()))
+    }
+
+    fn imported(&mut self, file: u32) -> &BTreeSet<u32> {
+        let process = self.process;
+        self.imported.entry(file).or_insert_with(|| {
+            let mut reached = BTreeSet::new();
+            let mut next = vec![file];
+            while let Some(file) = next.pop() {
+                let of = process.imports.as_ref().and_then(|imports| imports.get(&file));
+                next.extend(of.into_iter().flatten().filter(|file| reached.insert(**file)));
+            }
+            reached
+        })
+    }
+
+    /// Whether what the process saw of a file may be another content than that of now.
+    fn is_unknown(&self, path: &str) -> bool {
+        self.project.is_later(path, self.began)
+    }
+
+    fn top(&mut self, path: &str) -> Use {
+        let now = self.project.now(path);
+        let sum = match &now.blocks {
+            _ if self.is_unknown(path) => UNKNOWN,
+            Some(blocks) => blocks.top(),
+            None => now.content,
+        };
+        Use { path: self.map.number_of(path), how: How::Loaded, sum }
+    }
+
+    fn blocks(&mut self, path: &str, lines: &[u32], uses: &mut Vec<Use>) {
+        let now = self.project.now(path);
+        let path_number = self.map.number_of(path);
+        let mut add = |sum: Sum| uses.push(Use { path: path_number, how: How::Entered, sum });
+        if self.is_unknown(path) {
+            return add(UNKNOWN);
+        }
+        let Some(blocks) = &now.blocks else { return add(now.content) };
+        for block in lines.iter().flat_map(|line| blocks.at(*line)) {
+            self.map.call(block.sum, &block.name);
+            add(block.sum);
+        }
+    }
+
+    fn others(&mut self, own: &Used, uses: &mut Vec<Use>) {
+        for path in &own.opens {
+            uses.push(self.content(path, How::Opened));
+        }
+        for path in &own.lists {
+            let path = path.trim_end_matches('/');
+            let sum = self.project.listing(path);
+            uses.push(Use { path: self.map.number_of(path), how: How::Listed, sum });
+        }
+        for word in own.spawns.iter().flatten() {
+            let word = word.strip_prefix("./").unwrap_or(word);
+            let is_below = !word.is_empty() && !word.starts_with(['/', '-']);
+            if is_below && self.project.top().join(word).is_file() {
+                uses.push(self.content(word, How::Started));
+            }
+        }
+    }
+
+    fn content(&mut self, path: &str, how: How) -> Use {
+        let sum = self.project.now(path).content;
+        let is_unknown = sum != ABSENT && self.is_unknown(path);
+        let sum = if is_unknown { UNKNOWN } else { sum };
+        Use { path: self.map.number_of(path), how, sum }
+    }
+
+    /// The first program that was started and may read anything of the project.
+    fn always(&self, own: &Used) -> Option<String> {
+        let may = |words: &&Vec<String>| {
+            let Some(program) = words.first() else { return false };
+            let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
+            let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+            let is_own = !program.starts_with('/') && program.contains('/');
+            let is_below = Path::new(program).starts_with(self.project.top());
+            is_own || is_below || INTERPRETERS.contains(&name)
+        };
+        own.spawns.iter().find(may).map(|words| words.join(" "))
+    }
+}

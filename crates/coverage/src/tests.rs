@@ -1,0 +1,346 @@
+//! Blocks of real texts, the map over a project of files, and what is chosen when they change.
+
+use crate::*;
+use assay_data::seen::{ProcessSeen, Seen, Used};
+use assay_data::test_results::TestStatus;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+fn names(language: Language, text: &str) -> Vec<(String, u32, u32)> {
+    let blocks = Blocks::of(language, text.as_bytes());
+    assert!(!blocks.is_broken, "{text}");
+    let all = blocks.all.into_iter().skip(1);
+    all.map(|block| (block.name, block.begin, block.end)).collect()
+}
+
+fn is_found(language: Language, text: &str, expected: &[(&str, u32, u32)]) {
+    let expected: Vec<_> =
+        expected.iter().map(|(name, begin, end)| ((*name).to_owned(), *begin, *end)).collect();
+    assert_eq!(names(language, text), expected);
+}
+
+const RUBY: &str = "# frozen_string_literal: true
+class User
+  LIMIT = 3
+  def initialize(name)
+    @name = name
+  end
+
+  def total
+    items.sum do |item|
+      item.price
+    end
+  end
+  attr_reader :name
+end
+";
+
+#[test]
+fn each_language_is_cut_into_its_functions() {
+    is_found(Language::Ruby, RUBY, &[("User.initialize", 4, 6), ("User.total", 8, 12)]);
+    let spec = "describe User do\n  let(:user) { User.new }\n  it \"adds\" do\n    expect(1).to eq 1\n  end\n  it 'x' do\n  end\nend\n";
+    is_found(
+        Language::Ruby,
+        spec,
+        &[
+            ("describe User", 1, 8),
+            ("describe User › it \"adds\"", 3, 5),
+            ("describe User › it 'x'", 6, 7),
+        ],
+    );
+    let python = "import os\n\n@cache\ndef a(x=1):\n    def inner():\n        pass\n    return inner\n\nclass B:\n    c = 1\n    async def d(self):\n        return [e for e in self]\n";
+    is_found(Language::Python, python, &[("a", 3, 7), ("B.d", 11, 12)]);
+    let script = "describe('x', () => {\n  it('y', async () => {\n    expect(1)\n  })\n})\nconst f = (a) => {\n  return a\n}\nclass A { b() { return 1 } }\n";
+    is_found(
+        Language::JavaScript,
+        script,
+        &[
+            ("describe('x')", 1, 5),
+            ("describe('x') › it('y')", 2, 4),
+            ("(a) =>", 6, 8),
+            ("A.b", 9, 9),
+        ],
+    );
+    let go = "package a\n\nfunc A() int {\n\treturn 1\n}\n\nfunc (b *B) C() {\n}\n";
+    is_found(Language::Go, go, &[("A", 3, 5), ("C", 7, 8)]);
+    let rust =
+        "impl A {\n    fn b(&self) -> u8 {\n        1\n    }\n}\nmod c {\n    fn d() {}\n}\n";
+    is_found(Language::Rust, rust, &[("A.b", 2, 4), ("c.d", 7, 7)]);
+    let types = "export function f(a: number): number {\n  return a\n}\n";
+    is_found(Language::TypeScript, types, &[("f", 1, 3)]);
+}
+
+fn sums(text: &str) -> Vec<Sum> {
+    Blocks::of(Language::Ruby, text.as_bytes()).all.iter().map(|block| block.sum).collect()
+}
+
+#[test]
+fn a_block_changes_by_what_it_says_and_not_by_where_it_stands() {
+    let before = sums(RUBY);
+    let moved = RUBY
+        .replace("class User\n", "# about\n\n\nclass User\n")
+        .replace("@name = name", "@name  =  name # it");
+    assert_eq!(sums(&moved), before);
+    let one = |from: &str, to: &str| -> Vec<bool> {
+        sums(&RUBY.replace(from, to)).iter().zip(&before).map(|(a, b)| a != b).collect()
+    };
+    assert_eq!(one("@name = name", "@name = name.to_s"), [false, true, false]);
+    assert_eq!(one("item.price", "item.cost"), [false, false, true]);
+    assert_eq!(one("LIMIT = 3", "LIMIT = 4"), [true, false, false]);
+    assert_eq!(
+        one("(name)", "(name, _)"),
+        [true, true, false],
+        "its first line is what holds it, too"
+    );
+    assert_eq!(
+        one("frozen_string_literal: true", "frozen_string_literal: false"),
+        [true, false, false]
+    );
+    assert_eq!(one("class User", "class Users"), [true, true, true]);
+    // What is within what is another thing from what follows it.
+    let python = |text: &str| Blocks::of(Language::Python, text.as_bytes()).all[0].sum;
+    assert_ne!(python("if a:\n    b\n    c\n"), python("if a:\n    b\nc\n"));
+}
+
+#[test]
+fn two_blocks_that_say_the_same_are_two() {
+    let text = "class A\n  def x\n    1\n  end\nend\nclass B\n  def x\n    1\n  end\nend\nclass A\n  def x\n    1\n  end\nend\n";
+    let sums = sums(text);
+    assert_eq!(sums.iter().collect::<BTreeSet<_>>().len(), 4);
+}
+
+#[test]
+fn what_is_no_program_is_one_block() {
+    let broken = Blocks::of(Language::Ruby, b"class A\n  def x\n    1 +\n  end\nend\n");
+    assert!(broken.all.len() == 1 && broken.is_broken);
+    assert!(Blocks::of(Language::Python, b"def x(:\n").is_broken);
+    assert!(Blocks::of(Language::Go, &[0xff, 0xfe, 0]).is_broken);
+    assert!(!Blocks::of(Language::Python, b"").is_broken);
+    // As deep as one likes.
+    let deep = format!("x = {}1{}\n", "(".repeat(20_000), ")".repeat(20_000));
+    assert_eq!(Blocks::of(Language::Python, deep.as_bytes()).all.len(), 1);
+}
+
+/// A project in a directory, and what two tests of it were seen to use.
+struct Room {
+    directory: tempfile::TempDir,
+    project: Project,
+}
+
+const USER: &str = "class User\n  def name\n    1\n  end\n  def mail\n    2\n  end\nend\n";
+const NAME: &str = "spec/user_spec.rb: User has a name";
+const MAIL: &str = "spec/mail_spec.rb: User has mail";
+
+impl Room {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let project = Project::of(directory.path());
+        let own = Self { directory, project };
+        for (path, text) in [
+            ("lib/user.rb", USER),
+            ("lib/other.rb", "OTHER = 1\n"),
+            (
+                "spec/user_spec.rb",
+                "describe User do\n  it 'has a name' do\n    User.new.name\n  end\nend\n",
+            ),
+            (
+                "spec/mail_spec.rb",
+                "describe User do\n  it 'has mail' do\n    User.new.mail\n  end\nend\n",
+            ),
+            ("spec/mail.txt", "mail\n"),
+        ] {
+            own.write(path, text);
+        }
+        own
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.directory.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn seen() -> Seen {
+        let sources = ["lib/user.rb", "spec/user_spec.rb", "spec/mail_spec.rb", "lib/other.rb"];
+        let used = |file: u32, line: u32| Used {
+            blocks: BTreeMap::from([(0, vec![line]), (file, vec![2])]),
+            ..Used::default()
+        };
+        let mail =
+            Used { opens: vec!["spec/mail.txt".into()], lists: vec!["spec".into()], ..used(2, 5) };
+        Seen {
+            processes: vec![ProcessSeen {
+                sources: (0..).zip(sources.map(str::to_owned)).collect(),
+                tests: vec![(NAME.into(), used(1, 2)), (MAIL.into(), mail)],
+                outside: Used { loads: vec![0, 1, 2, 3], ..Used::default() },
+                imports: None,
+            }],
+        }
+    }
+
+    fn ended() -> [Ended; 2] {
+        let test = |name: &str, seconds| Ended {
+            name: name.into(),
+            file: name.split(": ").next().map(str::to_owned),
+            seconds: Some(seconds),
+            ..Ended::default()
+        };
+        [test(NAME, 0.2), test(MAIL, 0.1)]
+    }
+
+    fn map(&mut self) -> Map {
+        let mut map = Map::default();
+        map.take(&mut self.project, &Self::ended(), &Self::seen(), f64::INFINITY, None);
+        map
+    }
+
+    fn chosen(&mut self, map: &Map, changed: &[&str]) -> String {
+        let changed: Vec<String> = changed.iter().map(|path| (*path).to_owned()).collect();
+        let by_name = self.shown(map, Some(&changed));
+        if !changed.is_empty() {
+            let by_content = self.shown(map, None);
+            assert!(by_content == by_name || by_name.contains("all"), "{by_content} {by_name}");
+        }
+        by_name
+    }
+
+    fn shown(&mut self, map: &Map, changed: Option<&[String]>) -> String {
+        let choice = choose(map, &mut self.project, changed);
+        if let Some(why) = choice.everything {
+            return format!("all: {why}");
+        }
+        let tests = choice.tests.iter().map(|own| own.name.rsplit(' ').next().unwrap());
+        let tests: Vec<&str> = tests.collect();
+        let files = choice.files.join(" ");
+        assert_eq!(choice.left.len() + choice.tests.len(), map.tests.len());
+        format!("{} {files}", tests.join(" ")).trim().to_owned()
+    }
+}
+
+#[test]
+fn a_change_touches_the_tests_that_used_what_changed() {
+    let mut room = Room::new();
+    let map = room.map();
+    assert_eq!(room.chosen(&map, &[]), "");
+    assert_eq!(room.shown(&map, None), "");
+    room.write("lib/user.rb", &USER.replace('1', "3"));
+    assert_eq!(room.chosen(&map, &["lib/user.rb"]), "name");
+    room.write("lib/user.rb", &USER.replace('2', "3"));
+    assert_eq!(room.chosen(&map, &["lib/user.rb"]), "mail");
+    // A new method may be called by what was there.
+    room.write("lib/user.rb", &USER.replace("  def mail", "  def to_s\n    2\n  end\n  def mail"));
+    assert_eq!(room.chosen(&map, &["lib/user.rb"]), "mail name", "the quickest first");
+    // Back again: as if nothing had been.
+    room.write("lib/user.rb", &format!("# new\n{USER}"));
+    assert_eq!(room.chosen(&map, &["lib/user.rb"]), "");
+    room.write("lib/other.rb", "OTHER = 2\n");
+    assert_eq!(room.chosen(&map, &["lib/other.rb"]), "mail name", "nobody knows who needs it");
+    room.write("lib/other.rb", "OTHER = 1\n");
+    room.write("spec/mail.txt", "letter\n");
+    assert_eq!(room.chosen(&map, &["spec/mail.txt"]), "mail");
+    room.write("spec/mail.txt", "mail\n");
+    room.write("spec/new.txt", "mail\n");
+    assert_eq!(room.chosen(&map, &["spec/new.txt"]), "mail", "it listed the directory");
+}
+
+#[test]
+fn what_nobody_knew_falls_to_names_and_then_to_everything() {
+    let mut room = Room::new();
+    let map = room.map();
+    room.write("README.md", "x\n");
+    assert_eq!(room.chosen(&map, &["README.md"]), "");
+    room.write("Gemfile.lock", "x\n");
+    assert_eq!(
+        room.shown(&map, Some(&["Gemfile.lock".into()])),
+        "all: Gemfile.lock changed, on which everything may depend"
+    );
+    room.write("app/mail.rb", "x\n");
+    let shown = |room: &mut Room, path: &str| room.shown(&map, Some(&[path.to_owned()]));
+    assert_eq!(shown(&mut room, "app/mail.rb"), "mail");
+    room.write("app/letter.rb", "x\n");
+    assert_eq!(shown(&mut room, "app/letter.rb"), "all: nobody knows who uses app/letter.rb");
+    room.write("test/letter_test.rb", "x\n");
+    assert_eq!(shown(&mut room, "test/letter_test.rb"), "test/letter_test.rb");
+    // A file of tests with another one in it.
+    room.write("spec/user_spec.rb", "describe User do\n  it 'has a name' do\n    User.new.name\n  end\n  it 'is new' do\n  end\nend\n");
+    assert_eq!(shown(&mut room, "spec/user_spec.rb"), "name spec/user_spec.rb");
+    fs::remove_file(room.directory.path().join("spec/user_spec.rb")).unwrap();
+    let left = choose(&map, &mut room.project, Some(&["spec/user_spec.rb".into()]));
+    assert!(left.tests.iter().all(|own| own.name == MAIL) && left.files.is_empty(), "{left:?}");
+}
+
+#[test]
+fn failures_come_first_and_programs_may_read_anything() {
+    let mut room = Room::new();
+    let (mut tests, mut seen) = (Room::ended(), Room::seen());
+    tests[0].status = TestStatus::Failed;
+    seen.processes[0].tests[1].1.spawns.push(vec!["/usr/bin/python3.11".into(), "x.py".into()]);
+    let mut map = Map::default();
+    map.take(&mut room.project, &tests, &seen, f64::INFINITY, None);
+    assert_eq!(room.shown(&map, Some(&[])), "name", "it failed");
+    room.write("lib/user.rb", &USER.replace('1', "3"));
+    assert_eq!(room.shown(&map, Some(&["lib/user.rb".into()])), "name mail");
+    let choice = choose(&map, &mut room.project, Some(&[]));
+    assert_eq!(choice.tests[0].why, Why::Failed);
+}
+
+#[test]
+fn what_was_written_while_tests_ran_is_unknown() {
+    let mut room = Room::new();
+    let mut map = Map::default();
+    map.take(&mut room.project, &Room::ended(), &Room::seen(), 0.0, None);
+    assert_eq!(room.shown(&map, None), "mail name spec/mail_spec.rb spec/user_spec.rb");
+}
+
+#[test]
+fn tests_that_are_gone_are_forgotten_when_their_file_ran_whole() {
+    let mut room = Room::new();
+    let mut map = room.map();
+    let mut seen = Room::seen();
+    seen.processes[0].tests.truncate(1);
+    let own = &Room::ended()[..1];
+    map.take(&mut room.project, own, &seen, f64::INFINITY, Some(&[]));
+    assert_eq!(map.tests.len(), 2);
+    let whole = ["spec/mail_spec.rb".to_owned()];
+    map.take(&mut room.project, own, &seen, f64::INFINITY, Some(&whole));
+    assert_eq!(map.tests.len(), 1);
+}
+
+#[test]
+fn imports_say_who_needs_the_top_of_a_file() {
+    let mut room = Room::new();
+    let mut seen = Room::seen();
+    // user_spec imports other, mail_spec does not.
+    seen.processes[0].imports = Some(BTreeMap::from([(1, vec![0, 3]), (2, vec![0])]));
+    let mut map = Map::default();
+    map.take(&mut room.project, &Room::ended(), &seen, f64::INFINITY, None);
+    room.write("lib/other.rb", "OTHER = 2\n");
+    assert_eq!(room.chosen(&map, &["lib/other.rb"]), "name");
+}
+
+#[test]
+fn a_map_is_found_again_and_one_that_is_damaged_begun_anew() {
+    let mut room = Room::new();
+    let map = room.map();
+    let path = room.directory.path().join("cache/map.db");
+    let mut store = Store::open(&path).unwrap();
+    assert_eq!(store.load("rspec").unwrap(), Map::default());
+    store.save(&map, "rspec").unwrap();
+    assert_eq!(store.load("rspec").unwrap(), map);
+    assert_eq!(store.load("minitest").unwrap(), Map::default(), "of another way");
+    drop(store);
+    fs::write(&path, "no database, whatever it says, and long enough to be looked at as one")
+        .unwrap();
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.load("rspec").unwrap(), Map::default());
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_is_too_odd(text in "\\PC{0,60}", which in 0_usize..7) {
+        let all = [Language::Ruby, Language::Python, Language::JavaScript, Language::TypeScript, Language::Tsx, Language::Go, Language::Rust];
+        let blocks = Blocks::of(all[which], text.as_bytes());
+        proptest::prop_assert!(!blocks.all.is_empty());
+        proptest::prop_assert!(blocks.all.iter().all(|block| block.begin <= block.end && block.sum > ABSENT));
+    }
+}
