@@ -62,11 +62,9 @@ pub struct Known {
 /// A test of a run, for the map.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ended {
-    /// Its name,
+    /// Its name.
     pub name: String,
-    /// what it was called when it began, where that is another name,
-    pub started: Option<String>,
-    /// and the rest as in [`Known`].
+    /// See [`Known`], as for the rest.
     pub file: Option<String>,
     /// See there.
     pub id: Option<String>,
@@ -153,10 +151,7 @@ impl Map {
         let file_of: HashMap<&str, &str> = tests
             .iter()
             .filter_map(|test| Some((test, test.file.as_deref()?)))
-            .flat_map(|(test, file)| {
-                let names = test.started.as_deref().into_iter().chain([test.name.as_str()]);
-                names.map(move |name| (name, file))
-            })
+            .map(|(test, file)| (test.name.as_str(), file))
             .collect();
         let mut used: HashMap<&str, (BTreeSet<Use>, Option<String>)> = HashMap::new();
         for process in &seen.processes {
@@ -170,8 +165,7 @@ impl Map {
             }
         }
         for test in tests {
-            let own = test.started.as_deref().into_iter().chain([test.name.as_str()]);
-            let own = own.filter_map(|name| used.remove(name)).next();
+            let own = used.remove(test.name.as_str());
             // One that was skipped, or of which nobody saw anything, is as unknown as one that never ran.
             let (uses, always) = own.map_or((None, None), |(uses, always)| (Some(uses), always));
             let before = self.tests.remove(&test.name).unwrap_or_default();

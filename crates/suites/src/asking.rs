@@ -24,6 +24,8 @@ pub struct Wanted {
     pub causes: bool,
     /// Whether each test runs beneath a frame of its own, for samplers.
     pub frames: bool,
+    /// Whether it is noted what each test uses of the project, whose top this is.
+    pub coverage: Option<PathBuf>,
 }
 
 /// A file that the run finds when it starts.

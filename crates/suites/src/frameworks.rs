@@ -211,6 +211,9 @@ fn hooked(request: Request, wanted: &Wanted, room: &Path) -> Request {
     if wanted.frames {
         request = request.env("ASSAY_TESTS_FRAMES", "1");
     }
+    if let Some(top) = &wanted.coverage {
+        request = request.env("ASSAY_TESTS_COVERAGE", format!("path:{}", top.display()));
+    }
     if let Some(only) = &wanted.only {
         let list = room.join("only.txt");
         let names: String = only.iter().map(|name| format!("{name}\n")).collect();
