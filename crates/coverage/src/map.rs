@@ -4,7 +4,7 @@
 //! no file but through [`Project`].
 
 use crate::blocks::Sum;
-use crate::project::Project;
+use crate::project::{Kept, Project};
 use crate::taking::Taking;
 use assay_data::seen::Seen;
 use assay_data::test_results::TestStatus;
@@ -79,6 +79,8 @@ pub struct Ended {
 pub struct Map {
     /// All tests by name.
     pub tests: BTreeMap<String, Known>,
+    /// The project's files as they were when its tests ran last.
+    pub files: BTreeMap<String, Kept>,
     paths: Vec<String>,
     numbers: HashMap<String, u32>,
     /// Names of blocks by their checksums, for people.

@@ -3,11 +3,28 @@
 
 use crate::blocks::{ABSENT, Blocks, Sum, sum};
 use crate::language::Language;
-use std::collections::HashMap;
+use ignore::WalkBuilder;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+
+/// Directories that hold nothing that anybody writes by hand, also where no `.gitignore` says so.
+const LEFT_OUT: [&str; 12] = [
+    ".assay",
+    ".git",
+    ".hg",
+    ".mypy_cache",
+    ".nox",
+    ".pytest_cache",
+    ".svn",
+    ".tox",
+    ".venv",
+    "__pycache__",
+    "node_modules",
+    "venv",
+];
 
 /// Files longer than this are not cut into blocks, nor read: they are known by their size and time alone.
 const LONGEST: u64 = 64 << 20;
@@ -22,7 +39,16 @@ pub struct Now {
 }
 
 /// By what one sees that a file was not written since: its inode, size and time in nanoseconds.
-type Stamp = (u64, u64, i64, i64);
+pub type Stamp = (u64, u64, i64, i64);
+
+/// A file as it was when it was last looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// By what one sees that it was not written since.
+    pub stamp: Stamp,
+    /// The checksum of all of it.
+    pub content: Sum,
+}
 
 /// A project's files.
 #[derive(Debug)]
@@ -68,6 +94,51 @@ impl Project {
         });
         self.known.insert(path.to_owned(), (stamp, now.clone()));
         now
+    }
+
+    /// All files that are the project's own, by their paths from the top, ordered: without what `.gitignore` leaves out, and without what tools keep.
+    pub fn files(&self) -> Vec<String> {
+        let mut walk = WalkBuilder::new(&self.top);
+        // Files that begin with a dot set how frameworks work.
+        walk.hidden(false).require_git(false).follow_links(false);
+        walk.filter_entry(|entry| !LEFT_OUT.iter().any(|name| entry.file_name() == *name));
+        let found = walk
+            .build()
+            .flatten()
+            .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+        let path = |entry: ignore::DirEntry| {
+            entry.path().strip_prefix(&self.top).ok()?.to_str().map(str::to_owned)
+        };
+        let mut paths: Vec<String> = found.filter_map(path).collect();
+        paths.sort();
+        paths
+    }
+
+    /// The files as they are, and the paths of those that are not as they were: written, new or gone. Files with the stamp that they had are not
+    /// read.
+    pub fn compared(
+        &self,
+        before: &BTreeMap<String, Kept>,
+    ) -> (BTreeMap<String, Kept>, Vec<String>) {
+        let mut all = BTreeMap::new();
+        let mut changed = Vec::new();
+        for path in self.files() {
+            let place = self.top.join(&path);
+            let Ok(metadata) = fs::metadata(&place) else { continue };
+            let stamp = stamp(&metadata);
+            let known = before.get(&path);
+            let content = match known {
+                Some(known) if known.stamp == stamp => known.content,
+                _ if metadata.len() > LONGEST => sum(format!("{stamp:?}").as_bytes()),
+                _ => fs::read(&place).map_or(ABSENT, |text| sum(&text)),
+            };
+            if known.is_none_or(|known| known.content != content) {
+                changed.push(path.clone());
+            }
+            all.insert(path, Kept { stamp, content });
+        }
+        changed.extend(before.keys().filter(|path| !all.contains_key(*path)).cloned());
+        (all, changed)
     }
 
     /// The checksum of the names in a directory, without those that begin with a dot.

@@ -205,7 +205,10 @@ impl Room {
     }
 
     fn shown(&mut self, map: &Map, changed: Option<&[String]>) -> String {
-        let choice = choose(map, &mut self.project, changed);
+        let choice = {
+            let changed = changed.map_or(Changed::With(&[]), Changed::Only);
+            choose(map, &mut self.project, changed)
+        };
         if let Some(why) = choice.everything {
             return format!("all: {why}");
         }
@@ -265,7 +268,7 @@ fn what_nobody_knew_falls_to_names_and_then_to_everything() {
     room.write("spec/user_spec.rb", "describe User do\n  it 'has a name' do\n    User.new.name\n  end\n  it 'is new' do\n  end\nend\n");
     assert_eq!(shown(&mut room, "spec/user_spec.rb"), "name spec/user_spec.rb");
     fs::remove_file(room.directory.path().join("spec/user_spec.rb")).unwrap();
-    let left = choose(&map, &mut room.project, Some(&["spec/user_spec.rb".into()]));
+    let left = choose(&map, &mut room.project, Changed::Only(&["spec/user_spec.rb".into()]));
     assert!(left.tests.iter().all(|own| own.name == MAIL) && left.files.is_empty(), "{left:?}");
 }
 
@@ -280,7 +283,7 @@ fn failures_come_first_and_programs_may_read_anything() {
     assert_eq!(room.shown(&map, Some(&[])), "name", "it failed");
     room.write("lib/user.rb", &USER.replace('1', "3"));
     assert_eq!(room.shown(&map, Some(&["lib/user.rb".into()])), "name mail");
-    let choice = choose(&map, &mut room.project, Some(&[]));
+    let choice = choose(&map, &mut room.project, Changed::Only(&[]));
     assert_eq!(choice.tests[0].why, Why::Failed);
 }
 
@@ -319,9 +322,27 @@ fn imports_say_who_needs_the_top_of_a_file() {
 }
 
 #[test]
+fn files_are_compared_with_what_they_were_and_new_ones_found() {
+    let room = Room::new();
+    room.write(".gitignore", "*.log\n");
+    room.write("a.log", "x");
+    room.write("node_modules/a.js", "x");
+    room.write(".git/config", "x");
+    let (all, new) = room.project.compared(&BTreeMap::new());
+    assert_eq!(all.len(), 6, "{all:?}");
+    assert_eq!(new.len(), 6);
+    assert_eq!(room.project.compared(&all).1, [""; 0]);
+    room.write("lib/user.rb", &format!("{USER}\n"));
+    room.write("lib/new.rb", "x");
+    fs::remove_file(room.directory.path().join("spec/mail.txt")).unwrap();
+    assert_eq!(room.project.compared(&all).1, ["lib/new.rb", "lib/user.rb", "spec/mail.txt"]);
+}
+
+#[test]
 fn a_map_is_found_again_and_one_that_is_damaged_begun_anew() {
     let mut room = Room::new();
-    let map = room.map();
+    let mut map = room.map();
+    map.files = room.project.compared(&BTreeMap::new()).0;
     let path = room.directory.path().join("cache/map.db");
     let mut store = Store::open(&path).unwrap();
     assert_eq!(store.load("rspec").unwrap(), Map::default());
