@@ -125,9 +125,16 @@ class Recorder:
                 self._only = [line for line in file.read().split("\n") if line]
         return self._only
 
-    def chosen(self, by_name):
-        """Of these tests those that ASSAY_TESTS_ONLY names, in its order."""
-        names = self.only
+    def chosen(self, by_name, file_of):
+        """Of these tests those that ASSAY_TESTS_ONLY names, in its order; of `file:PATH` all others that stand in that file."""
+        names = []
+        for name in self.only:
+            if name.startswith("file:"):
+                file = os.path.join(self._root, name[len("file:") :])
+                others = {own: test for own, test in by_name.items() if own not in self.only}
+                names += [own for own, test in others.items() if os.path.join(self._root, file_of(test)) == file]
+            else:
+                names.append(name)
         missing = [name for name in names if name not in by_name]
         if missing:
             self.emit('{"missing":[%s]}\n' % ",".join(map(_encode, missing)))

@@ -194,8 +194,8 @@ module AssayTests
         all = ::Minitest::Runnable.runnables.each_with_object({}) do |klass, found|
           klass.runnable_methods.each { |name| found["#{klass.name || klass}: #{name}"] = [klass, name] }
         end
-        AssayTests.found(all.keys)
-        AssayTests.only.filter_map { |name| all[name] }.chunk_while { |one, next_one| one[0].equal?(next_one[0]) }.map do |tests|
+        chosen = AssayTests.chosen(all) { |klass, name| klass.instance_method(name).source_location&.first }
+        chosen.chunk_while { |one, next_one| one[0].equal?(next_one[0]) }.map do |tests|
           klass = tests[0][0]
           AssayTests.plant(klass.singleton_class, CHOSEN, @folder) unless @chosen.key?(klass)
           @chosen[klass] = tests.map(&:last)

@@ -50,6 +50,11 @@ def pytest_unconfigure(config):
         _STARTED.flush()
 
 
+def _file_of(item):
+    # `location` is relative to pytest's root, which need not be where the suite was started.
+    return str(getattr(item, "path", None) or getattr(item, "fspath", item.location[0]))
+
+
 class Hooks:
     """What is called for one session."""
 
@@ -89,7 +94,7 @@ class Hooks:
     def _choose(self, config, items):
         if self.recorder.only is None:
             return
-        chosen = self.recorder.chosen({item.nodeid: item for item in items})
+        chosen = self.recorder.chosen({item.nodeid: item for item in items}, _file_of)
         kept = {id(item) for item in chosen}
         others = [item for item in items if id(item) not in kept]
         items[:] = chosen
@@ -119,12 +124,10 @@ class Hooks:
                 self.recorder.guarded(self.recorder.end_test, test, test.status or "passed", test.message)
 
     def _begin(self, item):
-        file, line, _ = item.location
+        line = item.location[1]
         name = item.nodeid
         group = name[: -len(item.name) - 2] if name.endswith("::" + item.name) else name.partition("::")[0]
-        # `location` is relative to pytest's root, which need not be where the suite was started.
-        path = str(getattr(item, "path", None) or getattr(item, "fspath", file))
-        return self.recorder.begin_test(name, group, path, None if line is None else line + 1)
+        return self.recorder.begin_test(name, group, _file_of(item), None if line is None else line + 1)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self):

@@ -70,6 +70,8 @@ module AssayTests
   HEAD = 20
   PHASE = 18
   IN_SETUP, IN_BODY, IN_TEARDOWN = *"sbt".bytes
+  # What a name begins with that stands for all tests of a file.
+  WHOLE_FILE = "file:"
   SPECIAL = /["\\\u0000-\u001f\u007f]/.freeze
   ESCAPES = {"\"" => "\\\"", "\\" => "\\\\", "\n" => "\\n", "\r" => "\\r", "\t" => "\\t"}.freeze
 
@@ -261,7 +263,7 @@ module AssayTests
     def place(file, line)
       return "" unless file
 
-      %("file":#{@places[file] ||= json(file.start_with?(ROOT) ? file[ROOT.size..-1] : file.delete_prefix("./"))},"line":#{line || "null"},)
+      %("file":#{@places[file] ||= json(relative(file))},"line":#{line || "null"},)
     end
 
     def json(text)
@@ -276,9 +278,26 @@ module AssayTests
       "\"#{text.gsub(SPECIAL) { |special| ESCAPES[special] || format("\\u%04x", special.ord) }}\""
     end
 
+    # Of these tests by name those that ASSAY_TESTS_ONLY names, in its order; of `file:PATH` all others that the block
+    # says to stand in that file.
+    def chosen(all)
+      found(all.keys)
+      only.flat_map do |name|
+        next [all[name]].compact unless name.start_with?(WHOLE_FILE)
+
+        file = name.delete_prefix(WHOLE_FILE)
+        all.reject { |own, _| only.include?(own) }.values.uniq.select { |one| relative(yield(one).to_s) == file }
+      end
+    end
+
+    # A file as it is named in lines.
+    def relative(file)
+      file.start_with?(ROOT) ? file[ROOT.size..-1] : file.delete_prefix("./")
+    end
+
     # Notes which of the tests that were asked for this process has.
     def found(names)
-      missing = (@only || []) - names
+      missing = (@only || []).reject { |name| name.start_with?(WHOLE_FILE) } - names
       emit(%({"missing":[#{missing.map { |name| json(name) }.join(",")}]}\n)) unless missing.empty?
     end
 

@@ -266,9 +266,8 @@ module AssayTests
         below = groups.flat_map(&:descendants)
         all = {}
         below.each { |group| group.filtered_examples.each { |example| all[name(example)] = all[example.id] = example } }
-        AssayTests.found(all.keys)
         AssayTests.plant(::RSpec::Core::ExampleGroup.singleton_class, CHOSEN, @folder)
-        chosen = AssayTests.only.filter_map { |name| all[name] }
+        chosen = AssayTests.chosen(all) { |example| example.metadata[:absolute_file_path] }
         chosen.chunk_while { |one, next_one| one.example_group.equal?(next_one.example_group) }.map { |examples| Chunk.new(examples) }
       end
 

@@ -191,9 +191,9 @@ module AssayTests
       def chosen(suite)
         all = {}
         collect(suite, [], all)
-        AssayTests.found(all.keys)
         root = ::Test::Unit::TestSuite.new(suite.name)
-        AssayTests.only.filter_map { |name| all[name] }.chunk_while { |one, next_one| one[1] == next_one[1] }.each do |tests|
+        chosen = AssayTests.chosen(all) { |test, _| test.method(test.method_name).source_location&.first }
+        chosen.chunk_while { |one, next_one| one[1] == next_one[1] }.each do |tests|
           inner = tests[0][1].inject(root) do |outer, of|
             ::Test::Unit::TestSuite.new(of.name, of.test_case).tap { |made| outer << made }
           end

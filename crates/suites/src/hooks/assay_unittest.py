@@ -91,7 +91,7 @@ class Hooks:
         """The suite in the order that is asked for; None as it is. Suites of another class run as they are, in one piece."""
         if self.recorder.only is not None:
             by_name = {_name(test): test for test in _flat(suite, every=True)}
-            return unittest.TestSuite(self.recorder.chosen(by_name))
+            return unittest.TestSuite(self.recorder.chosen(by_name, _file_of))
         if self.recorder.order is not None:
             modules, classes = {}, {}
 
@@ -139,8 +139,7 @@ class Hooks:
                 self.awaits = True
                 self.wrap_phases(sys.modules["unittest.async_case"].IsolatedAsyncioTestCase)
         name = getattr(test, "_testMethodName", "")
-        method = getattr(test, name, None)
-        code = getattr(getattr(method, "__func__", method), "__code__", None)
+        code = _code(test)
         is_function = name == "runTest" and isinstance(test, unittest.FunctionTestCase)
         name = f"{group}: {name}" if name and not is_function else _name(test)
         if code is None:
@@ -255,6 +254,16 @@ def _class_before(test, result):
 
 def _class(kind):
     return f"{kind.__module__}.{kind.__qualname__}" if isinstance(kind, type) else kind.__name__
+
+
+def _code(test):
+    method = getattr(test, getattr(test, "_testMethodName", ""), None)
+    return getattr(getattr(method, "__func__", method), "__code__", None)
+
+
+def _file_of(test):
+    code = _code(test)
+    return "" if code is None else code.co_filename
 
 
 def _name(test):
