@@ -12,6 +12,7 @@ mod bench;
 mod bisect;
 mod builds;
 mod calibrated;
+mod changed;
 mod commands;
 mod completing;
 mod counted;

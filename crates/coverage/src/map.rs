@@ -74,6 +74,15 @@ pub struct Ended {
     pub status: TestStatus,
 }
 
+/// How things were when a run began.
+#[derive(Clone, Debug, Default)]
+pub struct Before {
+    /// The project's files.
+    pub files: BTreeMap<String, Kept>,
+    /// The moment, s since 1970: by this one knows whether other files were written since.
+    pub moment: f64,
+}
+
 /// The map.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Map {
@@ -129,15 +138,14 @@ impl Map {
         }
     }
 
-    /// Takes what a run saw that began at this moment, s since 1970. What was written since then was not seen in the state that it has now, and
-    /// counts as unknown. Of tests that were in files that ran whole, and did not run, nothing is known any longer: `whole` names those files, or
-    /// is `None` where all tests ran.
+    /// Takes what a run saw. What was written since it began was not seen in the state that it has now, and counts as unknown. Of tests that were
+    /// in files that ran whole, and did not run, nothing is known any longer: `whole` names those files, or is `None` where all tests ran.
     pub fn take(
         &mut self,
         project: &mut Project,
         tests: &[Ended],
         seen: &Seen,
-        began: f64,
+        before: Before,
         whole: Option<&[String]>,
     ) {
         let ran: BTreeSet<&str> = tests.iter().map(|test| test.name.as_str()).collect();
@@ -157,7 +165,7 @@ impl Map {
             .collect();
         let mut used: HashMap<&str, (BTreeSet<Use>, Option<String>)> = HashMap::new();
         for process in &seen.processes {
-            let mut taking = Taking::new(self, project, process, began, &files);
+            let mut taking = Taking::new(self, project, process, &before, &files);
             for (name, own) in &process.tests {
                 let file = file_of.get(name.as_str()).copied();
                 let (uses, always) = taking.test(own, file);
@@ -181,5 +189,7 @@ impl Map {
             };
             self.tests.insert(test.name.clone(), known);
         }
+        // What was written meanwhile differs from these, and is looked at the next time.
+        self.files = before.files;
     }
 }

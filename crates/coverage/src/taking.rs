@@ -2,7 +2,7 @@
 //! its own file, of the files that it entered, and of what those need that it imports; and what happened outside of tests, which all have in common.
 
 use crate::blocks::{ABSENT, Sum, UNKNOWN};
-use crate::map::{How, Map, Use};
+use crate::map::{Before, How, Map, Use};
 use crate::project::Project;
 use assay_data::seen::{ProcessSeen, Used};
 use std::collections::{BTreeSet, HashMap};
@@ -20,7 +20,7 @@ pub(crate) struct Taking<'a> {
     map: &'a mut Map,
     project: &'a mut Project,
     process: &'a ProcessSeen,
-    began: f64,
+    before: &'a Before,
     /// The files of tests.
     tests: &'a BTreeSet<&'a str>,
     /// Used outside of tests, for all of them.
@@ -35,12 +35,12 @@ impl<'a> Taking<'a> {
         map: &'a mut Map,
         project: &'a mut Project,
         process: &'a ProcessSeen,
-        began: f64,
+        before: &'a Before,
         tests: &'a BTreeSet<&'a str>,
     ) -> Self {
         let (outside, outside_always, imported) = Default::default();
         let mut own =
-            Self { map, project, process, began, tests, outside, outside_always, imported };
+            Self { map, project, process, before, tests, outside, outside_always, imported };
         own.look_outside();
         own
     }
@@ -116,14 +116,18 @@ impl<'a> Taking<'a> {
     }
 
     /// Whether what the process saw of a file may be another content than that of now.
-    fn is_unknown(&self, path: &str) -> bool {
-        self.project.is_later(path, self.began)
+    fn is_unknown(&mut self, path: &str) -> bool {
+        match self.before.files.get(path) {
+            Some(kept) => self.project.now(path).content != kept.content,
+            None => self.project.is_later(path, self.before.moment),
+        }
     }
 
     fn top(&mut self, path: &str) -> Use {
         let now = self.project.now(path);
+        let is_unknown = self.is_unknown(path);
         let sum = match &now.blocks {
-            _ if self.is_unknown(path) => UNKNOWN,
+            _ if is_unknown => UNKNOWN,
             Some(blocks) => blocks.top(),
             None => now.content,
         };
@@ -133,8 +137,9 @@ impl<'a> Taking<'a> {
     fn blocks(&mut self, path: &str, lines: &[u32], uses: &mut Vec<Use>) {
         let now = self.project.now(path);
         let path_number = self.map.number_of(path);
+        let is_unknown = self.is_unknown(path);
         let mut add = |sum: Sum| uses.push(Use { path: path_number, how: How::Entered, sum });
-        if self.is_unknown(path) {
+        if is_unknown {
             return add(UNKNOWN);
         }
         let Some(blocks) = &now.blocks else { return add(now.content) };

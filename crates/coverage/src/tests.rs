@@ -127,6 +127,11 @@ struct Room {
     project: Project,
 }
 
+/// As if all files had been written long before.
+fn later() -> Before {
+    Before { moment: f64::INFINITY, ..Before::default() }
+}
+
 const USER: &str = "class User\n  def name\n    1\n  end\n  def mail\n    2\n  end\nend\n";
 const NAME: &str = "spec/user_spec.rb: User has a name";
 const MAIL: &str = "spec/mail_spec.rb: User has mail";
@@ -190,7 +195,7 @@ impl Room {
 
     fn map(&mut self) -> Map {
         let mut map = Map::default();
-        map.take(&mut self.project, &Self::ended(), &Self::seen(), f64::INFINITY, None);
+        map.take(&mut self.project, &Self::ended(), &Self::seen(), later(), None);
         map
     }
 
@@ -279,7 +284,7 @@ fn failures_come_first_and_programs_may_read_anything() {
     tests[0].status = TestStatus::Failed;
     seen.processes[0].tests[1].1.spawns.push(vec!["/usr/bin/python3.11".into(), "x.py".into()]);
     let mut map = Map::default();
-    map.take(&mut room.project, &tests, &seen, f64::INFINITY, None);
+    map.take(&mut room.project, &tests, &seen, later(), None);
     assert_eq!(room.shown(&map, Some(&[])), "name", "it failed");
     room.write("lib/user.rb", &USER.replace('1', "3"));
     assert_eq!(room.shown(&map, Some(&["lib/user.rb".into()])), "name mail");
@@ -291,8 +296,14 @@ fn failures_come_first_and_programs_may_read_anything() {
 fn what_was_written_while_tests_ran_is_unknown() {
     let mut room = Room::new();
     let mut map = Map::default();
-    map.take(&mut room.project, &Room::ended(), &Room::seen(), 0.0, None);
+    map.take(&mut room.project, &Room::ended(), &Room::seen(), Before::default(), None);
     assert_eq!(room.shown(&map, None), "mail name spec/mail_spec.rb spec/user_spec.rb");
+    let (files, _) = room.project.compared(&BTreeMap::new());
+    room.write("lib/user.rb", &USER.replace('1', "4"));
+    let before = Before { files, moment: 0.0 };
+    map.take(&mut room.project, &Room::ended(), &Room::seen(), before, None);
+    assert_eq!(room.shown(&map, None), "mail name");
+    assert_eq!(room.project.compared(&map.files).1, ["lib/user.rb"]);
 }
 
 #[test]
@@ -302,10 +313,10 @@ fn tests_that_are_gone_are_forgotten_when_their_file_ran_whole() {
     let mut seen = Room::seen();
     seen.processes[0].tests.truncate(1);
     let own = &Room::ended()[..1];
-    map.take(&mut room.project, own, &seen, f64::INFINITY, Some(&[]));
+    map.take(&mut room.project, own, &seen, later(), Some(&[]));
     assert_eq!(map.tests.len(), 2);
     let whole = ["spec/mail_spec.rb".to_owned()];
-    map.take(&mut room.project, own, &seen, f64::INFINITY, Some(&whole));
+    map.take(&mut room.project, own, &seen, later(), Some(&whole));
     assert_eq!(map.tests.len(), 1);
 }
 
@@ -316,7 +327,7 @@ fn imports_say_who_needs_the_top_of_a_file() {
     // user_spec imports other, mail_spec does not.
     seen.processes[0].imports = Some(BTreeMap::from([(1, vec![0, 3]), (2, vec![0])]));
     let mut map = Map::default();
-    map.take(&mut room.project, &Room::ended(), &seen, f64::INFINITY, None);
+    map.take(&mut room.project, &Room::ended(), &seen, later(), None);
     room.write("lib/other.rb", "OTHER = 2\n");
     assert_eq!(room.chosen(&map, &["lib/other.rb"]), "name");
 }

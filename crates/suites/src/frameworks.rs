@@ -49,6 +49,11 @@ pub trait Framework: Debug + Sync {
         self.orders() == Orders::Any
     }
 
+    /// Whether its runs can tell what each test uses of the project.
+    fn covers(&self) -> bool {
+        false
+    }
+
     /// The command that runs the suite and leaves its answer in `room`, which is empty then.
     ///
     /// # Errors
@@ -157,6 +162,10 @@ impl Framework for &'static dyn Framework {
 
     fn selects(&self) -> bool {
         (**self).selects()
+    }
+
+    fn covers(&self) -> bool {
+        (**self).covers()
     }
 
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
