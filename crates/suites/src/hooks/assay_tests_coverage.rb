@@ -165,7 +165,7 @@ module AssayCoverage
 
     # Gives the members of its line.
     def test_ends(begun)
-      hear if @shared
+      hear if @forks
       from, noted = begun
       blocks = @marks.blocks(from)
       blocks = ",\"blocks\":{#{blocks}}" unless blocks.empty?
@@ -246,10 +246,13 @@ module AssayCoverage
 
     # Before a test forks: what the child marks comes through here.
     def forks(folder)
-      return if @running.zero? || @shared
+      return if @running.zero?
+
+      @forks = true
+      return if @shared
 
       path = "#{folder}/#{Process.pid}.forks"
-      @shared = IO.for_fd(IO.sysopen(path, IO::RDWR | IO::CREAT | IO::EXCL | IO::APPEND, 0o600), "r+b")
+      @shared = File.for_fd(IO.sysopen(path, IO::RDWR | IO::CREAT | IO::EXCL | IO::APPEND, 0o600), "r+b")
       @shared_read = 0
       File.unlink(path)
     rescue SystemCallError
@@ -425,7 +428,11 @@ module AssayCoverage
 
     # What children said since.
     def hear
-      said = @shared.pread(1 << 24, @shared_read)
+      @forks = false
+      size = @shared ? @shared.size - @shared_read : 0
+      return if size.zero?
+
+      said = @shared.pread(size, @shared_read)
       whole = said.rindex("\n") or return
       @shared_read += whole + 1
       said[0..whole].force_encoding(Encoding::UTF_8).each_line(chomp: true) do |line|

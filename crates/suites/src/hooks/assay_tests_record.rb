@@ -206,7 +206,8 @@ module AssayTests
 
       setup = test.setup_end
       body = test.body_end
-      name = name && name != test.name ? "#{json(name)},\"started\":#{test.json}" : test.json
+      named = name && name != test.name ? json(name) : test.json
+      started = ",\"started\":#{test.json}" unless named.equal?(test.json)
       # As one text, since a suite of quick tests spends its time here.
       phases =
         if setup && body then ",\"setup\":#{setup - test.begin}e-9,\"body\":#{body - setup}e-9,\"teardown\":#{ended - body}e-9"
@@ -216,8 +217,8 @@ module AssayTests
       gc = ",\"gc\":#{GC_TIME.call - test.gc}e-9" if GC_TIME && !test.overlapped
       more = more(test) if CAUSES || test.overlapped
       more = "#{",\"id\":#{json(id)}" if id}#{",\"message\":#{json(cut(message))}" if message}#{more}" if id || message
-      emit "{\"test\":#{name},\"group\":#{test.group_json},#{test.place}\"begin\":#{test.begin}e-9,\"end\":#{ended}e-9," \
-                  "\"status\":\"#{status}\"#{phases}#{gc}#{more}}\n#{covers(name, test) if COVERAGE}"
+      emit "{\"test\":#{named}#{started},\"group\":#{test.group_json},#{test.place}\"begin\":#{test.begin}e-9,\"end\":#{ended}e-9," \
+                  "\"status\":\"#{status}\"#{phases}#{gc}#{more}}\n#{covers(named, test) if COVERAGE}"
       @last_end = ended
       flush if @forked
       nil
@@ -387,12 +388,12 @@ module AssayTests
     end
 
     # The lines that follow that of a test.
-    def covers(name, test)
+    def covers(named, test)
       guarded do
         next unless test.covers
 
         members = AssayCoverage.test_ends(test.covers)
-        "#{AssayCoverage.sources}{\"covers\":#{name[/\A"(?:[^"\\]|\\.)*"/]}#{members}}\n"
+        "#{AssayCoverage.sources}{\"covers\":#{named}#{members}}\n"
       end
     end
 
