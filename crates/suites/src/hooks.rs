@@ -26,6 +26,10 @@ pub const FILES: [(&str, &str); 17] = [
     ("assay_unittest.py", include_str!("hooks/assay_unittest.py")),
 ];
 
+/// What Ruby's hooks load from the same directory, if they can: `c/marks.c`, compiled. Without it they note marks themselves, which costs more.
+pub const LIBRARY: (&str, &[u8]) =
+    ("assay_marks.so", include_bytes!(concat!(env!("OUT_DIR"), "/assay_marks.so")));
+
 #[cfg(test)]
 mod tests {
     use super::FILES;
