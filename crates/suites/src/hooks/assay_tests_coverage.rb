@@ -78,6 +78,8 @@ module AssayCoverage
   # Evaluated texts are code of the file that they name; each keeps its code alive once it is watched.
   MOST_EVALUATED = 5_000
   MOST_WORDS = 8
+  # What Ruby leaves to the shell.
+  SHELL = /[*?{}\[\]<>()~&|\\$;'`"\n#=%]|\A\s*(?:cd|exec|eval|export|set|source|\.|test|trap|ulimit|umask|unset|wait)\b/.freeze
   WILDCARD = /[*?\[{]/.freeze
 
   # A group of tests: what was done for it, once it is set up.
@@ -270,7 +272,7 @@ module AssayCoverage
     # Notes for the test that runs, or for whatever happens outside.
     def note(kind, note)
       @notes[kind][note] = (@noted += 1)
-      tell(kind.to_s, note) if @child
+      tell(kind.to_s, note) if @child && kind != :loads
     end
 
     # A file is opened for reading, or a directory listed.
@@ -302,7 +304,7 @@ module AssayCoverage
     def started(arguments)
       words = arguments.reject { |argument| argument.is_a?(Hash) || argument.nil? }
       words = words.flat_map { |word| word.is_a?(Array) ? word.first(1) : [word] }.grep(String)
-      words = words[0].split if words.size == 1
+      words = words[0].match?(SHELL) ? ["sh", "-c", words[0]] : words[0].split if words.size == 1
       note(:spawns, "[#{words.first(MOST_WORDS).map { |word| json(word) }.join(",")}]") unless words.empty?
     rescue ArgumentError, EncodingError
       nil
