@@ -34,7 +34,7 @@ pub struct Text {
     /// Where.
     pub path: PathBuf,
     /// What is in it.
-    pub text: String,
+    pub text: Vec<u8>,
     /// Whether it can be run.
     pub runs: bool,
 }
@@ -71,7 +71,7 @@ impl Request {
 
     /// The same with one more file.
     #[must_use]
-    pub fn file(mut self, path: PathBuf, text: impl Into<String>) -> Self {
+    pub fn file(mut self, path: PathBuf, text: impl Into<Vec<u8>>) -> Self {
         self.files.push(Text { path, text: text.into(), runs: false });
         self
     }

@@ -214,6 +214,8 @@ fn hooked(request: Request, wanted: &Wanted, room: &Path) -> Request {
     for (name, text) in hooks::FILES {
         request = request.file(hooks_beside(room).join(name), text);
     }
+    let (name, content) = hooks::LIBRARY;
+    request = request.file(hooks_beside(room).join(name), content);
     if wanted.causes {
         request = request.env("ASSAY_TESTS_CAUSES", "1");
     }

@@ -6,13 +6,14 @@
 /// Every file by its name: `assay_tests.rb` is loaded by `RUBYOPT`, `assay_tests_hook.py` is the plugin of pytest, `assay_unittest.py` is run
 /// in place of `-m unittest`, `assay_node_reporter.mjs` is a reporter of `node --test`,
 /// `assay_jest_vitest_reporter.mjs` one of jest and vitest; the others are loaded by these.
-pub const FILES: [(&str, &str); 16] = [
+pub const FILES: [(&str, &str); 17] = [
     ("assay_events.mjs", include_str!("hooks/assay_events.mjs")),
     ("assay_jest_vitest_reporter.mjs", include_str!("hooks/assay_jest_vitest_reporter.mjs")),
     ("assay_node_reporter.mjs", include_str!("hooks/assay_node_reporter.mjs")),
     ("assay_tests.rb", include_str!("hooks/assay_tests.rb")),
     ("assay_tests_causes.py", include_str!("hooks/assay_tests_causes.py")),
     ("assay_tests_causes.rb", include_str!("hooks/assay_tests_causes.rb")),
+    ("assay_tests_coverage.rb", include_str!("hooks/assay_tests_coverage.rb")),
     ("assay_tests_events.py", include_str!("hooks/assay_tests_events.py")),
     ("assay_tests_frames.py", include_str!("hooks/assay_tests_frames.py")),
     ("assay_tests_frames.rb", include_str!("hooks/assay_tests_frames.rb")),
@@ -24,6 +25,10 @@ pub const FILES: [(&str, &str); 16] = [
     ("assay_tests_test_unit.rb", include_str!("hooks/assay_tests_test_unit.rb")),
     ("assay_unittest.py", include_str!("hooks/assay_unittest.py")),
 ];
+
+/// What Ruby's hooks load from the same directory, if they can: `c/marks.c`, compiled. Without it they note marks themselves, which costs more.
+pub const LIBRARY: (&str, &[u8]) =
+    ("assay_marks.so", include_bytes!(concat!(env!("OUT_DIR"), "/assay_marks.so")));
 
 #[cfg(test)]
 mod tests {

@@ -346,7 +346,7 @@ fn write(request: &Request) -> Result<(), (PathBuf, std::io::Error)> {
             fs::create_dir_all(above).map_err(failed(above))?;
         }
         // What an earlier run found stays as it is, and what was made of it is not out of date.
-        if fs::read(&file.path).is_ok_and(|known| known == file.text.as_bytes()) {
+        if fs::read(&file.path).is_ok_and(|known| known == file.text) {
             continue;
         }
         fs::write(&file.path, &file.text).map_err(failed(&file.path))?;

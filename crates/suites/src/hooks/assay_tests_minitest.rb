@@ -168,6 +168,7 @@ module AssayTests
           @group = klass
           @tested = @set_up = false
           @group_begin = AssayTests.now
+          AssayCoverage.group_begins if COVERAGE
           AssayTests.span_begins("group_setup", group(klass)) if @own_run.include?(klass)
         end
         true
@@ -175,6 +176,7 @@ module AssayTests
 
       def end_group(klass)
         AssayTests.guarded do
+          AssayCoverage.group_ends if COVERAGE
           AssayTests.span("group_teardown", klass.name, AssayTests.last_end, AssayTests.now) if @tested && AssayTests.last_end
           AssayTests.flush
         end
