@@ -1,12 +1,22 @@
-//! Compiles what the hooks of Ruby load (`c/marks.c`): a library without Ruby's headers and without a C library, so that it is the same for
-//! every Ruby. It is no object to link: `cc` only names the compiler and the flags for the target.
+//! Compiles what the hooks load that is not text: `c/marks.c` for Ruby, `c/python_calls.c` for the interpreters of Python that have no
+//! `sys.monitoring`.
+//!
+//! They have no C library, and no header of Ruby or Python, so that each is the same for every interpreter; see their own heads. They are no
+//! objects to link: `cc` only names the compiler and the flags for the target.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Where the C is, from the crate's directory.
-const SOURCE: &str = "../../c/marks.c";
-const FLAGS: [&str; 14] = [
+/// Where the C is, from the crate's directory, what is made of it, and the flags that only this one has.
+const LIBRARIES: [(&str, &str, &[&str]); 2] = [
+    (
+        "../../c/marks.c",
+        "assay_marks.so",
+        &["-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-Wl,-z,now"],
+    ),
+    ("../../c/python_calls.c", "assay_python_calls.so", &["-Wl,-z,defs"]),
+];
+const FLAGS: [&str; 11] = [
     "-std=gnu11",
     "-Wall",
     "-Wextra",
@@ -15,22 +25,20 @@ const FLAGS: [&str; 14] = [
     "-fPIC",
     "-nostdlib",
     "-ffreestanding",
-    "-fno-stack-protector",
     "-fvisibility=hidden",
-    "-fno-asynchronous-unwind-tables",
     "-Wl,--build-id=none",
     "-Wl,-z,noexecstack",
-    "-Wl,-z,now",
 ];
 
 fn main() -> Result<(), String> {
-    println!("cargo::rerun-if-changed={SOURCE}");
-    let directory = |name| env::var_os(name).map(PathBuf::from).ok_or(format!("no {name}"));
-    let made = directory("OUT_DIR")?.join("assay_marks.so");
-    if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
-        // The hooks do without: Ruby can't load it, and notes marks itself.
-        return std::fs::write(made, "").map_err(|error| error.to_string());
+    for (source, _, _) in LIBRARIES {
+        println!("cargo::rerun-if-changed={source}");
     }
+    if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
+        return Ok(());
+    }
+    let directory = |name| env::var_os(name).map(PathBuf::from).ok_or(format!("no {name}"));
+    let (from, to) = (directory("CARGO_MANIFEST_DIR")?, directory("OUT_DIR")?);
     let compiler = cc::Build::new()
         .opt_level(2)
         .debug(false)
@@ -38,13 +46,20 @@ fn main() -> Result<(), String> {
         .warnings(false)
         .cargo_metadata(false)
         .get_compiler();
-    let source = directory("CARGO_MANIFEST_DIR")?.join(SOURCE);
-    let status = compiler.to_command().args(FLAGS).arg("-o").arg(made).arg(source).status();
+    LIBRARIES.iter().try_for_each(|(source, made, flags)| {
+        compile(&compiler, &from.join(source), flags, &to.join(made))
+    })
+}
+
+fn compile(compiler: &cc::Tool, source: &Path, flags: &[&str], made: &Path) -> Result<(), String> {
+    let status =
+        compiler.to_command().args(FLAGS).args(flags).arg("-o").arg(made).arg(source).status();
+    let source = source.display();
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("the C compiler could not build {SOURCE} ({status})")),
+        Ok(status) => Err(format!("the C compiler could not build {source} ({status})")),
         Err(error) => Err(format!(
-            "no C compiler for {SOURCE}: `{}`: {error}. Install one or name it in CC.",
+            "no C compiler for {source}: `{}`: {error}. Install one or name it in CC.",
             compiler.path().display()
         )),
     }

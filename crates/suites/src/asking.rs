@@ -34,7 +34,7 @@ pub struct Text {
     /// Where.
     pub path: PathBuf,
     /// What is in it.
-    pub text: Vec<u8>,
+    pub content: Vec<u8>,
     /// Whether it can be run.
     pub runs: bool,
 }
@@ -71,8 +71,8 @@ impl Request {
 
     /// The same with one more file.
     #[must_use]
-    pub fn file(mut self, path: PathBuf, text: impl Into<Vec<u8>>) -> Self {
-        self.files.push(Text { path, text: text.into(), runs: false });
+    pub fn file(mut self, path: PathBuf, content: impl Into<Vec<u8>>) -> Self {
+        self.files.push(Text { path, content: content.into(), runs: false });
         self
     }
 }

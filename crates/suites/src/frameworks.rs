@@ -214,8 +214,9 @@ fn hooked(request: Request, wanted: &Wanted, room: &Path) -> Request {
     for (name, text) in hooks::FILES {
         request = request.file(hooks_beside(room).join(name), text);
     }
-    let (name, content) = hooks::LIBRARY;
-    request = request.file(hooks_beside(room).join(name), content);
+    for (name, library) in hooks::LIBRARIES {
+        request = request.file(hooks_beside(room).join(name), library);
+    }
     if wanted.causes {
         request = request.env("ASSAY_TESTS_CAUSES", "1");
     }

@@ -6,18 +6,21 @@
 /// Every file by its name: `assay_tests.rb` is loaded by `RUBYOPT`, `assay_tests_hook.py` is the plugin of pytest, `assay_unittest.py` is run
 /// in place of `-m unittest`, `assay_node_reporter.mjs` is a reporter of `node --test`,
 /// `assay_jest_vitest_reporter.mjs` one of jest and vitest; the others are loaded by these.
-pub const FILES: [(&str, &str); 17] = [
+pub const FILES: [(&str, &str); 20] = [
     ("assay_events.mjs", include_str!("hooks/assay_events.mjs")),
     ("assay_jest_vitest_reporter.mjs", include_str!("hooks/assay_jest_vitest_reporter.mjs")),
     ("assay_node_reporter.mjs", include_str!("hooks/assay_node_reporter.mjs")),
     ("assay_tests.rb", include_str!("hooks/assay_tests.rb")),
+    ("assay_tests_calls.py", include_str!("hooks/assay_tests_calls.py")),
     ("assay_tests_causes.py", include_str!("hooks/assay_tests_causes.py")),
     ("assay_tests_causes.rb", include_str!("hooks/assay_tests_causes.rb")),
+    ("assay_tests_coverage.py", include_str!("hooks/assay_tests_coverage.py")),
     ("assay_tests_coverage.rb", include_str!("hooks/assay_tests_coverage.rb")),
     ("assay_tests_events.py", include_str!("hooks/assay_tests_events.py")),
     ("assay_tests_frames.py", include_str!("hooks/assay_tests_frames.py")),
     ("assay_tests_frames.rb", include_str!("hooks/assay_tests_frames.rb")),
     ("assay_tests_hook.py", include_str!("hooks/assay_tests_hook.py")),
+    ("assay_tests_imports.py", include_str!("hooks/assay_tests_imports.py")),
     ("assay_tests_minitest.rb", include_str!("hooks/assay_tests_minitest.rb")),
     ("assay_tests_pytest.py", include_str!("hooks/assay_tests_pytest.py")),
     ("assay_tests_record.rb", include_str!("hooks/assay_tests_record.rb")),
@@ -26,9 +29,15 @@ pub const FILES: [(&str, &str); 17] = [
     ("assay_unittest.py", include_str!("hooks/assay_unittest.py")),
 ];
 
-/// What Ruby's hooks load from the same directory, if they can: `c/marks.c`, compiled. Without it they note marks themselves, which costs more.
-pub const LIBRARY: (&str, &[u8]) =
-    ("assay_marks.so", include_bytes!(concat!(env!("OUT_DIR"), "/assay_marks.so")));
+/// What is made of C for them (`build.rs`), by its name. The hooks find it beside themselves, and do without where it is not, which costs more.
+#[cfg(target_os = "linux")]
+pub const LIBRARIES: [(&str, &[u8]); 2] = [
+    ("assay_marks.so", include_bytes!(concat!(env!("OUT_DIR"), "/assay_marks.so"))),
+    ("assay_python_calls.so", include_bytes!(concat!(env!("OUT_DIR"), "/assay_python_calls.so"))),
+];
+/// What is made of C for them: only for Linux.
+#[cfg(not(target_os = "linux"))]
+pub const LIBRARIES: [(&str, &[u8]); 0] = [];
 
 #[cfg(test)]
 mod tests {

@@ -346,10 +346,10 @@ fn write(request: &Request) -> Result<(), (PathBuf, std::io::Error)> {
             fs::create_dir_all(above).map_err(failed(above))?;
         }
         // What an earlier run found stays as it is, and what was made of it is not out of date.
-        if fs::read(&file.path).is_ok_and(|known| known == file.text) {
+        if fs::read(&file.path).is_ok_and(|known| known == file.content) {
             continue;
         }
-        fs::write(&file.path, &file.text).map_err(failed(&file.path))?;
+        fs::write(&file.path, &file.content).map_err(failed(&file.path))?;
         if file.runs {
             let mode = fs::Permissions::from_mode(0o700);
             fs::set_permissions(&file.path, mode).map_err(failed(&file.path))?;

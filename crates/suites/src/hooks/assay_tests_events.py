@@ -38,6 +38,7 @@ class Running:
     """A test that runs. Whoever knows its framework sets where its phases end."""
 
     overlapped = False
+    groups = ()
     phase = before = inner_counts = None
     phase_begin = inner = inner_gc = 0
     setup = body = teardown = status = message = None
@@ -66,6 +67,8 @@ class Recorder:
         self.causes = causes
         # Calls beneath a frame that samplers see; see assay_tests_frames.py.
         self.framed = None
+        # What is executed, read and started; see assay_tests_coverage.py.
+        self.cover = None
         self.counts = [0] * 10  # Of assay_tests_causes.py.
         self.gc_time = 0
         self.gc_runs = 0
@@ -199,6 +202,8 @@ class Recorder:
         if running:
             for other in (*running, test):
                 other.overlapped = True
+        if self.cover is not None:
+            self.guarded(self.cover.begin, test)
         running.append(test)
         if self.causes:
             test.before = [*self.counts, self.gc_runs, self._blocks()]
@@ -248,6 +253,8 @@ class Recorder:
         self.emit(
             f'{{"test":{test.json},"group":{group},{test.place}"begin":{test.begin}e-9,"end":{now}e-9,"status":"{status}"{more}}}\n'
         )
+        if self.cover is not None:
+            self.emit(self.guarded(self.cover.end, test) or "")
         if self._forked and self._tail is None:
             self.flush()
 
@@ -435,6 +442,8 @@ class Recorder:
         self._lock = threading.Lock()
 
     def _finish(self):
+        if self.cover is not None:
+            self.guarded(self.cover.finish)
         if self._path is not None and not self._muted:
             self.emit('{"end":%de-9}\n' % self.clock())
             self.flush()
@@ -479,6 +488,11 @@ def start():
         import assay_tests_frames
 
         recorder.framed = assay_tests_frames.framed
+    top = os.environ.get("ASSAY_TESTS_COVERAGE", "")
+    if top.startswith("path:"):
+        import assay_tests_coverage
+
+        recorder.cover = recorder.guarded(assay_tests_coverage.watch, recorder, top[len("path:") :])
     if recorder.causes:
         import assay_tests_causes
 

@@ -42,6 +42,10 @@ def pytest_configure(config):
         import assay_tests_frames
 
         _STARTED.guarded(assay_tests_frames.frame_pytest, hooks, config)
+    if _STARTED.cover is not None:
+        import assay_tests_coverage
+
+        _STARTED.guarded(assay_tests_coverage.watch_fixtures, _STARTED.cover)
     _STARTED.guarded(_watch_finishing, _STARTED, hooks.fixtures)
 
 
@@ -100,6 +104,12 @@ class Hooks:
         items[:] = chosen
         if others:
             config.hook.pytest_deselected(items=others)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session):
+        if self.recorder.cover is not None:
+            paths = {str(getattr(item, "path", None) or item.fspath) for item in session.items}
+            self.recorder.guarded(self.recorder.cover.tests_are, paths)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self):
@@ -183,9 +193,13 @@ class Hooks:
             return (yield)
         self.fixtures.add(fixturedef)
         span = self.recorder.guarded(_begin_fixture, self.recorder, fixturedef, request, "setup")
+        cover = self.recorder.cover
+        entered = None if cover is None else cover.enter()
         try:
             return (yield)
         finally:
+            if entered is not None:
+                self.recorder.guarded(cover.leave, fixturedef, entered)
             self.recorder.guarded(self.recorder.end_span, span)
 
 

@@ -89,6 +89,10 @@ class Hooks:
 
     def arrange(self, suite):
         """The suite in the order that is asked for; None as it is. Suites of another class run as they are, in one piece."""
+        if self.recorder.cover is not None:
+            modules = {_module_of(type(test)) for test in _flat(suite, every=True)}
+            files = [getattr(module, "__file__", None) for module in modules]
+            self.recorder.guarded(self.recorder.cover.tests_are, [file for file in files if file])
         if self.recorder.only is not None:
             by_name = {_name(test): test for test in _flat(suite, every=True)}
             return unittest.TestSuite(self.recorder.chosen(by_name, _file_of))
@@ -148,6 +152,7 @@ class Hooks:
             running = self.recorder.begin_test(name, group, code.co_filename, code.co_firstlineno)
         if running is not None:
             running.raised = None
+            running.groups = (kind, kind.__module__)
             running.results = _counted(result)
             self.tests[id(test)] = running
         return running
@@ -199,9 +204,13 @@ class Hooks:
                 return original(suite, test, result)
             announce = _own(found, method)
             span = self.recorder.guarded(self.recorder.begin_span, kind, _class(found), method, None, announce)
+            cover = self.recorder.cover if kind == "group_setup" else None
+            entered = None if cover is None else cover.enter()
             try:
                 return self.framed(kind, _class(found), original, suite, test, result)
             finally:
+                if entered is not None:
+                    self.recorder.guarded(cover.leave, found if isinstance(found, type) else found.__name__, entered)
                 self.recorder.guarded(self.recorder.end_span, span)
 
         setattr(owner, name, handle)
