@@ -193,7 +193,7 @@ pub(crate) fn reason(why: &Why) -> String {
         }
         Why::Used { how: How::Started, path, .. } => format!("starts {path}, which changed"),
         Why::InFile(path) => format!("stands in {path}, which changed around its tests"),
-        Why::Starts(program) => format!("starts `{program}`, which may read anything"),
+        Why::Maybe(why) => format!("may use what changed: {why}"),
         Why::Called { source } => format!("stands in a file that is called like {source}"),
         Why::Everything => "runs as everything does".to_owned(),
     }

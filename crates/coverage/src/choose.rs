@@ -28,8 +28,8 @@ pub enum Why {
     },
     /// It stands in a file that changed beside its tests: what is in it now is not known.
     InFile(String),
-    /// It starts a program that may read anything.
-    Starts(String),
+    /// It may use more than is known, for this reason.
+    Maybe(String),
     /// Its file is called like a source that nobody knew.
     Called {
         /// The source.
@@ -182,8 +182,8 @@ impl<'a> Choosing<'a, '_> {
         is_touched |= !self.why.is_empty() || asked > 0;
         if is_touched {
             for (name, known) in &self.map.tests {
-                if let Some(program) = &known.always {
-                    self.why.entry(name).or_insert_with(|| Why::Starts(program.clone()));
+                if let Some(why) = &known.always {
+                    self.why.entry(name).or_insert_with(|| Why::Maybe(why.clone()));
                 }
             }
         }

@@ -55,7 +55,7 @@ pub struct Known {
     pub status: TestStatus,
     /// What it used, each once, in order; `None`: nobody saw it.
     pub uses: Option<Vec<Use>>,
-    /// Why it is touched by every change, if it is: a program that it starts may read whatever it likes.
+    /// Why it is touched by every change, if it is, as a sentence: a program that it starts may read whatever it likes.
     pub always: Option<String>,
 }
 

@@ -174,8 +174,11 @@ impl<'a> Taking<'a> {
         Use { path: self.map.number_of(path), how, sum }
     }
 
-    /// The first program that was started and may read anything of the project.
+    /// Why a test may use more than is known: it was not seen wholly, or started a program that may read anything of the project.
     fn always(&self, own: &Used) -> Option<String> {
+        if own.unseen.is_some() {
+            return own.unseen.clone();
+        }
         let may = |words: &&Vec<String>| {
             let Some(program) = words.first() else { return false };
             let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
@@ -184,6 +187,9 @@ impl<'a> Taking<'a> {
             let is_below = Path::new(program).starts_with(self.project.top());
             is_own || is_below || INTERPRETERS.contains(&name)
         };
-        own.spawns.iter().find(may).map(|words| words.join(" "))
+        own.spawns
+            .iter()
+            .find(may)
+            .map(|words| format!("it starts `{}`, which may read anything", words.join(" ")))
     }
 }

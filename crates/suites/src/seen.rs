@@ -24,6 +24,7 @@ pub(crate) struct Line {
     #[serde(default)]
     spawns: Vec<Vec<String>>,
     imports: Option<BTreeMap<u32, Vec<u32>>>,
+    unseen: Option<String>,
 }
 
 impl Line {
@@ -33,9 +34,9 @@ impl Line {
     }
 
     fn used(self) -> (Used, Option<BTreeMap<u32, Vec<u32>>>) {
-        let Self { blocks, loaded, mut loads, opens, lists, spawns, imports, .. } = self;
+        let Self { blocks, loaded, mut loads, opens, lists, spawns, imports, unseen, .. } = self;
         loads.extend(loaded);
-        (Used { blocks, loads, opens, lists, spawns }, imports)
+        (Used { blocks, loads, opens, lists, spawns, unseen }, imports)
     }
 }
 

@@ -277,6 +277,9 @@ class Coverage:
 
     def _members(self, seen, loads):
         more = ""
+        if seen.loads:
+            # First, since lines that begin with `loaded` are known by it.
+            more += ',"%s":%s' % (loads, str(sorted(seen.loads)).replace(" ", ""))
         if seen.blocks:
             by_file = {}
             for number, line in sorted(seen.blocks):
@@ -284,8 +287,6 @@ class Coverage:
             more += ',"blocks":{%s}' % ",".join(
                 ['"%d":%s' % (number, str(lines).replace(" ", "")) for number, lines in by_file.items()]
             )
-        if seen.loads:
-            more += ',"%s":%s' % (loads, str(sorted(seen.loads)).replace(" ", ""))
         for name, paths in (("opens", seen.opens), ("lists", seen.lists)):
             if paths:
                 more += ',"%s":[%s]' % (name, ",".join(map(_encode, sorted(paths))))
