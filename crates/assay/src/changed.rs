@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use assay_coverage::{
     Before, Changed, Choice, Chosen, Ended, How, Map, Project, Store, Why, choose, sum,
 };
-use assay_measure::git;
+use assay_measure::{git, room};
 use assay_suites::{Framework, Run};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -150,7 +150,14 @@ impl Tracked {
             })
             .collect();
         let before = self.before.clone();
-        self.map.take(&mut self.project, &tests, &run.seen, before, whole);
+        let mut seen = run.seen.clone();
+        for process in &mut seen.processes {
+            // Where TMPDIR is in the project, what is loaded into the suite lies there.
+            let is_ours =
+                |path: &String| path.split('/').any(|part| part.starts_with(room::PREFIX));
+            process.sources.retain(|_, path| !is_ours(path));
+        }
+        self.map.take(&mut self.project, &tests, &seen, before, whole);
         if let Some(store) = &mut self.store {
             store.save(&self.map, &self.way)?;
         }
@@ -226,11 +233,12 @@ pub(crate) fn said(selection: &Selection) -> String {
         }
         Selection::Some { only, files, left } => {
             let named = only.len() - files.len().min(only.len());
-            let mut text = format!("{named} {} run", if named == 1 { "test" } else { "tests" });
+            let mut text =
+                if named == 1 { "1 test runs".to_owned() } else { format!("{named} tests run") };
             if !files.is_empty() {
                 text += &format!(", with all of {}", files.join(", "));
             }
-            format!("{text}; {left} are left out, which use nothing that changed")
+            format!("{text}; left out: {left}, which use nothing that changed")
         }
     }
 }

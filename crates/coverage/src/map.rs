@@ -157,7 +157,10 @@ impl Map {
             };
             ran.contains(name.as_str()) || !is_gone
         });
-        let files: BTreeSet<&str> = tests.iter().filter_map(|test| test.file.as_deref()).collect();
+        // Also of those that did not run this time: frameworks load them all.
+        let known = self.tests.values().filter_map(|known| known.file.clone());
+        let files: BTreeSet<String> =
+            known.chain(tests.iter().filter_map(|test| test.file.clone())).collect();
         let file_of: HashMap<&str, &str> = tests
             .iter()
             .filter_map(|test| Some((test, test.file.as_deref()?)))

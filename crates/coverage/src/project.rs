@@ -55,12 +55,14 @@ pub struct Kept {
 pub struct Project {
     top: PathBuf,
     known: HashMap<String, (Option<Stamp>, Rc<Now>)>,
+    /// The paths of all files, ordered.
+    all: Option<Vec<String>>,
 }
 
 impl Project {
     /// The files below a directory.
     pub fn of(top: &Path) -> Self {
-        Self { top: top.to_owned(), known: HashMap::new() }
+        Self { top: top.to_owned(), known: HashMap::new(), all: None }
     }
 
     /// Its top.
@@ -114,19 +116,25 @@ impl Project {
         paths
     }
 
+    /// Sees anew which files there are; their contents are looked at in any case.
+    pub fn refresh(&mut self) {
+        self.all = None;
+    }
+
     /// The files as they are, and the paths of those that are not as they were: written, new or gone. Files with the stamp that they had are not
     /// read.
     pub fn compared(
-        &self,
+        &mut self,
         before: &BTreeMap<String, Kept>,
     ) -> (BTreeMap<String, Kept>, Vec<String>) {
         let mut all = BTreeMap::new();
         let mut changed = Vec::new();
-        for path in self.files() {
-            let place = self.top.join(&path);
+        let files = self.files();
+        for path in &files {
+            let place = self.top.join(path);
             let Ok(metadata) = fs::metadata(&place) else { continue };
             let stamp = stamp(&metadata);
-            let known = before.get(&path);
+            let known = before.get(path);
             let content = match known {
                 Some(known) if known.stamp == stamp => known.content,
                 _ if metadata.len() > LONGEST => sum(format!("{stamp:?}").as_bytes()),
@@ -135,22 +143,30 @@ impl Project {
             if known.is_none_or(|known| known.content != content) {
                 changed.push(path.clone());
             }
-            all.insert(path, Kept { stamp, content });
+            all.insert(path.clone(), Kept { stamp, content });
         }
+        self.all = Some(files);
         changed.extend(before.keys().filter(|path| !all.contains_key(*path)).cloned());
         (all, changed)
     }
 
-    /// The checksum of the names in a directory, without those that begin with a dot.
-    pub fn listing(&self, path: &str) -> Sum {
-        let Ok(entries) = fs::read_dir(self.top.join(path)) else { return ABSENT };
-        let names = entries.flatten().map(|entry| entry.file_name());
-        let mut names: Vec<Vec<u8>> = names
-            .map(|name| name.as_encoded_bytes().to_vec())
-            .filter(|name| !name.starts_with(b"."))
-            .collect();
-        names.sort();
-        sum(&names.join(&0))
+    /// The checksum of the names of the project's own files and directories in a directory, as they were when they were last compared.
+    pub fn listing(&mut self, path: &str) -> Sum {
+        let all = match self.all.take() {
+            Some(all) => all,
+            None => self.files(),
+        };
+        let path = path.trim_matches('/').trim_start_matches("./");
+        let prefix =
+            if path.is_empty() || path == "." { String::new() } else { format!("{path}/") };
+        let from = all.partition_point(|own| own.as_str() < prefix.as_str());
+        let below = all[from..].iter().map_while(|own| own.strip_prefix(&prefix));
+        let mut names: Vec<&str> =
+            below.map(|own| own.split('/').next().unwrap_or_default()).collect();
+        names.dedup();
+        let listing = if names.is_empty() { ABSENT } else { sum(names.join("\0").as_bytes()) };
+        self.all = Some(all);
+        listing
     }
 
     /// Whether a file was written after a moment, s since 1970; so is one that is gone.

@@ -22,7 +22,7 @@ pub(crate) struct Taking<'a> {
     process: &'a ProcessSeen,
     before: &'a Before,
     /// The files of tests.
-    tests: &'a BTreeSet<&'a str>,
+    tests: &'a BTreeSet<String>,
     /// Used outside of tests, for all of them.
     outside: Vec<Use>,
     outside_always: Option<String>,
@@ -36,7 +36,7 @@ impl<'a> Taking<'a> {
         project: &'a mut Project,
         process: &'a ProcessSeen,
         before: &'a Before,
-        tests: &'a BTreeSet<&'a str>,
+        tests: &'a BTreeSet<String>,
     ) -> Self {
         let (outside, outside_always, imported) = Default::default();
         let mut own =

@@ -210,6 +210,7 @@ impl Room {
     }
 
     fn shown(&mut self, map: &Map, changed: Option<&[String]>) -> String {
+        self.project.refresh();
         let choice = {
             let changed = changed.map_or(Changed::With(&[]), Changed::Only);
             choose(map, &mut self.project, changed)
@@ -334,7 +335,7 @@ fn imports_say_who_needs_the_top_of_a_file() {
 
 #[test]
 fn files_are_compared_with_what_they_were_and_new_ones_found() {
-    let room = Room::new();
+    let mut room = Room::new();
     room.write(".gitignore", "*.log\n");
     room.write("a.log", "x");
     room.write("node_modules/a.js", "x");
@@ -342,6 +343,12 @@ fn files_are_compared_with_what_they_were_and_new_ones_found() {
     let (all, new) = room.project.compared(&BTreeMap::new());
     assert_eq!(all.len(), 6, "{all:?}");
     assert_eq!(new.len(), 6);
+    // What is ignored is in no listing.
+    let listed = (room.project.listing("spec"), room.project.listing("."));
+    room.write("spec/x.log", "x");
+    room.project.refresh();
+    assert_eq!((room.project.listing("spec/"), room.project.listing("")), listed);
+    assert_eq!(room.project.listing("nowhere"), ABSENT);
     assert_eq!(room.project.compared(&all).1, [""; 0]);
     room.write("lib/user.rb", &format!("{USER}\n"));
     room.write("lib/new.rb", "x");

@@ -44,6 +44,7 @@ mod screens;
 mod showing;
 mod simulating;
 mod suites;
+mod test_changes;
 mod test_profiles;
 mod test_suites;
 mod toggling;
