@@ -40,7 +40,7 @@ module AssayTests
   # Whether samplers shall see what runs; see assay_tests_frames.rb.
   FRAMES = ENV["ASSAY_TESTS_FRAMES"] == "1"
   # Whether what tests use is noted; see assay_tests_coverage.rb.
-  COVERAGE = defined?(::AssayCoverage) ? ::AssayCoverage.active? : false
+  COVERAGE = defined?(::AssayCoverage) ? ::AssayCoverage.asked? : false
   # What the test's process did so far; see assay_tests_causes.rb.
   COUNTS = Array.new(10, 0) # rubocop:disable Style/MutableConstant
   LOG_LINES, SQL, SQL_TIME, REDIS, REDIS_TIME, SLEEPS, SLEEP_TIME, HTTP, HTTP_TIME, PROCESSES = *0..9
