@@ -314,7 +314,8 @@ module AssayCoverage
       return unless path.start_with?(*@roots) || "#{path}/".start_with?(*@roots)
 
       own = path.size < @root.size && "#{path}/".start_with?(*@roots) ? "." : within(path)
-      return if own.nil? || kind == :opens && @written_to[own]
+      # Frameworks show lines of the code that they ran, when a test is over.
+      return if own.nil? || kind == :opens && (@written_to[own] || @running.zero? && @files.key?(own))
 
       @used << own if kind == :opens && !@asked
       note(kind, json("#{own}#{below}"))

@@ -88,6 +88,8 @@ module AssayWarm
     PATIENCE = 10
     # A stage that dies as often, without having been ready, is not made again before something changes.
     DEATHS = 3
+    # So many files may turn out to act when they are loaded.
+    AGAIN = 20
     WHOLE_COMMAND = %w[Gemfile Gemfile.lock gems.rb gems.locked .ruby-version].freeze
 
     def initialize(life)
@@ -100,7 +102,7 @@ module AssayWarm
       @waiting = []
       @number = 0
       @failure = nil
-      @deaths = 0
+      @deaths = @again = 0
       @server = nil
     end
 
@@ -190,8 +192,10 @@ module AssayWarm
         @failure = message[1]
         refuse_waiting
       when :anew
-        # What was loaded is not what should be: from the same stage on once more, with what is known now.
-        remake(@stages.size) if stage.equal?(@loading)
+        # What was loaded is not what should be: from the beginning once more, since a stage may wait in the middle of it.
+        return unless stage.equal?(@loading)
+
+        (@again += 1) > AGAIN ? (@failure = "files of the project print when they are loaded") && refuse_waiting : remake(0)
       when :began then began(stage, *message[1..-1])
       when :refused then answered(stage, message[1], {refused: message[2]})
       when :ended then ended(stage, *message[1..-1])
@@ -207,8 +211,9 @@ module AssayWarm
       @loading = nil
       return unless stage.ready
 
-      @deaths = 0
+      @deaths = @again = 0
       @failure = nil
+      @all = @stages.map(&:files).inject(:merge)
       open_server
       @waiting.shift(@waiting.size).each { |asking| start_run(asking) }
     end
@@ -395,13 +400,13 @@ module AssayWarm
       own = paths.map { |path| AssayCoverage.within(path) }.compact
       at = @stages.index { |stage| stage.files && own.any? { |path| stage.files.include?(path) } }
       at = 0 if own.any? { |path| WHOLE_COMMAND.include?(path) }
-      # What is being loaded may have read it, before or after; and what failed may not any more.
-      at ||= @stages.size if @loading || @failure
+      # What is being loaded may have read it already; and what failed may not any more.
+      at ||= @stages.size if @failure || @loading && (@all.nil? || own.any? { |path| @all.include?(path) })
       name = at && (@stages[at]&.name || "application")
       say(asking, {stage: name})
       return unless at
 
-      @deaths = 0
+      @deaths = @again = 0
       remake(at)
     end
 

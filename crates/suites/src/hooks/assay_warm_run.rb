@@ -91,9 +91,10 @@ module AssayWarm
 
       # What the program finds behind its `__END__`.
       def data(path)
-        text = File.binread(path)
+        # Not as the project's own reading.
+        file = File.for_fd(IO.sysopen(path))
+        text = file.read.b
         ends = text.index(/^__END__\r?\n/n) or return
-        file = File.open(path)
         file.seek(ends + text[ends..-1][/\A__END__\r?\n/n].bytesize)
         Object.const_set(:DATA, file)
       rescue SystemCallError
@@ -127,7 +128,7 @@ module AssayWarm
 
         ordering = ::RSpec.configuration.ordering_manager
         seed = ordering.seed
-        ordering.instance_variable_set(:@seed, rand(0xffff)) unless ordering.seed_forced?
+        ordering.instance_variable_set(:@seed, rand(0xffff)) unless ordering.instance_variable_get(:@seed_forced)
         ::RSpec.configuration.start_time = ::RSpec::Core::Time.now
         return unless Stage.seeds.include?(seed)
 
@@ -179,6 +180,8 @@ module AssayWarm
         return unless @point&.enabled?
 
         @point.disable
+        # Its own frames are below those of the program.
+        ::RSpec.configuration.backtrace_exclusion_patterns << %r{/assay_warm\w*\.rb:} if defined?(::RSpec::Core::Runner)
         frames = caller_locations.select { |each| each.label == "<top (required)>" }.map(&:absolute_path)
         features = $LOADED_FEATURES.to_h { |path| [path, true] }
         named = @argv.map { |word| File.expand_path(word) }

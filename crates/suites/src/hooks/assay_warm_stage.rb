@@ -36,11 +36,12 @@ module AssayWarm
         assay_warm_require(path)
       end
 
+      # Past RubyGems, as Ruby's own goes.
       def require_relative(path)
         from = caller_locations(1, 1)[0]&.absolute_path
         return assay_warm_relative(path) unless from
 
-        require(::File.expand_path(path, ::File.dirname(from)))
+        REQUIRE(::File.expand_path(path, ::File.dirname(from)))
       end
 
       def load(path, *wrap)
@@ -162,8 +163,7 @@ module AssayWarm
 
       # What earlier runs required: up to the first file of the project, and from there on.
       def replayed
-        acts = Seen.of(@program, "acts")
-        paths = Seen.of(@program, "require").reject { |path| acts.include?(path) || path.match?(ACTS) }
+        paths = Seen.of(@program, "require").reject { |path| path.match?(ACTS) }
         first = paths.index { |path| AssayWarm.within(path) } || paths.size
         [paths[first..-1], paths[0...first]]
       end
@@ -172,10 +172,11 @@ module AssayWarm
         return if paths.empty?
 
         added = with_load_path
+        acts = Seen.of(@program, "acts")
         @replays = true
         Output.watched do |output|
           paths.each do |path|
-            next unless File.file?(path)
+            next if acts.include?(path) || !File.file?(path)
 
             replay_one(path)
             next unless output.grew?
