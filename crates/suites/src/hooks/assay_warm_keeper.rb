@@ -146,7 +146,10 @@ module AssayWarm
       pid = fork
       unless pid
         @is_child = true
+        @life.autoclose = true if @life
         [@calls, @server, @life, *links.map(&:io), *@asking.map(&:io)].compact.each(&:close)
+        # Whoever waits for a run waits for the end of what it prints.
+        [*@asking, *@waiting].uniq.each { |asking| close_given(asking) }
         @restore.call
         return :stage
       end
@@ -416,7 +419,7 @@ module AssayWarm
       end
       notes = [*@stages.flat_map(&:notes), *@failure].uniq
       loaded = @stages.flat_map { |stage| stage.files.keys }.map { |path| File.join(ROOT, path) }
-      {version: 1, stages: stages, notes: notes, loaded: loaded}
+      {version: 1, ready: @loading.nil? && !@failure && @stages.last&.ready == true, stages: stages, notes: notes, loaded: loaded}
     end
 
     # Its share of what it has in memory together with others.

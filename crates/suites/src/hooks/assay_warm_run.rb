@@ -40,7 +40,7 @@ module AssayWarm
 
           return [at_gate[0], *words[(before + 1)..-1]]
         end
-        return [at_gate[0], *words[1..-1]] if same?(words[0], at_gate[0])
+        return [words[0].include?("/") ? words[0] : at_gate[0], *words[1..-1]] if same?(words[0], at_gate[0])
         # Another file for the same interpreter.
         return words if before.zero? && File.extname(words[0]) == ".rb" && File.extname(at_gate[0]) == ".rb"
 
@@ -77,9 +77,17 @@ module AssayWarm
         ARGV.replace(argv[1..-1])
         $0 = argv[0]
         data(argv[0])
-        code = RubyVM::InstructionSequence.compile_file(argv[0])
+        code = compiled_program(argv[0])
         AssayCoverage.main_program_is(code)
-        code.eval
+        begin
+          code.eval
+        rescue StandardError, ScriptError, NoMemoryError, SecurityError, SystemStackError => e
+          # Without what lies below the program.
+          frames = e.backtrace.to_a
+          own = frames.index { |frame| frame.start_with?("#{HERE}/assay_warm") }
+          e.set_backtrace(frames[0...own]) if own&.positive?
+          raise
+        end
         exit
       end
 
@@ -87,6 +95,14 @@ module AssayWarm
 
       def same?(word, own)
         word == own || File.basename(word) == File.basename(own) && (!word.include?("/") || !own.include?("/") || File.expand_path(word) == File.expand_path(own))
+      end
+
+      def compiled_program(path)
+        RubyVM::InstructionSequence.compile_file(path)
+      rescue SyntaxError => e
+        abort(e.message)
+      rescue SystemCallError => e
+        abort("ruby: #{e.message[/\A[^@]*/].strip} -- #{path} (LoadError)")
       end
 
       # What the program finds behind its `__END__`.
