@@ -143,12 +143,14 @@ impl Project {
 
     /// The checksum of the names in a directory, without those that begin with a dot.
     pub fn listing(&self, path: &str) -> Sum {
-        let Ok(entries) = fs::read_dir(self.top.join(path)) else { return ABSENT };
-        let names = entries.flatten().map(|entry| entry.file_name());
-        let mut names: Vec<Vec<u8>> = names
-            .map(|name| name.as_encoded_bytes().to_vec())
-            .filter(|name| !name.starts_with(b"."))
-            .collect();
+        let (path, is_whole) = match path.strip_suffix("**") {
+            Some(above) => (above.trim_end_matches('/'), true),
+            None => (path, false),
+        };
+        let mut names = Vec::new();
+        if !list(&self.top.join(path), "", is_whole, &mut names) {
+            return ABSENT;
+        }
         names.sort();
         sum(&names.join(&0))
     }
@@ -163,6 +165,23 @@ impl Project {
             Err(_) => false,
         }
     }
+}
+
+/// The names in a folder, and, if asked for, in those below it. What begins with a dot is left out.
+fn list(folder: &Path, before: &str, is_whole: bool, names: &mut Vec<Vec<u8>>) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        names.push([before.as_bytes(), name.as_encoded_bytes()].concat());
+        if is_whole && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let below = format!("{before}{}/", name.to_string_lossy());
+            list(&entry.path(), &below, true, names);
+        }
+    }
+    true
 }
 
 fn stamp(metadata: &Metadata) -> Stamp {
