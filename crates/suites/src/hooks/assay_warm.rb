@@ -19,6 +19,12 @@ if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
     ROOT = ENV["ASSAY_WARM_ROOT"].to_s.delete_prefix("path:").freeze
     SEEN = ENV["ASSAY_WARM_SEEN"].to_s.delete_prefix("path:").freeze
     VARIABLES = %w[ASSAY_WARM ASSAY_WARM_ROOT ASSAY_WARM_SEEN ASSAY_WARM_LIFE ASSAY_WARM_STAGE].freeze
+    # As it was when the command was started.
+    ENVIRONMENT = ENV.to_h.freeze
+    # What only a new interpreter reads.
+    INTERPRETER = /\A(?:LANG|LC_ALL|LC_CTYPE|LD_PRELOAD|RUBYLIB|RUBY_.*|GEM_HOME|GEM_PATH|BUNDLE_.*|MALLOC_.*|TZDIR)\z/.freeze
+    # So many files that changed last have a process that waits right before them.
+    LAST_CHANGED = 4
     # What the methods here are called as in backtraces.
     FILE = "<internal:assay_warm>"
     CLOCK = Process.method(:clock_gettime)
@@ -87,6 +93,8 @@ if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
     class << self
       # `:stage` or `:run`; the keeper has none.
       attr_accessor :role
+      # Paths of files that have changed before, the last first.
+      attr_accessor :changed
 
       def now
         CLOCK.call(Process::CLOCK_MONOTONIC)
@@ -121,5 +129,6 @@ if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
     end
   end
 
+  AssayWarm.changed = []
   AssayWarm.start
 end

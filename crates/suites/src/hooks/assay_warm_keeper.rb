@@ -240,9 +240,7 @@ module AssayWarm
 
       at = stage.equal?(@loading) ? @stages.size : @stages.index(stage)
       @loading = nil if stage.equal?(@loading)
-      if @failure.nil? && (@deaths += 1) >= DEATHS
-        @failure = "the process died #{@deaths} times while it was loaded, or while it waited"
-      end
+      @failure ||= "the process died #{@deaths} times while it was loaded, or while it waited" if (@deaths += 1) >= DEATHS
       if @failure
         drop(at)
         open_server
@@ -257,19 +255,24 @@ module AssayWarm
       false
     end
 
-    # Whoever waits for a run of it waits for nothing.
+    # What did not begin yet waits for another stage.
     def end_runs(stage)
-      stage.runs&.each_value do |asking|
-        kill(-asking.pid) if asking.pid
-        asking.pid ? say(asking, {signal: 9}) : say(asking, {refused: "the process that was to be forked is gone"})
+      stage.runs.to_h.each do |number, asking|
+        @starting&.delete(number)
+        next @waiting << asking unless asking.pid
+
+        kill(-asking.pid)
+        say(asking, {signal: 9})
         forget(asking)
       end
+      stage.runs&.clear
     end
 
     def began(stage, number, pid)
       asking = stage.runs[number] or return kill(-pid)
       asking.pid = pid
       @starting&.delete(number)
+      close_given(asking)
       say(asking, {pid: pid})
     end
 
@@ -319,7 +322,12 @@ module AssayWarm
       return first if at.zero?
 
       @loading = Known.new
-      @stages.last.link.say(:go)
+      begin
+        @stages.last.link.say(:go, AssayWarm.changed)
+      rescue SystemCallError
+        # It is gone, which is noticed next.
+        nil
+      end
     end
 
     def drop(at)
@@ -332,7 +340,11 @@ module AssayWarm
           stage.link&.close
         else
           @retired << stage
-          stage.link.say(:retire)
+          begin
+            stage.link.say(:retire)
+          rescue SystemCallError
+            nil
+          end
         end
       end
     end
@@ -393,14 +405,19 @@ module AssayWarm
       else
         stage.runs[@number += 1] = asking
         (@starting ||= {})[@number] = [AssayWarm.now, stage]
-        stage.link.say(:run, @number, asking.run)
-        asking.given.each { |descriptor| stage.link.io.send_io(descriptor) }
-        close_given(asking)
+        begin
+          stage.link.say(:run, @number, asking.run)
+          asking.given.each { |descriptor| stage.link.io.send_io(descriptor) }
+        rescue SystemCallError
+          # It is gone, which is noticed next; what did not begin waits for another.
+          nil
+        end
       end
     end
 
     def changed(asking, paths)
       own = paths.map { |path| AssayCoverage.within(path) }.compact
+      AssayWarm.changed = (paths | AssayWarm.changed).first(LAST_CHANGED)
       at = @stages.index { |stage| stage.files && own.any? { |path| stage.files.include?(path) } }
       at = 0 if own.any? { |path| WHOLE_COMMAND.include?(path) }
       # What is being loaded may have read it already; and what failed may not any more.

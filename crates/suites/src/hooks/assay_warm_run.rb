@@ -117,12 +117,21 @@ module AssayWarm
         nil
       end
 
-      # All of it, and what Ruby does with its options when it starts.
+      # All of it, with what was set while the command was loaded; and what Ruby does with its options when it starts.
       def environment(given)
+        now = ENV.to_h
         ENV.replace(given)
+        (now.keys | ENVIRONMENT.keys).each do |name|
+          next if now[name] == ENVIRONMENT[name] || name == "RUBYOPT"
+
+          ENV[name] = now[name]
+        end
+        # Bundler has put its own in front.
+        words = now["RUBYOPT"].to_s.split - ENVIRONMENT["RUBYOPT"].to_s.split
+        ENV["RUBYOPT"] = [*words, *given["RUBYOPT"]].join(" ") unless words.empty?
         VARIABLES.each { |name| ENV.delete(name) }
         @takes = true
-        words = ENV["RUBYOPT"].to_s.split
+        words = given["RUBYOPT"].to_s.split
         words.each_with_index do |word, at|
           case word
           when "-r" then library(words[at + 1].to_s)

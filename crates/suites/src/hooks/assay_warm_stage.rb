@@ -10,7 +10,7 @@ module AssayWarm
     # Another process is left behind where so many seconds have passed since the last, and such a share of all.
     LEAST = 0.03
     SHARE = 0.25
-    MOST = 5
+    MOST = 8
     # What acts when it is loaded, whatever it prints.
     ACTS = %r{/rails/(?:commands?|cli)\.rb\z|/bundler/(?:cli|friendly_errors)|/rake/rake_test_loader\.rb\z|/rspec/autorun\.rb\z}.freeze
     HELPERS = %r{(?:\A|/)(?:test|tests|spec|specs|features)/|_helper\.rb\z}.freeze
@@ -84,16 +84,28 @@ module AssayWarm
       # A file is required, in the middle of what is replayed.
       def before_require(path)
         since = AssayWarm.now - @last
-        return if since < LEAST || since < SHARE * (AssayWarm.now - @begun) || @index >= MOST || !Thread.current.equal?(Thread.main)
-
+        is_long = since >= LEAST && since >= SHARE * (AssayWarm.now - @begun)
         path = path.to_path if path.respond_to?(:to_path)
+        return unless is_long || changed_before?(path)
+        return if @index >= MOST || !Thread.current.equal?(Thread.main)
+
         path = ($LOAD_PATH.resolve_feature_path(path) || [])[1] unless path.start_with?("/")
         return unless path
 
         path = "#{path}.rb" unless File.file?(path)
+        return unless is_long || AssayWarm.changed.include?(path)
+
         leave_behind if AssayWarm.within(path) && !$LOADED_FEATURES.include?(path)
       rescue StandardError, LoadError
         nil
+      end
+
+      # By its name alone, since that is asked of everything.
+      def changed_before?(path)
+        return false if AssayWarm.changed.empty?
+
+        name = File.basename(path, ".rb")
+        AssayWarm.changed.any? { |changed| File.basename(changed, ".rb") == name }
       end
 
       def before_load(path)
@@ -274,12 +286,17 @@ module AssayWarm
       def answer(message)
         kind, number, request = message
         if kind == :go
+          AssayWarm.changed = number
           return fork ? nil : :stage
         end
 
         descriptors = Array.new(3) { @link.io.recv_io(nil) }
         argv = Run.argv_of(request["argv"].to_a + request["only"].to_a, @words, @at_gate)
         return refuse(number, descriptors, "this is not what was loaded: #{@words.join(" ")}") unless argv
+
+        given = request["env"] || ENVIRONMENT
+        other = (given.keys | ENVIRONMENT.keys).find { |name| name.match?(INTERPRETER) && given[name] != ENVIRONMENT[name] }
+        return refuse(number, descriptors, "`#{other}` has another value than when it was loaded") if other
 
         told, tells = IO.pipe
         pid = fork
