@@ -140,6 +140,33 @@ module AssayTests
       methods
     end
 
+    # The source of a method around a framework's own, for `plant`: what begins says whether what ends is called, too.
+    def around(method, begins, ends)
+      <<~RUBY
+        def #{method}
+          return super unless #{begins}
+
+          begin
+            super
+          ensure
+            #{ends}
+          end
+        end
+      RUBY
+    end
+
+    # The same around what is a span.
+    def spanning(method, begins)
+      <<~RUBY
+        def #{method}
+          span = #{begins}
+          super
+        ensure
+          ::AssayTests.span_ended(span)
+        end
+      RUBY
+    end
+
     # The framework begins to run what was loaded.
     def run_begins(framework, version)
       return if inactive?
