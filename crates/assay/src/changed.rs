@@ -195,7 +195,7 @@ pub(crate) fn reason(why: &Why) -> String {
             )
         }
         Why::Used { how: How::Opened, path, .. } => format!("opens {path}, which changed"),
-        Why::Used { how: How::Listed, path, .. } => {
+        Why::Used { how: How::Listed | How::Searched, path, .. } => {
             format!("lists the directory {path}, in which files came or went")
         }
         Why::Used { how: How::Started, path, .. } => format!("starts {path}, which changed"),

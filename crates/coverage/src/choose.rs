@@ -252,7 +252,8 @@ impl<'a> Choosing<'a, '_> {
         let mut other: Option<Use> = None;
         for own in uses {
             // A listing has no change of its own, but those of what is in it.
-            let is_asked = !is_only || own.how == How::Listed || changed.contains(&own.path);
+            let is_listing = matches!(own.how, How::Listed | How::Searched);
+            let is_asked = !is_only || is_listing || changed.contains(&own.path);
             if is_asked && self.is_other(own) && other.is_none_or(|known| own.how < known.how) {
                 other = Some(*own);
             }
@@ -267,8 +268,9 @@ impl<'a> Choosing<'a, '_> {
     }
 
     fn is_other(&mut self, own: &Use) -> bool {
-        if own.how == How::Listed {
-            return self.project.listing(self.map.path(own.path)) != own.sum;
+        if let How::Listed | How::Searched = own.how {
+            let with_sources = own.how == How::Listed;
+            return self.project.listing(self.map.path(own.path), with_sources) != own.sum;
         }
         let found = self.found(own.path);
         match (&found.sums, own.how) {

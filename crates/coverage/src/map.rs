@@ -21,14 +21,17 @@ pub enum How {
     Opened,
     /// A directory was listed.
     Listed,
+    /// A directory was listed outside of tests, as frameworks look for tests: of which files that are no sources count, since new sources are known
+    /// as such.
+    Searched,
     /// A program of the project was started, or got the file as an argument.
     Started,
 }
 
 impl How {
     /// All, as they are numbered in the store.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Entered, Self::Loaded, Self::Opened, Self::Listed, Self::Started];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Entered, Self::Loaded, Self::Opened, Self::Listed, Self::Searched, Self::Started];
 }
 
 /// That something was used, with the content that it had.

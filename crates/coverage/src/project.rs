@@ -150,19 +150,25 @@ impl Project {
         (all, changed)
     }
 
-    /// The checksum of the names of the project's own files and directories in a directory, as they were when they were last compared.
-    pub fn listing(&mut self, path: &str) -> Sum {
+    /// The checksum of the names of the project's own files and directories in a directory, as they were when they were last compared; of
+    /// `PATH/**` of all below it. Without sources, where only the others are asked for.
+    pub fn listing(&mut self, path: &str, with_sources: bool) -> Sum {
         let all = match self.all.take() {
             Some(all) => all,
             None => self.files(),
         };
-        let path = path.trim_matches('/').trim_start_matches("./");
+        let above = path.strip_suffix("**");
+        let path = above.unwrap_or(path).trim_matches('/').trim_start_matches("./");
         let prefix =
             if path.is_empty() || path == "." { String::new() } else { format!("{path}/") };
         let from = all.partition_point(|own| own.as_str() < prefix.as_str());
         let below = all[from..].iter().map_while(|own| own.strip_prefix(&prefix));
-        let mut names: Vec<&str> =
-            below.map(|own| own.split('/').next().unwrap_or_default()).collect();
+        let asked = below.filter(|own| with_sources || Language::of(Path::new(own)).is_none());
+        let named = asked.map(|own| match above {
+            Some(_) => own,
+            None => own.split('/').next().unwrap_or_default(),
+        });
+        let mut names: Vec<&str> = named.collect();
         names.dedup();
         let listing = if names.is_empty() { ABSENT } else { sum(names.join("\0").as_bytes()) };
         self.all = Some(all);

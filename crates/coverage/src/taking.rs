@@ -65,7 +65,7 @@ impl<'a> Taking<'a> {
                 self.blocks(path, lines, &mut all);
             }
         }
-        self.others(own, &mut all);
+        self.others(own, How::Searched, &mut all);
         all.sort_unstable();
         all.dedup();
         self.outside = all;
@@ -98,7 +98,7 @@ impl<'a> Taking<'a> {
         for path in tops {
             uses.push(self.top(path));
         }
-        self.others(own, &mut uses);
+        self.others(own, How::Listed, &mut uses);
         (uses, self.always(own).or_else(|| self.outside_always.clone()))
     }
 
@@ -149,14 +149,14 @@ impl<'a> Taking<'a> {
         }
     }
 
-    fn others(&mut self, own: &Used, uses: &mut Vec<Use>) {
+    fn others(&mut self, own: &Used, listed: How, uses: &mut Vec<Use>) {
         for path in &own.opens {
             uses.push(self.content(path, How::Opened));
         }
         for path in &own.lists {
             let path = path.trim_end_matches('/');
-            let sum = self.project.listing(path);
-            uses.push(Use { path: self.map.number_of(path), how: How::Listed, sum });
+            let sum = self.project.listing(path, listed == How::Listed);
+            uses.push(Use { path: self.map.number_of(path), how: listed, sum });
         }
         for word in own.spawns.iter().flatten() {
             let word = word.strip_prefix("./").unwrap_or(word);

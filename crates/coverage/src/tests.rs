@@ -344,11 +344,19 @@ fn files_are_compared_with_what_they_were_and_new_ones_found() {
     assert_eq!(all.len(), 6, "{all:?}");
     assert_eq!(new.len(), 6);
     // What is ignored is in no listing.
-    let listed = (room.project.listing("spec"), room.project.listing("."));
+    let listed = (room.project.listing("spec", true), room.project.listing(".", true));
     room.write("spec/x.log", "x");
     room.project.refresh();
-    assert_eq!((room.project.listing("spec/"), room.project.listing("")), listed);
-    assert_eq!(room.project.listing("nowhere"), ABSENT);
+    assert_eq!((room.project.listing("spec/", true), room.project.listing("", true)), listed);
+    assert_eq!(room.project.listing("nowhere", true), ABSENT);
+    let both = |room: &mut Room, path| [true, false].map(|own| room.project.listing(path, own));
+    let (before, deep) = (both(&mut room, "spec"), both(&mut room, "spec/**"));
+    room.write("spec/more/new_spec.rb", "");
+    room.project.refresh();
+    assert_ne!(both(&mut room, "spec")[0], before[0]);
+    assert_eq!(both(&mut room, "spec")[1], before[1], "no other than sources");
+    assert_ne!(both(&mut room, "spec/**")[0], deep[0]);
+    fs::remove_dir_all(room.directory.path().join("spec/more")).unwrap();
     assert_eq!(room.project.compared(&all).1, [""; 0]);
     room.write("lib/user.rb", &format!("{USER}\n"));
     room.write("lib/new.rb", "x");

@@ -6,7 +6,7 @@
 /// Every file by its name: `assay_tests.rb` is loaded by `RUBYOPT`, `assay_tests_hook.py` is the plugin of pytest, `assay_unittest.py` is run
 /// in place of `-m unittest`, `assay_node_reporter.mjs` is a reporter of `node --test`,
 /// `assay_jest_vitest_reporter.mjs` one of jest and vitest; the others are loaded by these.
-pub const FILES: [(&str, &str); 20] = [
+pub const FILES: [(&str, &str); 24] = [
     ("assay_events.mjs", include_str!("hooks/assay_events.mjs")),
     ("assay_jest_vitest_reporter.mjs", include_str!("hooks/assay_jest_vitest_reporter.mjs")),
     ("assay_node_reporter.mjs", include_str!("hooks/assay_node_reporter.mjs")),
@@ -27,6 +27,10 @@ pub const FILES: [(&str, &str); 20] = [
     ("assay_tests_rspec.rb", include_str!("hooks/assay_tests_rspec.rb")),
     ("assay_tests_test_unit.rb", include_str!("hooks/assay_tests_test_unit.rb")),
     ("assay_unittest.py", include_str!("hooks/assay_unittest.py")),
+    ("assay_warm.rb", include_str!("hooks/assay_warm.rb")),
+    ("assay_warm_keeper.rb", include_str!("hooks/assay_warm_keeper.rb")),
+    ("assay_warm_run.rb", include_str!("hooks/assay_warm_run.rb")),
+    ("assay_warm_stage.rb", include_str!("hooks/assay_warm_stage.rb")),
 ];
 
 /// What is made of C for them (`build.rs`), by its name. The hooks find it beside themselves, and do without where it is not, which costs more.

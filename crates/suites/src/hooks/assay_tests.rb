@@ -68,7 +68,7 @@ if ENV["ASSAY_TESTS"].to_s.start_with?("path:") && !defined?(::AssayTests) && ["
 
   if ENV["ASSAY_TESTS_COVERAGE"].to_s.start_with?("path:")
     load("#{AssayTests::HERE}/assay_tests_coverage.rb") unless defined?(::AssayCoverage)
-    AssayCoverage.watch(ENV["ASSAY_TESTS_COVERAGE"].delete_prefix("path:"), AssayTests::HERE)
+    AssayCoverage.ask(ENV["ASSAY_TESTS_COVERAGE"].delete_prefix("path:"), AssayTests::HERE)
   end
 
   # The first that is registered is the last that runs.

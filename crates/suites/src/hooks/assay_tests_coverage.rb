@@ -93,6 +93,10 @@ module AssayCoverage
   @loaded = []
   @told_marks = {}
   @points = []
+  # Code that is not watched yet, with the numbers of files.
+  @unarmed = []
+  # What was loaded or read, in its order, for whoever wants to know it.
+  @used = []
   @evaluated = 0
   # By kind, each with the number of when it was noted last.
   @notes = {opens: {}, lists: {}, spawns: {}, loads: {}}
@@ -107,13 +111,12 @@ module AssayCoverage
   @shared = nil
 
   class << self
-    # Begins to watch what is loaded from below this folder.
-    def watch(root, folder)
-      return if @root
+    # Begins to watch what is loaded from below this folder. Without `arms` only files are noted, until somebody asks for tests.
+    def watch(root, folder, arms: true)
+      return if @marks
 
-      @roots = ["#{root.chomp("/")}/", "#{(File.realpath(root) rescue root).chomp("/")}/"].uniq.freeze # rubocop:disable Style/RescueModifier
-      @root = @roots[0]
-      @folder = "#{folder}/"
+      @arms = arms
+      top(root, folder)
       begin
         require "#{folder}/assay_marks.so"
       rescue LoadError
@@ -126,8 +129,35 @@ module AssayCoverage
       Intercepted.put_in
     end
 
-    def active?
-      !@root.nil?
+    # Whose files are the project's, and which are these hooks'.
+    def top(root, folder)
+      @roots = ["#{root.chomp("/")}/", "#{(File.realpath(root) rescue root).chomp("/")}/"].uniq.freeze # rubocop:disable Style/RescueModifier
+      @root = @roots[0]
+      @folder = "#{folder}/"
+    end
+
+    # Tests are asked for, perhaps in a process that has loaded the project already.
+    def ask(root, folder)
+      watch(root, folder)
+      @asked = @arms = true
+      @unarmed.shift(@unarmed.size).each { |number, code| arm(number, code) }
+    end
+
+    def asked?
+      @asked
+    end
+
+    # Files of the project that were loaded or read, from the one of this number on.
+    def used_since(number)
+      @used[number..-1].to_h { |path| [path, true] }
+    end
+
+    # The main program is executed next, by somebody else than Ruby.
+    def main_program_is(code)
+      return unless @root && (path = within(EXPAND.call(code.path)))
+
+      @main = true
+      arm(loaded_now(path), code)
     end
 
     # The main program was there before: its code is found by where all that runs was called.
@@ -284,7 +314,11 @@ module AssayCoverage
       return unless path.start_with?(*@roots) || "#{path}/".start_with?(*@roots)
 
       own = path.size < @root.size && "#{path}/".start_with?(*@roots) ? "." : within(path)
-      note(kind, json("#{own}#{below}")) if own && !(kind == :opens && @written_to[own])
+      # Frameworks show lines of the code that they ran, when a test is over.
+      return if own.nil? || kind == :opens && (@written_to[own] || @running.zero? && @files.key?(own))
+
+      @used << own if kind == :opens && !@asked
+      note(kind, json("#{own}#{below}"))
     rescue ArgumentError, EncodingError
       nil
     end
@@ -340,6 +374,7 @@ module AssayCoverage
       number = number_of(path)
       note(:loads, number) unless @running.zero?
       tell("loads", path) if @child
+      @used << path unless @asked
       @loads << number if @running.zero? || @threads
       @loaded << number
       number
@@ -353,6 +388,8 @@ module AssayCoverage
     end
 
     def arm(number, code)
+      return @unarmed << [number, code] unless @arms
+
       @points << @marks.point(number).tap { |point| point.enable(target: code) }
     rescue ArgumentError # There is nothing to be entered.
       nil

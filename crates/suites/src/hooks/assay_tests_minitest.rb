@@ -6,17 +6,7 @@ module AssayTests
   # The hooks of Minitest.
   module OfMinitest
     # None of these takes anything, and to hand on whatever there might be costs more than all that they do.
-    RUN = <<~'RUBY'
-      def run
-        return super unless ::AssayTests::OfMinitest.begin_test(self)
-
-        begin
-          super
-        ensure
-          ::AssayTests::OfMinitest.end_test(self)
-        end
-      end
-
+    RUN = AssayTests.around("run", "::AssayTests::OfMinitest.begin_test(self)", "::AssayTests::OfMinitest.end_test(self)") + <<~'RUBY'
       def after_setup
         super
         ::AssayTests.setup_ended(self)
@@ -29,17 +19,7 @@ module AssayTests
     RUBY
 
     # Of classes: `run` is that of all of a class's tests, whatever a class of the suite does around it.
-    CLASS_RUN = <<~'RUBY'
-      def METHOD(...)
-        return super unless ::AssayTests::OfMinitest.begin_group(self)
-
-        begin
-          super
-        ensure
-          ::AssayTests::OfMinitest.end_group(self)
-        end
-      end
-    RUBY
+    CLASS_RUN = AssayTests.around("METHOD(...)", "::AssayTests::OfMinitest.begin_group(self)", "::AssayTests::OfMinitest.end_group(self)").freeze
 
     START = <<~'RUBY'
       def run(...)

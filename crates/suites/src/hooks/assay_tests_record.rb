@@ -40,7 +40,7 @@ module AssayTests
   # Whether samplers shall see what runs; see assay_tests_frames.rb.
   FRAMES = ENV["ASSAY_TESTS_FRAMES"] == "1"
   # Whether what tests use is noted; see assay_tests_coverage.rb.
-  COVERAGE = defined?(::AssayCoverage) ? ::AssayCoverage.active? : false
+  COVERAGE = defined?(::AssayCoverage) ? ::AssayCoverage.asked? : false
   # What the test's process did so far; see assay_tests_causes.rb.
   COUNTS = Array.new(10, 0) # rubocop:disable Style/MutableConstant
   LOG_LINES, SQL, SQL_TIME, REDIS, REDIS_TIME, SLEEPS, SLEEP_TIME, HTTP, HTTP_TIME, PROCESSES = *0..9
@@ -138,6 +138,33 @@ module AssayTests
       methods.module_eval(source, "#{folder}/assay_tests.rb", 1)
       target.prepend(methods)
       methods
+    end
+
+    # The source of a method around a framework's own, for `plant`: what begins says whether what ends is called, too.
+    def around(method, begins, ends)
+      <<~RUBY
+        def #{method}
+          return super unless #{begins}
+
+          begin
+            super
+          ensure
+            #{ends}
+          end
+        end
+      RUBY
+    end
+
+    # The same around what is a span.
+    def spanning(method, begins)
+      <<~RUBY
+        def #{method}
+          span = #{begins}
+          super
+        ensure
+          ::AssayTests.span_ended(span)
+        end
+      RUBY
     end
 
     # The framework begins to run what was loaded.

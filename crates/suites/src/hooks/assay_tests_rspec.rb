@@ -28,33 +28,11 @@ module AssayTests
       end
     RUBY
 
-    GROUP = <<~'RUBY'
-      def run_before_context_hooks(...)
-        span = ::AssayTests::OfRspec.group_begins(self, "group_setup", :@before_context_hooks)
-        super
-      ensure
-        ::AssayTests.span_ended(span)
-      end
+    GROUP = %w[before setup after teardown].each_slice(2).map do |hook, kind|
+      AssayTests.spanning("run_#{hook}_context_hooks(...)", "::AssayTests::OfRspec.group_begins(self, 'group_#{kind}', :@#{hook}_context_hooks)")
+    end.join.freeze
 
-      def run_after_context_hooks(...)
-        span = ::AssayTests::OfRspec.group_begins(self, "group_teardown", :@after_context_hooks)
-        super
-      ensure
-        ::AssayTests.span_ended(span)
-      end
-    RUBY
-
-    EXAMPLE = <<~'RUBY'
-      def run(...)
-        return super unless ::AssayTests::OfRspec.begin_test(self)
-
-        begin
-          super
-        ensure
-          ::AssayTests::OfRspec.end_test(self)
-        end
-      end
-
+    EXAMPLE = AssayTests.around("run(...)", "::AssayTests::OfRspec.begin_test(self)", "::AssayTests::OfRspec.end_test(self)") + <<~'RUBY'
       def fail_with_exception(reporter, exception)
         super
       ensure
