@@ -4,6 +4,7 @@ Runs write down which modules they had to load themselves, and in which order (`
 first, then modules of the project that are no tests.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -191,7 +192,6 @@ def notes(warm):
             kinds.append(kind)
     engine = getattr(sys.modules.get("sqlalchemy.engine.base"), "Engine", None)
     if kinds or engine is not None:
-        import gc
         import weakref
 
         counts = {}
@@ -237,6 +237,8 @@ def become(warm, streams):
     numpy = sys.modules.get("numpy.random")
     if numpy is not None:
         numpy.seed()
+    # What was loaded is looked at by no collection: that would copy all of its pages.
+    gc.freeze()
     warm.before = set(sys.modules)
     warm.paths_before = set(sys.path)
     sys.modules.pop("assay_warm", None)
@@ -314,6 +316,21 @@ def start(warm):
         if warm.main[0] == "module" and warm.has_own_path:
             sys.path[0] = os.getcwd()
         return
+    try:
+        _other(argv)
+    except Exception as problem:
+        # As the interpreter would, without what stands below the program here.
+        trace = problem.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+            trace = trace.tb_next
+        problem.__traceback__ = trace
+        sys.excepthook(type(problem), problem, trace)
+        raise SystemExit(1)
+    raise SystemExit(0)
+
+
+def _other(argv):
+    """Runs another program than the one that was started."""
     if argv[0] == "-m":
         import runpy
 
@@ -337,4 +354,3 @@ def start(warm):
         main = sys.modules["__main__"].__dict__
         main["__file__"] = path
         exec(code, main)
-    raise SystemExit(0)
