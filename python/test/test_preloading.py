@@ -36,7 +36,8 @@ PROJECT = {
         def test_late(): assert late.VALUE == 10
         """,
 }
-PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
+# Without plugins that take long to load.
+PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:assay"]
 
 
 @pytest.fixture
@@ -186,7 +187,7 @@ def test_hooks_of_tests_are_loaded_by_the_run(start, tmp_path):
 
 def test_other_arguments_of_pytest(start):
     warm = start(PYTEST, PROJECT).ready()
-    words = ["pytest", "-q", "-p", "no:cacheprovider"]
+    words = ["pytest", *PYTEST[2:]]
     assert "1 passed, 2 deselected" in warm.run([*words, "-k", "late"])[1]
     assert "1 passed" in warm.run([*words, "tests/test_late.py"])[1]
     report = warm.project / "report.xml"

@@ -9,6 +9,7 @@ Nothing of this is loaded unless it is asked for.
 
 import os
 import sys
+from importlib.machinery import SourceFileLoader
 
 import assay_tests_calls
 from assay_tests_events import _encode
@@ -192,7 +193,8 @@ class Coverage:
             if name == "__main__":
                 self.imports.main = found[2]
             try:
-                code = module.__spec__.loader.get_code(name)
+                # Not by its own loader: pytest's gives no code.
+                code = SourceFileLoader(name, file).get_code(name)
             except Exception:
                 code = None
             self._load(found[2], found[0], code)

@@ -162,7 +162,8 @@ class Imports:
                 for path in shared:
                     self.edges.setdefault(test, set()).add(path)
                 for conftest in conftests:
-                    if test.startswith(os.path.dirname(conftest) + os.sep) and test != conftest:
+                    above = os.path.dirname(conftest)
+                    if test != conftest and (not above or test.startswith(above + os.sep)):
                         self.edges.setdefault(test, set()).add(conftest)
         new = []
         for importer, paths in self.edges.items():
