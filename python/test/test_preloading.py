@@ -170,12 +170,13 @@ def test_stages_that_die_or_hang(start):
 
 def test_hooks_of_tests_are_loaded_by_the_run(start, tmp_path):
     plugins = {"PYTEST_PLUGINS": "assay_tests_hook", "PYTHONPATH": str(suites.HOOKS)}
-    warm = start(PYTEST, PROJECT, **plugins).ready()
-    for number in range(2):
+    # Whether it was started with them or not.
+    for number, variables in enumerate(({}, plugins)):
+        warm = start(PYTEST, PROJECT, **variables).ready()
         events = tmp_path / f"events{number}"
         events.mkdir()
-        covered = {"ASSAY_TESTS_COVERAGE": f"path:{warm.project}"}
-        status, said = warm.run(only=["tests/test_value.py"], env={"ASSAY_TESTS": f"path:{events}", **covered})
+        asked = {"ASSAY_TESTS": f"path:{events}", "ASSAY_TESTS_COVERAGE": f"path:{warm.project}", **plugins}
+        status, said = warm.run(only=["tests/test_value.py"], env=asked)
         assert status == {"exit": 0}, said
         (file,) = events.glob("*.jsonl")
         text = file.read_text()

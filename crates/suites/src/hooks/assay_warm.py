@@ -61,6 +61,7 @@ class Warm:
         self.pytest = None
         self.main = None
         self.notes = []
+        self.failures = []
         self.siblings = {}
         self.engines = []
         self.given = {}
@@ -203,7 +204,7 @@ class Warm:
                 os._exit(0)
             self.loads = True
             self.begun = time.monotonic()
-            self.files, self.notes = [], []
+            self.files, self.notes, self.failures = [], [], []
 
     def send(self, message):
         """Says something to the root."""

@@ -122,10 +122,9 @@ def _load(warm, name):
         return
     try:
         importlib.import_module(name)
-    except Exception as problem:
-        warm.notes.append("%s could not be loaded: %s: %s" % (name, type(problem).__name__, problem))
-    except SystemExit:
-        warm.notes.append("%s could not be loaded: it wanted to end the process" % name)
+    except (Exception, SystemExit) as problem:
+        # Some can be loaded only after something that the program does (settings): it loads them itself.
+        warm.failures.append("%s: %s: %s" % (name, type(problem).__name__, problem))
 
 
 def record(warm, tests=()):
@@ -174,6 +173,9 @@ def _is_test(path):
 def notes(warm):
     """What is to be said of it; what can be done about it is done."""
     found = []
+    if warm.failures:
+        others = " and %d more" % (len(warm.failures) - 1) if warm.failures[1:] else ""
+        found.append("not loaded ahead: %s%s" % (warm.failures[0], others))
     threading = sys.modules.get("threading")
     if threading is not None:
         for thread in threading.enumerate():

@@ -356,6 +356,8 @@ class Server:
     def change(self, paths):
         """Files have changed: the name of the first stage that is made anew, or None."""
         changed = [path for path in map(self.warm.of_project, paths) if path is not None]
+        for path in changed:
+            _forget_bytecode(path)
         holding = [
             index for index, stage in enumerate(self.stages) if not set(stage.about["files"]).isdisjoint(changed)
         ]
@@ -458,6 +460,21 @@ class Server:
         os.chdir(self.warm.directory)
         signal.signal(signal.SIGIO, signal.SIG_DFL)
         os.execve(sys.executable, words, self.warm.environment)
+
+
+def _forget_bytecode(path):
+    """Bytecode is known by size and whole seconds: of two saves within one it may be that of the first."""
+    folder, name = os.path.split(path)
+    stem, extension = os.path.splitext(name)
+    if extension != ".py":
+        return
+    cache = os.path.join(folder, "__pycache__")
+    try:
+        for found in os.listdir(cache):
+            if found.startswith(stem + ".") and found.endswith(".pyc"):
+                os.unlink(os.path.join(cache, found))
+    except OSError:
+        pass
 
 
 def _wrong(path):
