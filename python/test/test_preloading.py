@@ -217,8 +217,9 @@ SCRIPT = """
 
 
 def test_a_script_with_its_arguments_environment_and_directory(start):
-    warm = start(["script.py"], {**PROJECT, "script.py": SCRIPT, "pkg/__main__.py": "import sys\nprint(sys.argv, __name__)\n"})
-    warm.ready()
+    base = "import atexit\natexit.register(print, 'of the library')\nVALUE = 1\n"
+    package = {"lib/base.py": base, "pkg/__main__.py": "import sys\nprint(sys.argv, __name__)\n"}
+    warm = start(["script.py"], {**PROJECT, **package, "script.py": SCRIPT}).ready()
     assert [stage["name"] for stage in warm.state()["stages"]] == ["framework"]
     assert warm.state()["loaded"] == []
     status, first = warm.run(["script.py", "3"], env={"OWN": "mine"})
@@ -226,15 +227,17 @@ def test_a_script_with_its_arguments_environment_and_directory(start):
     lines = first.splitlines()
     assert lines[0] == f"['script.py', '3'] __main__ script.py mine {warm.project}"
     assert lines[2] == f"[] {warm.project}"
-    assert lines[3] == "open []" and lines[4:] == ["at exit"]
+    assert lines[3] == "open []" and lines[4:] == ["at exit", "of the library"]
     warm.improved("lib/more.py")
     status, second = warm.run(["script.py"], cwd=warm.project / "tests")
     assert status == {"exit": 0} and f"None {warm.project}/tests" in second
     assert first.splitlines()[1] != second.splitlines()[1]
+    # Also what was there before the fork ends with the run.
+    assert second.splitlines()[4:] == ["at exit", "of the library"]
 
     # Another program than the one that was started.
     status, said = warm.run(["-m", "pkg", "a"])
-    assert (status, said) == ({"exit": 0}, f"['{warm.project}/pkg/__main__.py', 'a'] __main__\n")
+    assert (status, said) == ({"exit": 0}, f"['{warm.project}/pkg/__main__.py', 'a'] __main__\nof the library\n")
     (warm.project / "other.py").write_text("import lib.base, sys\nprint(sys.argv, lib.base.VALUE)\nraise KeyError('own')\n")
     status, said = warm.run(["other.py", "b"])
     assert status == {"exit": 1} and said.startswith("['other.py', 'b'] 1\nTraceback") and "KeyError: 'own'" in said

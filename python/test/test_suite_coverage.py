@@ -55,7 +55,7 @@ CONFTEST = """
     def held(base): yield core.plus(1)
     """
 TESTS = """
-    import asyncio, os, pathlib, subprocess, sys, threading
+    import asyncio, os, pathlib, pkgutil, subprocess, sys, threading
     from lib import core
     def test_base(base): assert base == 4
     def test_again(base): assert base == 4
@@ -69,6 +69,7 @@ TESTS = """
         except OSError: pass
         pathlib.Path("out.txt").write_text("x")
         pathlib.Path("out.txt").read_text()
+        assert pkgutil.get_data("lib", "data.txt")
     def test_spawns():
         subprocess.run([sys.executable, "-c", "1", "script.py"])
         os.system("true a")
@@ -105,6 +106,7 @@ PROJECT = {
     "lib/settings.py": "VALUE = 8\n",
     "conftest.py": CONFTEST,
     "test_it.py": TESTS,
+    "lib/data.txt": "a\n",
     "data/a.txt": "a\n",
 }
 
@@ -220,7 +222,7 @@ def assert_all(found):
         assert found.tests[name]["blocks"]["lib/util.py"] == [1]
         assert line(CONFTEST, '"session"') in found.tests[name]["blocks"]["conftest.py"]
     opens = found.tests["test_opens"]
-    assert (opens["opens"], opens["lists"]) == (["data/a.txt", "none.txt"], ["data"])
+    assert (opens["opens"], opens["lists"]) == (["data/a.txt", "lib/data.txt", "none.txt"], ["data"])
     python, shell = found.tests["test_spawns"]["spawns"]
     assert python[1:] == ["-c", "1", "script.py"] and "python" in python[0]
     assert shell == ["/bin/sh", "-c", "true a"]
@@ -229,7 +231,7 @@ def assert_all(found):
     loaders = [name for name in found.tests if found.tests[name]["loads"]]
     assert set(loaders) <= {"test_lazy", "test_lazily"} and loaders
     loaded = {path for event in found.outside for path in event["loads"]}
-    assert loaded == {*PROJECT} - {"lib/late.py", "data/a.txt"}
+    assert loaded == {*PROJECT} - {"lib/late.py", "data/a.txt", "lib/data.txt"}
     assert found.imports >= {
         ("test_it.py", "lib/core.py"),
         ("test_it.py", "conftest.py"),
