@@ -172,7 +172,8 @@ def test_hooks_of_tests_are_loaded_by_the_run(start, tmp_path):
     plugins = {"PYTEST_PLUGINS": "assay_tests_hook", "PYTHONPATH": str(suites.HOOKS)}
     # Whether it was started with them or not.
     for number, variables in enumerate(({}, plugins)):
-        warm = start(PYTEST, PROJECT, **variables).ready()
+        sources = {**PROJECT, "lib/more.py": PROJECT["lib/more.py"] + "def of_loading(): pass\nof_loading()\n"}
+        warm = start(PYTEST, sources, **variables).ready()
         events = tmp_path / f"events{number}"
         events.mkdir()
         asked = {"ASSAY_TESTS": f"path:{events}", "ASSAY_TESTS_COVERAGE": f"path:{warm.project}", **plugins}
@@ -182,6 +183,9 @@ def test_hooks_of_tests_are_loaded_by_the_run(start, tmp_path):
         text = file.read_text()
         assert '"problem"' not in text
         assert '"test":"tests/test_value.py::test_value"' in text and '"source":"lib/more.py"' in text
+        # A function that was entered while loading may matter to all tests.
+        (outside,) = [line for line in text.splitlines() if '"loaded":[' in line]
+        assert '"blocks":{' in outside
         # conftest.py was loaded before the hooks: it is known all the same.
         assert '"covers":"tests/test_value.py::test_value"' in text and '"source":"tests/conftest.py"' in text
 

@@ -86,6 +86,7 @@ class Coverage:
         self.calls, why = assay_tests_calls.source()
         self.why = None if self.calls else "functions can't be watched: %s" % why
         self._loaded_before()
+        self._done_before(sys.modules.pop("assay_tests_before", None))
         self._watch_programs()
         if hasattr(sys, "addaudithook"):
             sys.addaudithook(self._audit())
@@ -200,6 +201,17 @@ class Coverage:
             except Exception:
                 code = None
             self._load(found[2], found[0], code)
+
+    def _done_before(self, before):
+        """What a preloaded process did before it was forked."""
+        if before is None:
+            return
+        for name, line in before.functions:
+            file = self.file(name)
+            if file is not None and file[1]:
+                self.now.blocks.add((file[0], line))
+        self.now.opens.update(path for path in map(self.path_of, before.opened) if path)
+        self.imports.preloaded.update(path for path in map(self.path_of, before.preloaded) if path)
 
     # Who runs. ----------------------------------------------------------------------------------------------------------
 

@@ -66,12 +66,23 @@ class Warm:
         self.engines = []
         self.given = {}
         self.plugins = []
+        self.calls = None
+        self.entered = set()  # Functions of the project that were entered while loading.
+        self.preloaded = set()  # Files that were loaded only because an earlier run did so.
+        self.paths = {}
         self.run_ended = False
 
     # Which files are the project's. -------------------------------------------------------------------------------------
 
     def of_project(self, name):
         """The path of a file of the project, else None."""
+        try:
+            return self.paths[name]
+        except KeyError:
+            found = self.paths[name] = self._of_project(name)
+            return found
+
+    def _of_project(self, name):
         if not isinstance(name, str) or not name or name[0] == "<":
             return None
         path = os.path.normpath(os.path.join(self.directory, name))
@@ -174,6 +185,7 @@ class Warm:
             "natural": natural,
             "notes": self.notes + self.sibling("assay_warm_load").notes(self),
         }
+        self.sibling("assay_warm_load").gather(self)
         self.loads = False
         # Whoever waits ends by itself, and ends its runs before.
         signal.signal(signal.SIGIO, signal.SIG_IGN)

@@ -32,7 +32,9 @@ _patched = []
 
 
 def watch(warm):
-    """From now on the process waits before files of the project, where it is to."""
+    """From now on the process waits before files of the project, where it is to, and notes which functions are entered: a test may depend on what
+    they did."""
+    warm.calls, _ = warm.sibling("assay_tests_calls").source()
     from importlib import _bootstrap_external
 
     _patch(warm, _bootstrap_external._LoaderBasics)
@@ -66,6 +68,16 @@ def _before(warm, module):
         warm.stage(warm.phase)
     if warm.loads:
         warm.note_file(path)
+
+
+def gather(warm):
+    """Functions that were entered since the last time."""
+    if warm.calls is not None:
+        for code in warm.calls.take():
+            if code.co_flags & 2:
+                path = warm.of_project(code.co_filename)
+                if path is not None:
+                    warm.entered.add((path, code.co_firstlineno))
 
 
 def known(warm):
@@ -109,8 +121,10 @@ def preload(warm, natural):
         warm.stage("framework", last=not seen["modules"])
     if seen["modules"] and warm.request is None:
         warm.phase = "application"
-        for name, path in seen["modules"]:
+        for name, path, is_imported in seen["modules"]:
             if os.path.exists(path):
+                if is_imported and path not in warm.known:
+                    warm.preloaded.add(path)
                 _load(warm, name)
                 if warm.request is not None:
                     return
@@ -133,7 +147,7 @@ def record(warm, tests=()):
         return
     seen = known(warm)
     libraries, modules = seen["libraries"], seen["modules"]
-    have = {*libraries, *(name for name, _ in modules), *warm.before}
+    have = {*libraries, *(name for name, _, _ in modules), *warm.before}
     new = 0
     for name, module in list(sys.modules.items()):
         if name in have or name.startswith(SKIPPED) or name == "__main__":
@@ -147,10 +161,11 @@ def record(warm, tests=()):
         elif path in tests or _is_test(path):
             continue
         else:
-            modules.append([name, path])
+            modules.append([name, path, False])
         new += 1
     if not new or len(libraries) + len(modules) > MOST_MODULES:
         return
+    _note_imported(warm, modules)
     # In the order in which they were loaded.
     order = {name: at for at, name in enumerate(sys.modules)}
     modules.sort(key=lambda one: order.get(one[0], -1))
@@ -160,6 +175,24 @@ def record(warm, tests=()):
     with open(temporary, "w", encoding="utf-8") as file:
         json.dump(seen, file)
     os.replace(temporary, warm.seen)
+
+
+def _note_imported(warm, modules):
+    """Of each module whether another file of the project imports it. What nobody does was loaded for all tests."""
+    from importlib.machinery import SourceFileLoader
+
+    imports = warm.sibling("assay_tests_imports").Imports(warm.of_project)
+    for name, module in list(sys.modules.items()):
+        path = warm.of_project(getattr(module, "__file__", None))
+        if path is not None and path.endswith(".py"):
+            try:
+                code = SourceFileLoader(name, path).get_code(name)
+            except Exception:
+                continue
+            imports.load(path, code)
+    imports.link()
+    for module in modules:
+        module[2] = module[2] or module[1] in imports.imported
 
 
 def _is_test(path):
@@ -239,6 +272,8 @@ def become(warm, streams):
     numpy = sys.modules.get("numpy.random")
     if numpy is not None:
         numpy.seed()
+    if warm.calls is not None:
+        warm.calls.stop()
     # What was loaded is looked at by no collection: that would copy all of its pages.
     gc.freeze()
     warm.before = set(sys.modules)
@@ -246,6 +281,17 @@ def become(warm, streams):
     sys.modules.pop("assay_warm", None)
     for name in [name for name in sys.modules if name.startswith("assay_tests")]:
         del sys.modules[name]
+    # For assay_tests_coverage.py, which comes later.
+    sys.modules["assay_tests_before"] = Before(warm)
+
+
+class Before:
+    """What happened before the run began."""
+
+    def __init__(self, warm):
+        self.functions = warm.entered
+        self.preloaded = warm.preloaded
+        self.opened = [path for path in warm.known if not path.endswith(".py")]
 
 
 def _set_environment(warm, environment):
