@@ -9,6 +9,7 @@ Nothing of this is loaded unless it is asked for.
 
 import os
 import sys
+from importlib.machinery import SourceFileLoader
 
 import assay_tests_calls
 from assay_tests_events import _encode
@@ -24,8 +25,10 @@ FOREIGN = frozenset(
 MOST_WORDS = 8
 # So many names of files are known, and no more.
 MOST_PATHS = 50_000
-# Where a call comes from, when a file is opened: from one that counts, from machinery, or from what is between them.
-_COUNTS, _MACHINERY, _BETWEEN = range(3)
+# Where a call comes from, when a file is opened: from one that counts, from machinery, from what is between them, or from what imports: that
+# also reads data of packages.
+_COUNTS, _MACHINERY, _BETWEEN, _IMPORTER = range(4)
+_IMPORTABLE = (".py", ".so", ".pyd", ".pth")
 _MACHINES = ("_pytest", "pluggy", "xdist", "execnet", "coverage", "pytest_cov")
 _MACHINE_FILES = ("traceback.py", "warnings.py", "loader.py")
 
@@ -83,6 +86,7 @@ class Coverage:
         self.calls, why = assay_tests_calls.source()
         self.why = None if self.calls else "functions can't be watched: %s" % why
         self._loaded_before()
+        self._done_before(sys.modules.pop("assay_tests_before", None))
         self._watch_programs()
         if hasattr(sys, "addaudithook"):
             sys.addaudithook(self._audit())
@@ -192,10 +196,22 @@ class Coverage:
             if name == "__main__":
                 self.imports.main = found[2]
             try:
-                code = module.__spec__.loader.get_code(name)
+                # Not by its own loader: pytest's gives no code.
+                code = SourceFileLoader(name, file).get_code(name)
             except Exception:
                 code = None
             self._load(found[2], found[0], code)
+
+    def _done_before(self, before):
+        """What a preloaded process did before it was forked."""
+        if before is None:
+            return
+        for name, line in before.functions:
+            file = self.file(name)
+            if file is not None and file[1]:
+                self.now.blocks.add((file[0], line))
+        self.now.opens.update(path for path in map(self.path_of, before.opened) if path)
+        self.imports.preloaded.update(path for path in map(self.path_of, before.preloaded) if path)
 
     # Who runs. ----------------------------------------------------------------------------------------------------------
 
@@ -381,12 +397,12 @@ class Coverage:
         access = flags & (os.O_WRONLY | os.O_RDWR)
         if access == os.O_WRONLY or flags & os.O_TRUNC:
             self.written.add(path)
-        elif path not in self.now.opens and path not in self.written and self._matters():
+        elif path not in self.now.opens and path not in self.written and self._matters(path.endswith(_IMPORTABLE)):
             self.now.opens.add(path)
 
     def _listed(self, name=None, *_):
         path = self._path(name)
-        if path is not None and path not in self.now.lists and self._matters():
+        if path is not None and path not in self.now.lists and self._matters(True):
             self.now.lists.add(path)
 
     def _connected(self, name, *_):
@@ -426,7 +442,7 @@ class Coverage:
         self._started(program, args)
         self._flush_child()
 
-    def _matters(self):
+    def _matters(self, importable):
         """Whether a file is opened for the project or a library of it; not by what imports, collects or reports."""
         frame = self.getframe(3)
         frames = self.frames
@@ -435,14 +451,17 @@ class Coverage:
             kind = frames.get(name)
             if kind is None:
                 kind = frames[name] = self._kind(name)
-            if kind != _BETWEEN:
+            if kind == _IMPORTER:
+                if importable:
+                    return False
+            elif kind != _BETWEEN:
                 return kind == _COUNTS
             frame = frame.f_back
         return True
 
     def _kind(self, name):
         if name.startswith("<frozen importlib") or name.startswith("<frozen zipimport"):
-            return _MACHINERY
+            return _IMPORTER
         if name.startswith("<") or name.startswith("assay-frame:"):
             return _BETWEEN
         if self.path_of(name) is not None:

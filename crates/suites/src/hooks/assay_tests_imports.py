@@ -73,6 +73,7 @@ class Imports:
         self.dynamic = {}  # From whoever was on the stack.
         self.imported = set()
         self.main = None
+        self.preloaded = set()  # Loaded ahead, and not for all tests.
         self.tests = set()
         self._said = set()
         self._linked = set()
@@ -152,7 +153,7 @@ class Imports:
         self.dynamic.clear()
         # What nobody imported was loaded by the framework, for all tests; and so was the program that runs.
         if self.tests:
-            loaded = self.loaded - self.tests
+            loaded = self.loaded - self.tests - self.preloaded
             shared = {path for path in loaded if path not in self.imported and os.path.basename(path) != "conftest.py"}
             if self.main in loaded:
                 shared.add(self.main)
@@ -162,7 +163,8 @@ class Imports:
                 for path in shared:
                     self.edges.setdefault(test, set()).add(path)
                 for conftest in conftests:
-                    if test.startswith(os.path.dirname(conftest) + os.sep) and test != conftest:
+                    above = os.path.dirname(conftest)
+                    if test != conftest and (not above or test.startswith(above + os.sep)):
                         self.edges.setdefault(test, set()).add(conftest)
         new = []
         for importer, paths in self.edges.items():

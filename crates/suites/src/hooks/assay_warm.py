@@ -61,16 +61,28 @@ class Warm:
         self.pytest = None
         self.main = None
         self.notes = []
+        self.failures = []
         self.siblings = {}
         self.engines = []
         self.given = {}
         self.plugins = []
+        self.calls = None
+        self.entered = set()  # Functions of the project that were entered while loading.
+        self.preloaded = set()  # Files that were loaded only because an earlier run did so.
+        self.paths = {}
         self.run_ended = False
 
     # Which files are the project's. -------------------------------------------------------------------------------------
 
     def of_project(self, name):
         """The path of a file of the project, else None."""
+        try:
+            return self.paths[name]
+        except KeyError:
+            found = self.paths[name] = self._of_project(name)
+            return found
+
+    def _of_project(self, name):
         if not isinstance(name, str) or not name or name[0] == "<":
             return None
         path = os.path.normpath(os.path.join(self.directory, name))
@@ -119,6 +131,9 @@ class Warm:
         os.environ["PYTHONPATH"] = os.pathsep.join(paths)
         if not os.environ["PYTHONPATH"]:
             del os.environ["PYTHONPATH"]
+        # The program itself is run anew each time.
+        self.files.clear()
+        self.known.clear()
         self.given = dict(os.environ)
         self.has_own_path = not getattr(sys.flags, "safe_path", False)
         if self.life is not None:
@@ -170,6 +185,7 @@ class Warm:
             "natural": natural,
             "notes": self.notes + self.sibling("assay_warm_load").notes(self),
         }
+        self.sibling("assay_warm_load").gather(self)
         self.loads = False
         # Whoever waits ends by itself, and ends its runs before.
         signal.signal(signal.SIGIO, signal.SIG_IGN)
@@ -178,17 +194,29 @@ class Warm:
                 stream.flush()
             except (AttributeError, OSError, ValueError):
                 pass
-        if self.control is None:
-            self.server = self.sibling("assay_warm_server").Server(self, about)
-            self.server.serve()
-        else:
-            self.send(about)
-            self.wait()
+        try:
+            if self.control is None:
+                self.server = self.sibling("assay_warm_server").Server(self, about)
+                self.server.serve()
+            else:
+                self.send(about)
+                self.wait()
+        except BrokenPipeError:
+            os._exit(0)  # It was given up meanwhile.
+        except Exception:
+            # What is below has nothing to do with it: it would take it for its own.
+            import traceback
+
+            traceback.print_exc(file=sys.__stderr__)
+            sys.__stderr__.flush()
+            os._exit(70)
         signal.signal(signal.SIGIO, signal.SIG_DFL)
         if self.request is None:
+            if self.life is not None and select.select([self.life], [], [], 0)[0]:
+                os._exit(0)
             self.loads = True
             self.begun = time.monotonic()
-            self.files, self.notes = [], []
+            self.files, self.notes, self.failures = [], [], []
 
     def send(self, message):
         """Says something to the root."""
@@ -197,8 +225,12 @@ class Warm:
     def wait(self):
         """A stage that is not the root: does what the root says."""
         control = Lines(self.control)
+        # Another one is made in its place: it waits for the end of its runs, and begins none.
+        retired = False
         while True:
             readable = self.poll([self.control.fileno()])
+            if retired and not any(connection is not None for connection in self.children.values()):
+                os._exit(0)
             if self.run_ended:
                 self.run_ended = False
                 self.send({"ended": True})
@@ -208,16 +240,16 @@ class Warm:
             if self.control.fileno() not in readable:
                 continue
             if not control.read():
-                # It is made anew. Its runs end in peace.
-                while any(child is not None for child in self.children.values()):
-                    if self.life in self.poll([]):
-                        self.end_runs()
-                        break
+                self.end_runs()
                 os._exit(0)
             for message in control.lines():
                 if "go" in message:
                     if self.go_on(message, *control.take(1)):
                         return
+                elif "retire" in message:
+                    retired = True
+                    if not any(connection is not None for connection in self.children.values()):
+                        os._exit(0)
                 else:
                     self.send({"run": True})
                     *streams, connection = control.take(4)
@@ -310,12 +342,13 @@ class Warm:
             return False
         if number:
             self.children[number] = connection
-            answer(connection, {"pid": number})
             for descriptor in streams:
                 os.close(descriptor)
             return False
         self.request = request
         os.setsid()
+        # From now on it can be ended by its group.
+        answer(connection, {"pid": os.getpid()})
         self.forked()
         self.control = None
         os.close(connection)

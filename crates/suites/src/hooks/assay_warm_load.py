@@ -4,6 +4,7 @@ Runs write down which modules they had to load themselves, and in which order (`
 first, then modules of the project that are no tests.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -31,7 +32,9 @@ _patched = []
 
 
 def watch(warm):
-    """From now on the process waits before files of the project, where it is to."""
+    """From now on the process waits before files of the project, where it is to, and notes which functions are entered: a test may depend on what
+    they did."""
+    warm.calls, _ = warm.sibling("assay_tests_calls").source()
     from importlib import _bootstrap_external
 
     _patch(warm, _bootstrap_external._LoaderBasics)
@@ -65,6 +68,16 @@ def _before(warm, module):
         warm.stage(warm.phase)
     if warm.loads:
         warm.note_file(path)
+
+
+def gather(warm):
+    """Functions that were entered since the last time."""
+    if warm.calls is not None:
+        for code in warm.calls.take():
+            if code.co_flags & 2:
+                path = warm.of_project(code.co_filename)
+                if path is not None:
+                    warm.entered.add((path, code.co_firstlineno))
 
 
 def known(warm):
@@ -108,8 +121,10 @@ def preload(warm, natural):
         warm.stage("framework", last=not seen["modules"])
     if seen["modules"] and warm.request is None:
         warm.phase = "application"
-        for name, path in seen["modules"]:
+        for name, path, is_imported in seen["modules"]:
             if os.path.exists(path):
+                if is_imported and path not in warm.known:
+                    warm.preloaded.add(path)
                 _load(warm, name)
                 if warm.request is not None:
                     return
@@ -121,10 +136,9 @@ def _load(warm, name):
         return
     try:
         importlib.import_module(name)
-    except Exception as problem:
-        warm.notes.append("%s could not be loaded: %s: %s" % (name, type(problem).__name__, problem))
-    except SystemExit:
-        warm.notes.append("%s could not be loaded: it wanted to end the process" % name)
+    except (Exception, SystemExit) as problem:
+        # Some can be loaded only after something that the program does (settings): it loads them itself.
+        warm.failures.append("%s: %s: %s" % (name, type(problem).__name__, problem))
 
 
 def record(warm, tests=()):
@@ -133,7 +147,7 @@ def record(warm, tests=()):
         return
     seen = known(warm)
     libraries, modules = seen["libraries"], seen["modules"]
-    have = {*libraries, *(name for name, _ in modules), *warm.before}
+    have = {*libraries, *(name for name, _, _ in modules), *warm.before}
     new = 0
     for name, module in list(sys.modules.items()):
         if name in have or name.startswith(SKIPPED) or name == "__main__":
@@ -147,10 +161,11 @@ def record(warm, tests=()):
         elif path in tests or _is_test(path):
             continue
         else:
-            modules.append([name, path])
+            modules.append([name, path, False])
         new += 1
     if not new or len(libraries) + len(modules) > MOST_MODULES:
         return
+    _note_imported(warm, modules)
     # In the order in which they were loaded.
     order = {name: at for at, name in enumerate(sys.modules)}
     modules.sort(key=lambda one: order.get(one[0], -1))
@@ -160,6 +175,24 @@ def record(warm, tests=()):
     with open(temporary, "w", encoding="utf-8") as file:
         json.dump(seen, file)
     os.replace(temporary, warm.seen)
+
+
+def _note_imported(warm, modules):
+    """Of each module whether another file of the project imports it. What nobody does was loaded for all tests."""
+    from importlib.machinery import SourceFileLoader
+
+    imports = warm.sibling("assay_tests_imports").Imports(warm.of_project)
+    for name, module in list(sys.modules.items()):
+        path = warm.of_project(getattr(module, "__file__", None))
+        if path is not None and path.endswith(".py"):
+            try:
+                code = SourceFileLoader(name, path).get_code(name)
+            except Exception:
+                continue
+            imports.load(path, code)
+    imports.link()
+    for module in modules:
+        module[2] = module[2] or module[1] in imports.imported
 
 
 def _is_test(path):
@@ -173,6 +206,9 @@ def _is_test(path):
 def notes(warm):
     """What is to be said of it; what can be done about it is done."""
     found = []
+    if warm.failures:
+        others = " and %d more" % (len(warm.failures) - 1) if warm.failures[1:] else ""
+        found.append("not loaded ahead: %s%s" % (warm.failures[0], others))
     threading = sys.modules.get("threading")
     if threading is not None:
         for thread in threading.enumerate():
@@ -191,7 +227,6 @@ def notes(warm):
             kinds.append(kind)
     engine = getattr(sys.modules.get("sqlalchemy.engine.base"), "Engine", None)
     if kinds or engine is not None:
-        import gc
         import weakref
 
         counts = {}
@@ -237,11 +272,26 @@ def become(warm, streams):
     numpy = sys.modules.get("numpy.random")
     if numpy is not None:
         numpy.seed()
+    if warm.calls is not None:
+        warm.calls.stop()
+    # What was loaded is looked at by no collection: that would copy all of its pages.
+    gc.freeze()
     warm.before = set(sys.modules)
     warm.paths_before = set(sys.path)
     sys.modules.pop("assay_warm", None)
     for name in [name for name in sys.modules if name.startswith("assay_tests")]:
         del sys.modules[name]
+    # For assay_tests_coverage.py, which comes later.
+    sys.modules["assay_tests_before"] = Before(warm)
+
+
+class Before:
+    """What happened before the run began."""
+
+    def __init__(self, warm):
+        self.functions = warm.entered
+        self.preloaded = warm.preloaded
+        self.opened = [path for path in warm.known if not path.endswith(".py")]
 
 
 def _set_environment(warm, environment):
@@ -314,6 +364,21 @@ def start(warm):
         if warm.main[0] == "module" and warm.has_own_path:
             sys.path[0] = os.getcwd()
         return
+    try:
+        _other(argv)
+    except Exception as problem:
+        # As the interpreter would, without what stands below the program here.
+        trace = problem.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+            trace = trace.tb_next
+        problem.__traceback__ = trace
+        sys.excepthook(type(problem), problem, trace)
+        raise SystemExit(1)
+    raise SystemExit(0)
+
+
+def _other(argv):
+    """Runs another program than the one that was started."""
     if argv[0] == "-m":
         import runpy
 
@@ -337,4 +402,3 @@ def start(warm):
         main = sys.modules["__main__"].__dict__
         main["__file__"] = path
         exec(code, main)
-    raise SystemExit(0)

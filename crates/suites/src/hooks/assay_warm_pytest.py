@@ -39,6 +39,8 @@ class Park:
     def pytest_cmdline_main(self, config):
         warm = self.warm
         self.config = config
+        if config.option.help or getattr(config.option, "version", None):
+            return
         if warm.request is None:
             name = "helpers" if any(path.endswith(".py") for path in warm.known) else "framework"
             warm.sibling("assay_warm_load").preload(warm, name)

@@ -21,6 +21,8 @@ OF_INTERPRETER = (
 MOST_HOT = 4
 # A stage that has not begun a run so many seconds after it was asked is stuck.
 ANSWERS_WITHIN = 3.0
+# A process that loads has said its number after so many seconds.
+KNOWN_WITHIN = 1.0
 # Loading that takes longer, or so many times as long as the longest so far, is not waited for.
 LOADS_WITHIN, LOADS_TIMES = 20.0, 5.0
 
@@ -35,13 +37,30 @@ class Stage:
         self.about = None
         self.begun = time.monotonic()
 
-    def end(self):
-        if self.about is None and self.pid is not None:
+    def retire(self):
+        """It ends when its runs have. Gives whether there is something to wait for."""
+        if self.about is None:
+            self.kill()
+            self.socket.close()
+            return False
+        try:
+            assay_warm.send_with(self.socket, {"retire": True}, [])
+        except OSError:
+            self.socket.close()
+            return False
+        return True
+
+    def kill(self):
+        if self.pid is None:
+            # It says it first of all.
+            self.socket.settimeout(KNOWN_WITHIN)
+            if self.lines.read():
+                self.pid = next((message["pid"] for message in self.lines.lines() if "pid" in message), None)
+        if self.pid is not None:
             try:
                 os.kill(self.pid, signal.SIGKILL)
             except OSError:
                 pass
-        self.socket.close()
 
 
 class Server:
@@ -57,6 +76,7 @@ class Server:
         self.asked = []  # Runs that a stage was given and has not begun: stage, connection, since when.
         self.broken = {}  # By path: what is wrong with a file.
         self.failed = False
+        self.retired = []
         self.spare = None  # Stages that wait until better ones are there.
         self.hot = []
         self.longest = 0.0
@@ -83,7 +103,7 @@ class Server:
 
     def others(self):
         """All processes that wait or load, but for this one."""
-        stages = [*self.stages, *(self.spare or ()), *([self.loading] if self.loading is not None else ())]
+        stages = [*self.stages, *(self.spare or ()), *self.retired, *([self.loading] if self.loading is not None else ())]
         return [stage for stage in dict.fromkeys(stages) if stage.socket is not None]
 
     # The loop. ----------------------------------------------------------------------------------------------------------
@@ -134,7 +154,11 @@ class Server:
         spare, self.spare = self.spare, None
         for stage in spare or ():
             if stage not in self.stages:
-                stage.end()
+                self.retire(stage)
+
+    def retire(self, stage):
+        if stage.retire():
+            self.retired.append(stage)
 
     def listen(self):
         path = self.warm.socket + ".new"
@@ -240,10 +264,7 @@ class Server:
             if now - since > ANSWERS_WITHIN:
                 self.asked = [one for one in self.asked if one[0] is not stage]
                 self.refuse([], connection, "the preloaded process does not answer")
-                try:
-                    os.kill(stage.pid, signal.SIGKILL)
-                except OSError:
-                    pass
+                stage.kill()
         if self.loading is not None and self.waiting:
             if now - self.loading.begun > max(LOADS_WITHIN, LOADS_TIMES * self.longest):
                 waiting, self.waiting = self.waiting, []
@@ -278,7 +299,7 @@ class Server:
 
     def hear(self, stage):
         """A stage said something. True in a child."""
-        if stage is not self.loading and stage not in self.stages and stage not in (self.spare or ()):
+        if stage not in self.others():
             return False
         if not stage.lines.read():
             return self.lost(stage)
@@ -312,6 +333,10 @@ class Server:
             stage.socket.close()
             self.failed = True
             return False
+        if stage in self.retired:
+            self.retired.remove(stage)
+            stage.socket.close()
+            return False
         if self.spare is not None and stage in self.spare:
             self.end_spare()
         if stage in self.stages:
@@ -324,13 +349,15 @@ class Server:
         """From this stage on nothing holds any more."""
         for stage in (*self.stages[first:], self.loading):
             if stage is not None:
-                stage.end()
+                self.retire(stage)
         del self.stages[first:]
         self.loading = None
 
     def change(self, paths):
         """Files have changed: the name of the first stage that is made anew, or None."""
         changed = [path for path in map(self.warm.of_project, paths) if path is not None]
+        for path in changed:
+            _forget_bytecode(path)
         holding = [
             index for index, stage in enumerate(self.stages) if not set(stage.about["files"]).isdisjoint(changed)
         ]
@@ -399,14 +426,11 @@ class Server:
 
     def _end_all(self):
         self.warm.end_runs()
+        # Whoever loads is not asked; whoever waits ends its runs, and then itself.
+        if self.loading is not None:
+            self.loading.kill()
         for stage in self.others():
             stage.socket.close()
-        # Whoever waits ends its runs, and then itself; whoever loads is not asked.
-        if self.loading is not None and self.loading.pid is not None:
-            try:
-                os.kill(self.loading.pid, signal.SIGKILL)
-            except OSError:
-                pass
 
     def stop(self):
         try:
@@ -436,6 +460,21 @@ class Server:
         os.chdir(self.warm.directory)
         signal.signal(signal.SIGIO, signal.SIG_DFL)
         os.execve(sys.executable, words, self.warm.environment)
+
+
+def _forget_bytecode(path):
+    """Bytecode is known by size and whole seconds: of two saves within one it may be that of the first."""
+    folder, name = os.path.split(path)
+    stem, extension = os.path.splitext(name)
+    if extension != ".py":
+        return
+    cache = os.path.join(folder, "__pycache__")
+    try:
+        for found in os.listdir(cache):
+            if found.startswith(stem + ".") and found.endswith(".pyc"):
+                os.unlink(os.path.join(cache, found))
+    except OSError:
+        pass
 
 
 def _wrong(path):
