@@ -45,6 +45,8 @@ mod showing;
 mod simulating;
 mod suites;
 mod test_changes;
+mod terminal;
 mod test_profiles;
 mod test_suites;
 mod toggling;
+mod watching;
