@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What stands before the path of a file all of whose tests are wanted (docs/reference/test-events.md, `ASSAY_TESTS_ONLY`).
-const WHOLE_FILE: &str = "file:";
+pub(crate) const WHOLE_FILE: &str = "file:";
 
 /// What is known of a suite's tests.
 pub(crate) struct Tracked {
@@ -93,8 +93,7 @@ impl Tracked {
     /// # Errors
     /// When git can't say what changed since the revision.
     pub fn choice(&mut self, revision: Option<&str>) -> anyhow::Result<Choice<'_>> {
-        let (files, changed) = self.project.compared(&self.map.files);
-        self.before = Before { files, moment: since_1970() };
+        let changed = self.look();
         let Some(revision) = revision else {
             return Ok(choose(&self.map, &mut self.project, Changed::With(&changed)));
         };
@@ -102,6 +101,31 @@ impl Tracked {
             format!("--changed={revision}: git does not say what changed since")
         })?;
         Ok(choose(&self.map, &mut self.project, Changed::Only(&changed)))
+    }
+
+    /// What is to run after these files were saved, by their paths from where the suite is started; `None`: whatever they are.
+    pub fn choice_of(&mut self, saved: Option<&[String]>) -> Choice<'_> {
+        let Some(saved) = saved else {
+            let changed = self.look();
+            return choose(&self.map, &mut self.project, Changed::With(&changed));
+        };
+        let changed: Vec<String> =
+            saved.iter().map(|path| format!("{}{path}", self.prefix)).collect();
+        for path in &changed {
+            match self.project.noted(path) {
+                Some(kept) => drop(self.before.files.insert(path.clone(), kept)),
+                None => drop(self.before.files.remove(path)),
+            }
+        }
+        self.before.moment = since_1970();
+        choose(&self.map, &mut self.project, Changed::Only(&changed))
+    }
+
+    /// Looks at all files, for what changed since the tests ran.
+    pub fn look(&mut self) -> Vec<String> {
+        let (files, changed) = self.project.compared(&self.map.files);
+        self.before = Before { files, moment: since_1970() };
+        changed
     }
 
     /// What is asked of the framework for a choice.
@@ -123,6 +147,11 @@ impl Tracked {
             return Selection::Nothing(left);
         }
         Selection::Some { only, files: choice.files.clone(), left }
+    }
+
+    /// Gives up to keep what is known: it could not be written.
+    pub fn forget_store(&mut self) {
+        self.store = None;
     }
 
     /// From the top of the project to where the suite is started.

@@ -143,6 +143,7 @@ pub(crate) fn watch(mut how: How) -> anyhow::Result<Ending> {
         true => None,
         false => Keys::take().context("the terminal's keys")?,
     };
+    let (selection, note) = Selection::of(&how.top, how.framework.as_deref(), &how.command);
     let suite = match how.framework.take() {
         Some(framework) => {
             let side = Side::new("suite", how.command.clone());
@@ -150,12 +151,15 @@ pub(crate) fn watch(mut how: How) -> anyhow::Result<Ending> {
         }
         None => None,
     };
-    let screen = Screen::new((how.json, how.quiet, how.clear), how.color);
+    let mut screen = Screen::new((how.json, how.quiet, how.clear), how.color);
+    if let Some(note) = note {
+        screen.say(&note)?;
+    }
     let telling = Telling::new(how.telling.clone(), screen.shows_output());
     let mut watcher = Watcher {
         attention: Attention::to(events, keys),
         echo: Echo::default(),
-        selection: Selection::of(&how.top),
+        selection,
         state: State::new(how.full),
         screen,
         telling,
@@ -500,7 +504,8 @@ impl Watcher {
             _ => None,
         };
         let count = only.as_ref().map(Vec::len);
-        let wanted = Wanted { only, ..Wanted::default() };
+        let coverage = self.selection.coverage();
+        let wanted = Wanted { only, coverage, ..Wanted::default() };
         let wakers = self.attention.wakers()?;
         let (every, also) = (self.attention.every(), borrowed(&wakers));
         let began = now_seconds();
@@ -553,7 +558,9 @@ impl Watcher {
         self.known.extend(times);
         let told = selection::of_run(&ran);
         let next = self.state.ran(state::Came { what: &job.what, tests: &told, broke });
-        self.selection.take(&ran, began, job.what == What::All);
+        if let Some(said) = self.selection.take(&ran, &job.what) {
+            self.screen.say(&said)?;
+        }
         came.all_green = self.state.all_is_green();
         if came.all_green && job.what == What::All {
             let at = jiff::Timestamp::now().as_millisecond();

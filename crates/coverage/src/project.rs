@@ -121,6 +121,20 @@ impl Project {
         self.all = None;
     }
 
+    /// Looks at one file, which was written, made or removed; `None`: it is not there.
+    pub fn noted(&mut self, path: &str) -> Option<Kept> {
+        let content = self.now(path).content;
+        let stamp = self.known.get(path).and_then(|(stamp, _)| *stamp);
+        if let Some(all) = &mut self.all {
+            match (all.binary_search_by(|own| own.as_str().cmp(path)), stamp) {
+                (Err(place), Some(_)) => all.insert(place, path.to_owned()),
+                (Ok(place), None) => drop(all.remove(place)),
+                _ => {}
+            }
+        }
+        Some(Kept { stamp: stamp?, content })
+    }
+
     /// The files as they are, and the paths of those that are not as they were: written, new or gone. Files with the stamp that they had are not
     /// read.
     pub fn compared(

@@ -1,12 +1,15 @@
 //! Which tests a save touches, by the map of what they were seen to use; and why.
 
 use super::events::Saved;
-use super::state::Touched;
+use super::state::{Touched, What};
+use crate::changed::{Selection as Chosen, Tracked, WHOLE_FILE, reason};
 use crate::tests::Ran;
-use assay_coverage::{Choice, Map, Project, Why, choose};
+use assay_coverage::Project;
+use assay_suites::Framework;
 use assay_suites::run::TestStatus;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// What a save touches.
 #[derive(Clone, Debug)]
@@ -19,8 +22,10 @@ pub(crate) struct Selected {
 
 /// What is known of the project and its tests.
 pub(crate) struct Selection {
+    /// For looking at sources.
     project: Project,
-    map: Map,
+    /// What tests use, where that is seen.
+    tracked: Option<Tracked>,
     /// Why each test runs that was chosen last, in words.
     why: BTreeMap<String, String>,
     /// How many were left out then.
@@ -28,31 +33,59 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Of the project at this directory, of whose tests nothing is known.
-    pub fn of(top: &Path) -> Self {
-        Self { project: Project::of(top), map: Map::default(), why: BTreeMap::new(), left: 0 }
+    /// Of the project at this directory; with what is to be said if what its tests use is not known, or can't be kept.
+    pub fn of(
+        top: &Path,
+        framework: Option<&dyn Framework>,
+        command: &[OsString],
+    ) -> (Self, Option<String>) {
+        let opened =
+            framework.filter(|own| (**own).covers()).map(|own| Tracked::open(own, command));
+        let (tracked, note) = match opened {
+            Some(Ok((mut tracked, note))) => {
+                // What the first run sees.
+                tracked.look();
+                (Some(tracked), note)
+            }
+            Some(Err(error)) => (None, Some(format!("every save runs all tests: {error:#}"))),
+            None => {
+                let name = framework.map(|own| own.name());
+                (
+                    None,
+                    name.map(|name| {
+                        format!("every save runs all tests: what tests of {name} use is not known")
+                    }),
+                )
+            }
+        };
+        (Self { project: Project::of(top), tracked, why: BTreeMap::new(), left: 0 }, note)
+    }
+
+    /// The top of the project, for seeing what tests use.
+    pub fn coverage(&self) -> Option<PathBuf> {
+        self.tracked.as_ref().map(Tracked::top)
     }
 
     /// Whether a save touches anything at all.
     pub fn is_touched(&mut self, saved: &Saved) -> bool {
         let changed = changed(saved);
-        !choose(&self.map, &mut self.project, changed.as_deref()).is_empty()
+        self.tracked.as_mut().is_none_or(|own| !own.choice_of(changed.as_deref()).is_empty())
     }
 
     /// What a save touches.
     pub fn touched(&mut self, saved: &Saved) -> Selected {
         let changed = changed(saved);
-        let choice = choose(&self.map, &mut self.project, changed.as_deref());
-        self.why = choice.tests.iter().map(|own| (own.name.to_owned(), told(&own.why))).collect();
+        let Some(tracked) = &mut self.tracked else {
+            return Selected { touched: Touched::All, everything: None };
+        };
+        let prefix = tracked.prefix().to_owned();
+        let choice = tracked.choice_of(changed.as_deref());
+        self.why = choice.tests.iter().map(|own| (own.name.to_owned(), reason(&own.why))).collect();
         self.left = choice.left.len();
-        let Choice { everything, tests, files, .. } = choice;
-        // Tests that nobody knows yet have no names by which they could be run alone.
-        let everything = everything.or_else(|| {
-            files.first().map(|file| format!("{file} may hold tests that are not known yet"))
-        });
-        let touched = match everything {
-            Some(_) => Touched::All,
-            None => Touched::These(tests.iter().map(|own| own.name.to_owned()).collect()),
+        let (touched, everything) = match Tracked::selection(&choice, &prefix) {
+            Chosen::All(why) => (Touched::All, Some(why)),
+            Chosen::Nothing(_) => (Touched::These(Vec::new()), None),
+            Chosen::Some { only, .. } => (Touched::These(only), None),
         };
         Selected { touched, everything }
     }
@@ -67,26 +100,24 @@ impl Selection {
         (&self.why, self.left)
     }
 
-    /// Takes what a run saw that began at this moment, s since 1970; `all`: all tests ran.
-    pub fn take(&mut self, _ran: &Ran, _began: f64, _all: bool) {}
+    /// Takes what a run of these tests saw. What it says is why that can't be kept, once.
+    pub fn take(&mut self, ran: &Ran, what: &What) -> Option<String> {
+        let tracked = self.tracked.as_mut()?;
+        let whole = match what {
+            What::All => None,
+            What::These(names) => {
+                let files = names.iter().filter_map(|name| name.strip_prefix(WHOLE_FILE));
+                Some(files.map(|file| format!("{}{file}", tracked.prefix())).collect::<Vec<_>>())
+            }
+        };
+        let error = tracked.take(&ran.run, whole.as_deref()).err()?;
+        tracked.forget_store();
+        Some(format!("what tests use is not kept for the next time: {error:#}"))
+    }
 }
 
 fn changed(saved: &Saved) -> Option<Vec<String>> {
     (!saved.are_unknown).then(|| saved.paths.iter().cloned().collect())
-}
-
-/// A reason in words that stand behind a test's name.
-fn told(why: &Why) -> String {
-    match why {
-        Why::Failed => "failed when it ran last".to_owned(),
-        Why::Unseen => "nobody saw yet what it uses".to_owned(),
-        Why::Used { path, block: Some(block), .. } => format!("uses {block} of {path}"),
-        Why::Used { path, block: None, .. } => format!("uses {path}"),
-        Why::InFile(path) => format!("stands in {path}"),
-        Why::Starts(program) => format!("starts {program}, which may read anything"),
-        Why::Called { source } => format!("its file is called like {source}"),
-        Why::Everything => "all run".to_owned(),
-    }
 }
 
 /// The tests of a run, and whether each failed; those that were skipped say nothing.
