@@ -7,7 +7,7 @@
 /// in place of `-m unittest`, `assay_node_reporter.mjs` is a reporter of `node --test`,
 /// `assay_jest_vitest_reporter.mjs` one of jest and vitest; `assay_warm.rb` is loaded by `RUBYOPT`; `warm/sitecustomize.py` is found by every Python that has its directory in
 /// `PYTHONPATH`, and loads `assay_warm.py`; the others are loaded by these.
-pub const FILES: [(&str, &str); 29] = [
+pub const FILES: [(&str, &str); 31] = [
     ("assay_events.mjs", include_str!("hooks/assay_events.mjs")),
     ("assay_jest_vitest_reporter.mjs", include_str!("hooks/assay_jest_vitest_reporter.mjs")),
     ("assay_node_reporter.mjs", include_str!("hooks/assay_node_reporter.mjs")),
@@ -23,6 +23,7 @@ pub const FILES: [(&str, &str); 29] = [
     ("assay_tests_hook.py", include_str!("hooks/assay_tests_hook.py")),
     ("assay_tests_imports.py", include_str!("hooks/assay_tests_imports.py")),
     ("assay_tests_minitest.rb", include_str!("hooks/assay_tests_minitest.rb")),
+    ("assay_tests_opens.rb", include_str!("hooks/assay_tests_opens.rb")),
     ("assay_tests_pytest.py", include_str!("hooks/assay_tests_pytest.py")),
     ("assay_tests_record.rb", include_str!("hooks/assay_tests_record.rb")),
     ("assay_tests_rspec.rb", include_str!("hooks/assay_tests_rspec.rb")),
@@ -30,6 +31,7 @@ pub const FILES: [(&str, &str); 29] = [
     ("assay_unittest.py", include_str!("hooks/assay_unittest.py")),
     ("assay_warm.py", include_str!("hooks/assay_warm.py")),
     ("assay_warm.rb", include_str!("hooks/assay_warm.rb")),
+    ("assay_warm_json.rb", include_str!("hooks/assay_warm_json.rb")),
     ("assay_warm_keeper.rb", include_str!("hooks/assay_warm_keeper.rb")),
     ("assay_warm_load.py", include_str!("hooks/assay_warm_load.py")),
     ("assay_warm_pytest.py", include_str!("hooks/assay_warm_pytest.py")),

@@ -192,6 +192,48 @@ class WarmTest < Minitest::Test
     end
   end
 
+  def test_rails_connections
+    skip("needs ActiveRecord and SQLite (Debian: ruby-activerecord, ruby-sqlite3)") unless there?("active_record") && there?("sqlite3")
+    helper = <<~'RUBY'
+      require "active_record"
+      ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: ENV.fetch("FILE"))
+      ActiveRecord::Schema.verbose = false
+      ActiveRecord::Schema.define { create_table(:users, force: true) { |table| table.string(:name) } }
+      class User < ActiveRecord::Base; end
+      require "minitest/autorun"
+    RUBY
+    test = "require 'test_helper'\nclass UserTest < Minitest::Test\n  def test_user = (User.create!(name: 'a'); assert_equal('a', User.last.name))\nend\n"
+    %w[users.db :memory:].each do |file|
+      Warm.of({"test/test_helper.rb" => helper, "test/user_test.rb" => test}, {"FILE" => file}, RbConfig.ruby, "-Itest", "test/user_test.rb") do |warm|
+        warm.learn("test/user_test.rb", env: {"FILE" => file})
+        2.times { assert_match(/^1 runs, 1 assertions, 0 failures, 0 errors/, warm.run("test/user_test.rb", env: {"FILE" => file}).out) }
+      end
+    end
+  end
+
+  # What comes before a run is no run's, whatever that does to its process.
+  def test_what_runs_do_to_their_process
+    files = FILES.merge("test/c_test.rb" => <<~'RUBY')
+      require "test_helper"
+      class CTest < Minitest::Test
+        parallelize_me!
+        4.times { |number| define_method("test_thread_#{number}") { sleep 0.001; assert_equal 1, Foo.new.a } }
+        def test_fork = (Process.wait(fork { Foo.new.a; exit!(0) }); assert_equal 0, $?.exitstatus)
+        def test_child = assert_equal("1\n", `#{RbConfig.ruby} -e 'puts 1'`)
+        def test_variables = assert_empty(ENV.keys.grep(/ASSAY_WARM/))
+        def test_closes = (3..99).each { |number| IO.for_fd(number, autoclose: false).close rescue nil } if ARGV.include?("closes")
+      end
+    RUBY
+    Warm.of(files, *TESTS) do |warm|
+      warm.learn("test/a_test.rb")
+      ran = warm.run("test/c_test.rb")
+      assert_match(/^7 runs, .* 0 failures, 0 errors/, ran.out)
+      assert_equal 0, ran.exit
+      warm.run("test/c_test.rb", "--", "closes")
+      assert_equal 0, warm.run("test/a_test.rb").exit
+    end
+  end
+
   def test_files_that_print_are_left_to_the_run
     files = {"lib/loud.rb" => "puts 'loud'\n", "lib/quiet.rb" => "$quiet = true\n", "test/a_test.rb" => "require_relative '../lib/loud'\nrequire_relative '../lib/quiet'\nputs 'done'\n"}
     Warm.of(files, *TESTS) do |warm|

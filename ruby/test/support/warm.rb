@@ -40,10 +40,11 @@ class Warm
   end
 
   def start(*command)
+    own = command.first.is_a?(Hash) ? command.shift : {}
     given, @life = IO.pipe
     env = {"RUBYOPT" => "-r#{@hooks}/assay_warm.rb", "ASSAY_WARM" => "path:#{@socket}", "ASSAY_WARM_ROOT" => "path:#{@project}",
            "ASSAY_WARM_SEEN" => "path:#{@directory}/seen", "ASSAY_WARM_LIFE" => given.fileno.to_s}
-    @pid = spawn(env, *command, given => given, in: File::NULL, [:out, :err] => log, chdir: @project)
+    @pid = spawn(env.merge(own), *command, given => given, in: File::NULL, [:out, :err] => log, chdir: @project)
     given.close
     till("ready") { File.exist?(@socket) }
   end

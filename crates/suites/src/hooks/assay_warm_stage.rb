@@ -135,7 +135,7 @@ module AssayWarm
         leave_behind if own.any?
         replay(own)
         note_what_is_lost
-        GC.start
+        Process.respond_to?(:warmup) ? Process.warmup : GC.start
         @link.say(:parked, parked(true))
         wait
         Run.argv
@@ -374,6 +374,9 @@ module AssayWarm
           @notes << "a thread is not there in runs: #{where}"
         end
         disconnect
+        if defined?(::SimpleCov) && defined?(::Coverage) && !(::Coverage.respond_to?(:running?) ? ::Coverage.running? : ::SimpleCov.running)
+          @notes << "SimpleCov is started in runs, and does not see what is loaded before them"
+        end
         CONNECTIONS.each do |name, called|
           klass = name.split("::").inject(Object) { |within, part| within.const_defined?(part, false) ? within.const_get(part, false) : break }
           open = klass.is_a?(Class) ? ObjectSpace.each_object(klass).count { |connection| open?(connection) } : 0
@@ -400,8 +403,23 @@ module AssayWarm
 
         handler = ::ActiveRecord::Base.connection_handler
         pools = handler.respond_to?(:connection_pool_list) ? handler.connection_pool_list(*(:all if ::ActiveRecord.version >= Gem::Version.new("7.1"))) : []
-        pools.each { |pool| pool.disconnect! if pool.active_connection? && !in_memory?(pool) || pool.connections.any? && !in_memory?(pool) }
+        pools.each { |pool| pool.disconnect! unless in_memory?(pool) }
+        keep_in_memory(::ActiveRecord::ConnectionAdapters::PoolConfig) if defined?(::ActiveRecord::ConnectionAdapters::PoolConfig)
       end
+
+      # Rails drops all connections in a fork. One to a database in memory belongs to whoever has that memory.
+      def keep_in_memory(config)
+        return if @keeps_in_memory
+
+        @keeps_in_memory = true
+        config.prepend(Module.new { module_eval(<<~'RUBY', FILE, 1) })
+          def discard_pool!
+            super unless ::AssayWarm.role == :stage && @pool && ::AssayWarm::Stage.in_memory?(@pool)
+          end
+        RUBY
+      end
+
+      public
 
       def in_memory?(pool)
         config = pool.respond_to?(:db_config) ? pool.db_config.configuration_hash : pool.spec.config
