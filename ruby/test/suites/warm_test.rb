@@ -126,6 +126,28 @@ class WarmTest < Minitest::Test
     end
   end
 
+  EXITS = <<~'RUBY'
+    $stdout.sync = true
+    at_exit { puts "first #{$!.inspect}"; raise "late" if ARGV[0] == "late" }
+    at_exit { puts "second #{$!.inspect}"; exit(4) if ARGV[1] }
+    at_exit { at_exit { puts "within #{$!.inspect}" } }
+    case ARGV[0]
+    when "raise" then raise "raised"
+    when "exit" then exit(3)
+    when "abort" then abort("aborted")
+    end
+  RUBY
+
+  def test_handlers_of_exit_are_called_as_ever
+    Warm.of({"script.rb" => EXITS}, RbConfig.ruby, "script.rb") do |warm|
+      [[], %w[raise], %w[exit], %w[abort], %w[late], %w[none x], %w[raise x], %w[exit x], %w[late x]].each do |arguments|
+        cold, status = Open3.capture2e(RbConfig.ruby, "script.rb", *arguments, chdir: warm.project)
+        ran = warm.run("script.rb", *arguments)
+        assert_equal [cold.lines.sort, status.exitstatus], [ran.out.lines.sort, ran.exit], arguments.inspect
+      end
+    end
+  end
+
   def test_runs_overlap_and_are_ended_as_groups
     Warm.of({"script.rb" => SCRIPT}, RbConfig.ruby, "script.rb") do |warm|
       one, two, three = Array.new(3) { warm.begin("script.rb", "wait") }
@@ -266,6 +288,20 @@ class WarmTest < Minitest::Test
       assert_equal 1, ran.exit
       seeds = Array.new(3) { warm.run("rspec").out[/seed (\d+)/, 1] }
       assert_operator seeds.uniq.size, :>, 1
+    end
+  end
+
+  def test_test_unit
+    skip("needs test-unit (Debian: ruby-test-unit)") unless there?("test/unit/version")
+    helper = "require_relative '../lib/foo'\nrequire 'test/unit'\n"
+    test = "require 'test_helper'\nclass UnitTest < Test::Unit::TestCase\n  def test_a = (require('set'); require('csv'); assert_equal(1, Foo.new.a))\nend\n"
+    Warm.of(FILES.merge("test/test_helper.rb" => helper, "test/a_test.rb" => test), *TESTS) do |warm|
+      first = warm.learn("test/a_test.rb")
+      again = warm.run("test/a_test.rb")
+      [first, again].each { |ran| assert_match(/^1 tests, 1 assertions, 0 failures/, ran.out) }
+      refute_match(/csv/, warm.seen)
+      cold, = Open3.capture2e(*TESTS, "--name", "nothing", chdir: warm.project)
+      assert_equal plain(cold), plain(warm.run("test/a_test.rb", "--name", "nothing").out)
     end
   end
 

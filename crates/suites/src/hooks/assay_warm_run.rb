@@ -11,22 +11,35 @@ module AssayWarm
     class << self
       # The words of the command from the program on.
       attr_reader :argv
-      # Whether what is loaded comes from `assay`, not from the command: its handlers of exit are the last, as if it had been loaded first.
-      attr_reader :takes
-
-      def lasting(block)
-        (@lasting ||= []) << block
+      # A handler of exit. Those of what `assay` loads are the last, as if it had been loaded first.
+      def at_exit(block)
+        @handlers ||= []
+        @takes ? @handlers.insert((@last = @last.to_i + 1) - 1, block) : @handlers.push(block)
         block
       end
 
-      # After all handlers of exit that the command has.
-      def ends
-        @lasting&.reverse_each(&:call)
-        return unless Process.pid == @pid && (error = $!).nil? || error.is_a?(SystemExit)
+      # Calls the handlers, the last first. Each finds in `$!` what the one before raised, or what the program ended with.
+      def handlers
+        block = @handlers&.pop or return
+        begin
+          block.call
+        rescue SystemExit => e
+          @status = e.status
+          return handlers
+        rescue StandardError, ScriptError, NoMemoryError, SecurityError, SystemStackError => e
+          own_frames(e)
+          $stderr.write(e.full_message(highlight: false))
+          @status = 1
+          return handlers
+        end
+        handlers
+      end
 
-        @tells.write_nonblock((error ? error.status : 0).to_s, exception: false)
-      rescue IOError, SystemCallError
-        nil
+      # The process ends in Ruby's own way.
+      def ends
+        @status = nil
+        handlers
+        exit(@status) if @status
       end
 
       # The words for the program, of those that somebody gave for the whole command; nil where they are of another. Whatever stands before
@@ -48,10 +61,8 @@ module AssayWarm
       end
 
       # Becomes the run.
-      def begin(argv, request, descriptors, tells)
+      def begin(argv, request, descriptors)
         AssayWarm.role = :run
-        @tells = tells
-        @pid = Process.pid
         @argv = argv
         Process.setsid
         [STDIN, STDOUT, STDERR].zip(descriptors) do |io, descriptor|
@@ -79,22 +90,42 @@ module AssayWarm
         data(argv[0])
         code = compiled_program(argv[0])
         AssayCoverage.main_program_is(code)
-        begin
-          code.eval
-        rescue StandardError, ScriptError, NoMemoryError, SecurityError, SystemStackError => e
-          # Without what lies below the program.
-          frames = e.backtrace.to_a
-          own = frames.index { |frame| frame.start_with?("#{HERE}/assay_warm") }
-          e.set_backtrace(frames[0...own]) if own&.positive?
-          raise
-        end
-        exit
+        run_program(code)
+        handlers
+        exit(@status || 0)
       end
 
       private
 
       def same?(word, own)
         word == own || File.basename(word) == File.basename(own) && (!word.include?("/") || !own.include?("/") || File.expand_path(word) == File.expand_path(own))
+      end
+
+      # Not by `exit`, with which Ruby would end as if nothing else could happen: so early, it does not hear what handlers say.
+      def run_program(code)
+        code.eval
+      rescue SystemExit => e
+        @status = e.status
+        handlers
+        exit(@status)
+      rescue SignalException
+        handlers
+        raise
+      rescue StandardError, ScriptError, NoMemoryError, SecurityError, SystemStackError => e
+        own_frames(e)
+        handlers
+        raise unless @status
+
+        $stderr.write(e.full_message(highlight: false))
+        exit(@status)
+      end
+
+      # Takes out what lies below the program.
+      def own_frames(error)
+        frames = error.backtrace.to_a
+        own = frames.index { |frame| frame.start_with?("#{HERE}/assay_warm") }
+        error.set_backtrace(frames[0...own]) if own&.positive?
+        own_frames(error.cause) if error.cause
       end
 
       def compiled_program(path)
@@ -174,8 +205,7 @@ module AssayWarm
         @parents = {}
         @point = TracePoint.new(:script_compiled) { |point| compiled(point) }
         @point.enable
-        assay_warm_at_exit = Kernel.instance_method(:assay_warm_at_exit)
-        assay_warm_at_exit.bind(self).call { stop_noting }
+        at_exit(-> { stop_noting })
         @hooked = {}
       end
 
@@ -191,12 +221,16 @@ module AssayWarm
 
       # A framework begins to run tests.
       def first_test
-        if !@hooked[:rspec] && defined?(::RSpec::Core::Runner) && ::RSpec::Core::Runner.method_defined?(:run_specs)
-          @hooked[:rspec] = before(::RSpec::Core::Runner, "def run_specs(...)\n::AssayWarm::Run.stop_noting\nsuper\nend")
-        end
-        return unless !@hooked[:minitest] && defined?(::Minitest) && ::Minitest.respond_to?(:run)
+        runs = {
+          run_specs: (::RSpec::Core::Runner if defined?(::RSpec::Core::Runner)),
+          run: (::Minitest.singleton_class if defined?(::Minitest) && ::Minitest.respond_to?(:run)),
+          RUN: (::Test::Unit::AutoRunner.singleton_class if defined?(::Test::Unit::AutoRunner))
+        }
+        runs.each do |name, target|
+          next if target.nil? || @hooked[name]
 
-        @hooked[:minitest] = before(::Minitest.singleton_class, "def run(...)\n::AssayWarm::Run.stop_noting\nsuper\nend")
+          @hooked[name] = before(target, "def #{name.downcase}(...)\n::AssayWarm::Run.stop_noting\nsuper\nend")
+        end
       end
 
       public

@@ -49,13 +49,9 @@ module AssayWarm
         assay_warm_load(path, *wrap)
       end
 
-      # Not in those that wait.
+      # For runs alone, and so that they find them as they would have.
       def at_exit(&block)
-        return ::AssayWarm::Run.lasting(block) if block && ::AssayWarm::Run.takes
-        return assay_warm_at_exit(&block) if block.nil? || ::AssayWarm.role == :run
-
-        assay_warm_at_exit { block.call if ::AssayWarm.role == :run }
-        block
+        block ? ::AssayWarm::Run.at_exit(block) : assay_warm_at_exit
       end
 
       private :REQUIRE, :require_relative, :load, :at_exit, :assay_warm_require, :assay_warm_relative, :assay_warm_load, :assay_warm_at_exit
@@ -68,7 +64,7 @@ module AssayWarm
       def begin
         @begun = @last = AssayWarm.now
         call_in
-        # The first that is registered is the last that runs.
+        # The only one that Ruby knows, since all others come to `Run`.
         at_exit { AssayWarm.role == :stage ? end_of_stage : Run.ends }
         put_in
         words = File.read("/proc/self/cmdline").split("\0")
@@ -298,16 +294,13 @@ module AssayWarm
         other = (given.keys | ENVIRONMENT.keys).find { |name| name.match?(INTERPRETER) && given[name] != ENVIRONMENT[name] }
         return refuse(number, descriptors, "`#{other}` has another value than when it was loaded") if other
 
-        told, tells = IO.pipe
         pid = fork
         unless pid
           @link.close
-          told.close
-          Run.begin(argv, request, descriptors, tells)
+          Run.begin(argv, request, descriptors)
           return :run
         end
-        tells.close
-        @runs[pid] = [number, told]
+        @runs[pid] = number
         @link.say(:began, number, pid)
         close(descriptors)
       rescue SystemCallError => e
@@ -328,13 +321,8 @@ module AssayWarm
       def reap
         while (ended = Process.wait2(-1, Process::WNOHANG))
           pid, status = ended
-          number, told = @runs.delete(pid)
-          next unless number
-
-          # Ruby forgets what handlers of exit say, where a program began as early as ours.
-          said = told.read_nonblock(16, exception: false)
-          told.close
-          @link.say(:ended, number, said.is_a?(String) ? said.to_i : status.exitstatus, status.termsig)
+          number = @runs.delete(pid) or next
+          @link.say(:ended, number, status.exitstatus, status.termsig)
         end
         leave if @retired && @runs.empty?
       rescue Errno::ECHILD
