@@ -86,6 +86,28 @@ class WarmTest < Minitest::Test
     end
   end
 
+  def test_a_file_that_is_new_is_loaded_where_its_folder_was_listed
+    helper = "Dir[File.join(__dir__, 'support/**/*.rb')].sort.each { |file| require file }\n"
+    files = {"test/test_helper.rb" => helper, "test/support/one.rb" => "ONE = 1\n", "test/a_test.rb" => "require 'test_helper'\np Object.const_defined?(:TWO)\n"}
+    Warm.of(files, *TESTS) do |warm|
+      warm.learn("test/a_test.rb")
+      assert_equal "false\n", warm.run("test/a_test.rb").out
+      warm.write("test/support/deep/two.rb", "TWO = 2\n")
+      assert_equal "helpers", warm.changed("test/support/deep/two.rb")
+      assert_equal "true\n", warm.run("test/a_test.rb").out
+      assert_nil warm.changed("test/b_test.rb")
+    end
+  end
+
+  def test_a_question_that_is_none_is_refused
+    Warm.of(FILES, *TESTS) do |warm|
+      ["[]", "{", "{\"run\":1}", "3", "{\"what\":1}"].each do |question|
+        UNIXSocket.open(warm.socket) { |socket| socket.puts(question); assert_match(/refused/, socket.gets) }
+      end
+      assert_equal 0, warm.run("test/a_test.rb").exit
+    end
+  end
+
   SCRIPT = <<~'RUBY'
     at_exit { puts "at exit" }
     trap("USR1") { puts "signal"; exit(5) }

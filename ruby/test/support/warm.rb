@@ -11,7 +11,7 @@ class Warm
     def exit = ended["exit"]
   end
 
-  attr_reader :project, :pid
+  attr_reader :project, :pid, :socket
 
   # `files` are those of a project; the block has it as its directory.
   def self.of(files, *command, hooks: Suites::HOOKS)

@@ -148,7 +148,7 @@ module AssayCoverage
       @asked
     end
 
-    # Files of the project that were loaded or read, from the one of this number on.
+    # Files of the project that were loaded or read, from the one of this number on; and folders that were listed, which end in `/`.
     def used_since(number)
       @used[number..-1].to_h { |path| [path, true] }
     end
@@ -318,7 +318,7 @@ module AssayCoverage
       # Frameworks show lines of the code that they ran, when a test is over.
       return if own.nil? || kind == :opens && (@written_to[own] || @running.zero? && @files.key?(own))
 
-      @used << own if kind == :opens && !@asked
+      @used << (kind == :opens ? own : "#{own}#{below}/") unless @asked
       note(kind, json("#{own}#{below}"))
     rescue ArgumentError, EncodingError
       nil

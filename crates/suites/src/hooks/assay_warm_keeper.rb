@@ -288,11 +288,13 @@ module AssayWarm
       end
     rescue IO::WaitReadable
       nil
-    rescue ArgumentError => e
-      say(asking, {refused: e.message})
-      forget(asking)
     rescue SystemCallError, IOError
       hung_up(asking)
+    rescue StandardError => e
+      raise if @is_child
+
+      say(asking, {refused: "this can't be answered: #{e.message}"})
+      forget(asking)
     end
 
     def gave(asking)
@@ -345,7 +347,7 @@ module AssayWarm
     def changed(asking, paths)
       own = paths.map { |path| AssayCoverage.within(path) }.compact
       AssayWarm.changed = (paths | AssayWarm.changed).first(LAST_CHANGED)
-      at = @stages.index { |stage| stage.files && own.any? { |path| stage.files.include?(path) } }
+      at = @stages.index { |stage| own.any? { |path| stage.files.include?(path) } } || @stages.index { |stage| own.any? { |path| listed?(stage, path) } }
       at = 0 if own.any? { |path| WHOLE_COMMAND.include?(path) }
       # What is being loaded may have read it already; and what failed may not any more.
       at ||= @stages.size if @failure || @loading && (@all.nil? || own.any? { |path| @all.include?(path) })
@@ -357,12 +359,21 @@ module AssayWarm
       remake(at)
     end
 
+    # A file that no stage has may be one that it would have now: where it listed a folder to load what is there.
+    def listed?(stage, path)
+      return false unless path.end_with?(".rb") && !path.match?(Run::TESTS)
+
+      folder = File.dirname(path)
+      stage.files.include?("#{folder}/") ||
+        stage.files.keys.any? { |each| each.end_with?("/**/") && (each == "./**/" || "#{folder}/".start_with?(each.delete_suffix("**/"))) }
+    end
+
     def state
       stages = @stages.map do |stage|
         {name: stage.name, pid: stage.pid, files: stage.features, seconds: stage.seconds.round(6), memory: memory(stage.pid)}
       end
       notes = [*@stages.flat_map(&:notes), *@failure].uniq
-      loaded = @stages.flat_map { |stage| stage.files.keys }.map { |path| File.join(ROOT, path) }
+      loaded = @stages.flat_map { |stage| stage.files.keys }.reject { |path| path.end_with?("/") }.map { |path| File.join(ROOT, path) }
       {version: 1, ready: @loading.nil? && !@failure && @stages.last&.ready == true, stages: stages, notes: notes, loaded: loaded}
     end
 

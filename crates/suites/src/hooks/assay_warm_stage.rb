@@ -345,9 +345,10 @@ module AssayWarm
         @told[:sources] += files.size
         features = $LOADED_FEATURES.size - @told[:features]
         @told[:features] += features
-        all = AssayCoverage.used_since(0)
-        name = if all.empty? then "framework"
-               elsif ready && files.keys.any? { |path| path.match?(HELPERS) } then "helpers"
+        own = files.keys.reject { |path| path.end_with?("/") }
+        @has_files ||= own.any?
+        name = if !@has_files then "framework"
+               elsif ready && own.any? { |path| path.match?(HELPERS) } then "helpers"
                else "application"
                end
         {name: name, files: files, features: features, seconds: AssayWarm.now - @last, notes: @notes, ready: ready, runs: {}, seen: @seen}
