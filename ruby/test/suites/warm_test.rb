@@ -350,6 +350,32 @@ class WarmTest < Minitest::Test
     end
   end
 
+  # Rake starts another Ruby for tests: here that is a fork, too.
+  def test_tests_that_rake_starts
+    skip("needs Rake (Debian: rake)") unless there?("rake")
+    rakefile = "require 'rake/testtask'\nRake::TestTask.new { |task| task.libs << 'test'; task.pattern = 'test/*_test.rb' }\ntask(:other) { sh('echo other') }\n"
+    rake = [RbConfig.ruby, "-S", "rake", "test"]
+    Warm.of(FILES.merge("Rakefile" => rakefile, "test/b_test.rb" => FILES["test/a_test.rb"].sub("ATest", "BTest")), *rake) do |warm|
+      events = File.join(File.dirname(warm.project), "events")
+      Dir.mkdir(events)
+      env = {"ASSAY_TESTS" => "path:#{events}", "RUBYOPT" => "-r#{HOOKS}/assay_tests.rb", "TESTOPTS" => "--seed=1"}
+      cold, = Open3.capture2e({"TESTOPTS" => "--seed=1"}, *rake, chdir: warm.project)
+      3.times do
+        ran = warm.run("rake", "test", env: env)
+        assert_equal [plain(cold), 0], [plain(ran.out), ran.exit]
+        warm.loaded
+      end
+      assert_equal 3, Dir.children(events).size
+      assert_equal %w[lib/foo.rb test/test_helper.rb], warm.state["loaded"].map { |path| path.delete_prefix("#{warm.project}/") }.sort
+      warm.write("test/b_test.rb", FILES["test/b_test.rb"])
+      ran = warm.run("rake", "test")
+      assert_match(/^2 runs, 2 assertions, 1 failures/, ran.out)
+      assert_match(/Command failed with status \(1\)|rake aborted/, ran.out)
+      assert_equal 1, ran.exit
+      assert_equal 0, warm.run("rake", "test", env: {"TEST" => "test/a_test.rb"}).exit
+    end
+  end
+
   def test_events_of_a_run_are_those_of_the_command
     Warm.of(FILES, *TESTS, hooks: Suites.hooks_with_library) do |warm|
       3.times do |number|

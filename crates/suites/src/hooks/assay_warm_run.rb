@@ -63,7 +63,10 @@ module AssayWarm
       # Becomes the run.
       def begin(argv, request, descriptors)
         AssayWarm.role = :run
+        @pid = Process.pid
         @argv = argv
+        # They are of a program that this one starts.
+        @others_handlers = @handlers.to_a.shift(@handlers.to_a.size) if Seen.of(Stage.program, "starts").any?
         Process.setsid
         [STDIN, STDOUT, STDERR].zip(descriptors) do |io, descriptor|
           given = IO.for_fd(descriptor)
@@ -75,7 +78,43 @@ module AssayWarm
         Dir.chdir(request["cwd"]) if request["cwd"]
         environment(request["env"]) if request["env"]
         seeds
+        rake_backtraces
         start_noting
+      end
+
+      # The words of a command that starts Ruby on a file, as rake does to run tests; nil for all others. Only of a run itself.
+      def ruby_of(command)
+        return unless AssayWarm.role == :run && Stage.program.start_with?("rake") && Process.pid == @pid && Thread.current.equal?(Thread.main)
+
+        command = command[0..-2] if command[-1].is_a?(Hash) && command[-1].empty?
+        return unless command.all?(String)
+
+        words = command.size == 1 ? words_of(command[0]) : command
+        return unless words && [RbConfig.ruby, File.basename(RbConfig.ruby)].include?(words[0])
+
+        at = 1
+        at += 1 while words[at] == "-w" || words[at]&.match?(/\A-I.+/)
+        words[1..-1] if words[at] && !words[at].start_with?("-") && File.file?(words[at])
+      end
+
+      # In place of another Ruby a fork of this one, which has loaded what that would. As `system` does, and with `$?`.
+      def as_ruby(words)
+        Seen.add(Stage.program, "starts", ["1"])
+        [$stdout, $stderr].each(&:flush)
+        pid = fork do
+          files = words.drop_while { |word| word.start_with?("-") }
+          options = words - files
+          $VERBOSE = true if options.include?("-w")
+          folders = options.grep(/\A-I/).flat_map { |option| option[2..-1].split(":") }
+          $LOAD_PATH.unshift(*folders.map { |folder| File.expand_path(folder) })
+          # Those of `assay`, and what the test framework has from when it was loaded.
+          @handlers = [*@handlers.to_a.first(@last.to_i), *@others_handlers, -> { stop_noting }]
+          @argv = files
+          @loaded.clear
+          main(files)
+        end
+        Process.wait(pid)
+        $?.success?
       end
 
       # Runs the program, and ends with it. For code of the command line Ruby itself goes on.
@@ -96,6 +135,13 @@ module AssayWarm
       end
 
       private
+
+      # As a shell splits them, if it has nothing else to do.
+      def words_of(text)
+        return if text.match?(/[$`|&;<>()*?\[\]{}~#!'\n]/)
+
+        text.scan(/(?:[^\s"\\]|\\.|"(?:[^"\\]|\\.)*")+/).map { |word| word.gsub(/"((?:[^"\\]|\\.)*)"/) { $1 }.gsub(/\\(.)/) { $1 } }
+      end
 
       def same?(word, own)
         word == own || File.basename(word) == File.basename(own) && (!word.include?("/") || !own.include?("/") || File.expand_path(word) == File.expand_path(own))
@@ -192,6 +238,13 @@ module AssayWarm
         before(::RSpec::Core::Runner, "def run_specs(...)\n::Kernel.assay_warm_srand(::RSpec.configuration.seed)\nsuper\nend")
       rescue StandardError
         nil
+      end
+
+      # Without what lies below the program, as own_frames does it.
+      def rake_backtraces
+        return unless defined?(::Rake::Backtrace::SUPPRESS_PATTERN) && ::Rake.respond_to?(:application)
+
+        ::Rake.application.options.suppress_backtrace_pattern ||= Regexp.union(::Rake::Backtrace::SUPPRESS_PATTERN, /assay_warm/)
       end
 
       def before(target, source)

@@ -30,6 +30,7 @@ module AssayWarm
       alias_method :assay_warm_relative, :require_relative
       alias_method :assay_warm_load, :load
       alias_method :assay_warm_at_exit, :at_exit
+      alias_method :assay_warm_system, :system
 
       def REQUIRE(path)
         ::AssayWarm::Stage.before_require(path) if ::AssayWarm::Stage.replays
@@ -54,7 +55,14 @@ module AssayWarm
         block ? ::AssayWarm::Run.at_exit(block) : assay_warm_at_exit
       end
 
-      private :REQUIRE, :require_relative, :load, :at_exit, :assay_warm_require, :assay_warm_relative, :assay_warm_load, :assay_warm_at_exit
+      def system(*command)
+        words = ::AssayWarm::Run.ruby_of(command)
+        words ? ::AssayWarm::Run.as_ruby(words) : assay_warm_system(*command)
+      end
+      ruby2_keywords(:system) if respond_to?(:ruby2_keywords, true)
+
+      private :REQUIRE, :require_relative, :load, :at_exit, :system, :assay_warm_require, :assay_warm_relative, :assay_warm_load,
+              :assay_warm_at_exit, :assay_warm_system
     RUBY
 
     class << self
