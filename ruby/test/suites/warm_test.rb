@@ -68,7 +68,8 @@ class WarmTest < Minitest::Test
   # Each file adds a line when it is loaded.
   def test_a_process_waits_in_the_middle_of_a_long_load
     log = "File.write('loads', File.basename(__FILE__) + ' ', mode: 'a')\n"
-    files = {"lib/slow.rb" => "#{log}sleep 0.1\n", "lib/quick.rb" => log, "test/test_helper.rb" => "require_relative '../lib/slow'\nrequire_relative '../lib/quick'\n",
+    files = {"lib/slow.rb" => "#{log}sleep 0.1\n", "lib/quick.rb" => log,
+             "test/test_helper.rb" => "require_relative '../lib/slow'\nrequire_relative '../lib/quick'\n",
              "test/a_test.rb" => "require 'test_helper'\nputs 'done'\n"}
     Warm.of(files, *TESTS) do |warm|
       warm.learn("test/a_test.rb")
@@ -88,7 +89,8 @@ class WarmTest < Minitest::Test
 
   def test_a_file_that_is_new_is_loaded_where_its_folder_was_listed
     helper = "Dir[File.join(__dir__, 'support/**/*.rb')].sort.each { |file| require file }\n"
-    files = {"test/test_helper.rb" => helper, "test/support/one.rb" => "ONE = 1\n", "test/a_test.rb" => "require 'test_helper'\np Object.const_defined?(:TWO)\n"}
+    files = {"test/test_helper.rb" => helper, "test/support/one.rb" => "ONE = 1\n",
+             "test/a_test.rb" => "require 'test_helper'\np Object.const_defined?(:TWO)\n"}
     Warm.of(files, *TESTS) do |warm|
       warm.learn("test/a_test.rb")
       assert_equal "false\n", warm.run("test/a_test.rb").out
@@ -279,7 +281,8 @@ class WarmTest < Minitest::Test
   end
 
   def test_files_that_print_are_left_to_the_run
-    files = {"lib/loud.rb" => "puts 'loud'\n", "lib/quiet.rb" => "$quiet = true\n", "test/a_test.rb" => "require_relative '../lib/loud'\nrequire_relative '../lib/quiet'\nputs 'done'\n"}
+    files = {"lib/loud.rb" => "puts 'loud'\n", "lib/quiet.rb" => "$quiet = true\n",
+             "test/a_test.rb" => "require_relative '../lib/loud'\nrequire_relative '../lib/quiet'\nputs 'done'\n"}
     Warm.of(files, *TESTS) do |warm|
       3.times { assert_equal "loud\ndone\n", warm.run("test/a_test.rb").out }
       warm.loaded
@@ -329,7 +332,8 @@ class WarmTest < Minitest::Test
 
   def test_under_bundler_and_in_rake
     skip("needs Bundler and RSpec (Debian: ruby-bundler, ruby-rspec)") unless there?("bundler") && there?("rspec/core/version")
-    bundle = "require 'bundler'\nrequire 'bundler/friendly_errors'\nBundler.with_friendly_errors { require 'bundler/cli'; Bundler::CLI.start(ARGV) }\n"
+    bundle = "require 'bundler'\nrequire 'bundler/friendly_errors'\n" \
+             "Bundler.with_friendly_errors { require 'bundler/cli'; Bundler::CLI.start(ARGV) }\n"
     files = SPECS.merge("bin/bundle" => bundle, "Gemfile" => "source 'https://rubygems.org'\ngem 'rspec'\n")
     Warm.of(files, RbConfig.ruby, "bin/bundle", "exec", "rspec") do |warm|
       # What it locks is new to it, too.
@@ -353,7 +357,8 @@ class WarmTest < Minitest::Test
   # Rake starts another Ruby for tests: here that is a fork, too.
   def test_tests_that_rake_starts
     skip("needs Rake (Debian: rake)") unless there?("rake")
-    rakefile = "require 'rake/testtask'\nRake::TestTask.new { |task| task.libs << 'test'; task.pattern = 'test/*_test.rb' }\ntask(:other) { sh('echo other') }\n"
+    rakefile = "require 'rake/testtask'\nRake::TestTask.new { |task| task.libs << 'test'; task.pattern = 'test/*_test.rb' }\n" \
+               "task(:other) { sh('echo other') }\n"
     rake = [RbConfig.ruby, "-S", "rake", "test"]
     Warm.of(FILES.merge("Rakefile" => rakefile, "test/b_test.rb" => FILES["test/a_test.rb"].sub("ATest", "BTest")), *rake) do |warm|
       events = File.join(File.dirname(warm.project), "events")
@@ -381,7 +386,8 @@ class WarmTest < Minitest::Test
       3.times do |number|
         events = File.join(File.dirname(warm.project), "events#{number}")
         Dir.mkdir(events)
-        env = {"ASSAY_TESTS" => "path:#{events}", "ASSAY_TESTS_COVERAGE" => "path:#{warm.project}", "RUBYOPT" => "-r#{Suites.hooks_with_library}/assay_tests.rb"}
+        env = {"ASSAY_TESTS" => "path:#{events}", "ASSAY_TESTS_COVERAGE" => "path:#{warm.project}",
+               "RUBYOPT" => "-r#{Suites.hooks_with_library}/assay_tests.rb"}
         ran = warm.run("test/a_test.rb", env: env)
         assert_equal 0, ran.exit, ran.out
         assert_equal ["#{ran.pid}.jsonl"], Dir.children(events)

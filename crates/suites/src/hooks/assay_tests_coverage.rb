@@ -141,7 +141,13 @@ module AssayCoverage
     def ask(root, folder)
       watch(root, folder)
       @asked = @arms = true
+      @rests = false
       @unarmed.shift(@unarmed.size).each { |number, code| arm(number, code) }
+    end
+
+    # What is used from now on nobody wants to know, unless tests are asked for.
+    def rests
+      @rests = true
     end
 
     def asked?
@@ -308,6 +314,8 @@ module AssayCoverage
 
     # A file is opened for reading, or a directory listed.
     def path_used(kind, path, below = nil)
+      return if @rests
+
       path = path.to_path if path.respond_to?(:to_path)
       return unless path.is_a?(String)
 
@@ -337,6 +345,8 @@ module AssayCoverage
 
     # A program is started, by the arguments of `spawn`.
     def started(arguments)
+      return if @rests
+
       words = arguments.reject { |argument| argument.is_a?(Hash) || argument.nil? }
       words = words.flat_map { |word| word.is_a?(Array) ? word.first(1) : [word] }.grep(String)
       words = words[0].match?(SHELL) ? ["sh", "-c", words[0]] : words[0].split if words.size == 1
@@ -356,6 +366,8 @@ module AssayCoverage
 
     # A text was compiled, and is executed next.
     def compiled(point)
+      return if @rests
+
       code = point.instruction_sequence
       path = (code.absolute_path || code.path).to_s
       return unless path.start_with?(*@roots) && (own = within(path))

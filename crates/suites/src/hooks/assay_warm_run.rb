@@ -67,6 +67,7 @@ module AssayWarm
         @argv = argv
         # They are of a program that this one starts.
         @others_handlers = @handlers.to_a.shift(@handlers.to_a.size) if Seen.of(Stage.program, "starts").any?
+        AssayCoverage.rests
         Process.setsid
         [STDIN, STDOUT, STDERR].zip(descriptors) do |io, descriptor|
           given = IO.for_fd(descriptor)
@@ -140,11 +141,15 @@ module AssayWarm
       def words_of(text)
         return if text.match?(/[$`|&;<>()*?\[\]{}~#!'\n]/)
 
-        text.scan(/(?:[^\s"\\]|\\.|"(?:[^"\\]|\\.)*")+/).map { |word| word.gsub(/"((?:[^"\\]|\\.)*)"/) { $1 }.gsub(/\\(.)/) { $1 } }
+        words = text.scan(/(?:[^\s"\\]|\\.|"(?:[^"\\]|\\.)*")+/)
+        words.map { |word| word.gsub(/"((?:[^"\\]|\\.)*)"/) { $1 }.gsub(/\\(.)/) { $1 } }
       end
 
       def same?(word, own)
-        word == own || File.basename(word) == File.basename(own) && (!word.include?("/") || !own.include?("/") || File.expand_path(word) == File.expand_path(own))
+        return true if word == own
+        return false if File.basename(word) != File.basename(own)
+
+        !word.include?("/") || !own.include?("/") || File.expand_path(word) == File.expand_path(own)
       end
 
       # Not by `exit`, with which Ruby would end as if nothing else could happen: so early, it does not hear what handlers say.
