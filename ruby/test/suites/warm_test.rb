@@ -150,6 +150,22 @@ class WarmTest < Minitest::Test
     end
   end
 
+  # What a program finds of its process.
+  PROCESS = <<~'RUBY'
+    signals = %w[INT TERM HUP CHLD PIPE USR1].map { |name| trap(name, "DEFAULT") }
+    streams = [$stdin, $stdout, $stderr].map { |io| [io.external_encoding, io.sync, io.fileno, io.binmode?, io.tty?, io.close_on_exec?] }
+    p signals, streams, Thread.list.size, File.umask, $VERBOSE, self.to_s, binding.local_variables, $*, $0, __dir__, ENV.keys.grep(/ASSAY/)
+    open = Dir.children("/proc/self/fd").map(&:to_i).map { |number| File.readlink("/proc/self/fd/#{number}") rescue nil }
+    p open.grep(/socket/).size
+  RUBY
+
+  def test_a_process_is_as_it_is_anew
+    Warm.of({"script.rb" => PROCESS}, RbConfig.ruby, "script.rb") do |warm|
+      cold, = Open3.capture2e(RbConfig.ruby, "script.rb", "x", stdin_data: "", chdir: warm.project)
+      assert_equal cold, warm.run("script.rb", "x").out
+    end
+  end
+
   EXITS = <<~'RUBY'
     $stdout.sync = true
     at_exit { puts "first #{$!.inspect}"; raise "late" if ARGV[0] == "late" }

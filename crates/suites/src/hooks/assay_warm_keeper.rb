@@ -41,7 +41,7 @@ module AssayWarm
       ensure
         File.umask(before)
       end
-      @restore = AssayWarm.signals("INT" => "IGNORE", "PIPE" => "IGNORE", "TERM" => proc { leave })
+      @restore = AssayWarm.signals("INT" => "IGNORE", "TERM" => proc { leave })
       return if first == :stage
 
       loop do

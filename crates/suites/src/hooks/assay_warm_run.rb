@@ -69,9 +69,11 @@ module AssayWarm
         @others_handlers = @handlers.to_a.shift(@handlers.to_a.size) if Seen.of(Stage.program, "starts").any?
         AssayCoverage.rests
         Process.setsid
-        [STDIN, STDOUT, STDERR].zip(descriptors) do |io, descriptor|
-          given = IO.for_fd(descriptor)
+        [STDIN, STDOUT, STDERR].zip(descriptors, %w[r w w]) do |io, descriptor, mode|
+          given = IO.for_fd(descriptor, mode)
+          sync = io.sync
           io.reopen(given)
+          io.sync = sync
           given.close
           io.close_on_exec = false
         end
@@ -192,7 +194,7 @@ module AssayWarm
         # Not as the project's own reading.
         file = File.for_fd(IO.sysopen(path))
         text = file.read.b
-        ends = text.index(/^__END__\r?\n/n) or return
+        ends = text.index(/^__END__\r?\n/n) or return file.close
         file.seek(ends + text[ends..-1][/\A__END__\r?\n/n].bytesize)
         Object.const_set(:DATA, file)
       rescue SystemCallError
