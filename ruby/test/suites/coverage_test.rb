@@ -181,6 +181,24 @@ class SuiteCoverageTest < Minitest::Test
     assert_equal [13], seen.loaded.last["blocks"]["lib/foo.rb"]
   end
 
+  # Each text that is watched stays in memory: so there is an end to them, and it is told.
+  def test_where_too_much_is_evaluated_that_is_said
+    seen = watched(<<~'RUBY', covers: :library, files: FILES)
+      require_relative "lib/foo"
+      require "minitest/autorun"
+      class EvaluatedTest < Minitest::Test
+        i_suck_and_my_tests_are_order_dependent!
+        def test_1 = Foo.new.a
+        def test_2 = 5_001.times { eval("1 + 1", nil, __FILE__, 6) }
+        def test_3 = Foo.new.b
+      end
+    RUBY
+    assert_match(/^3 runs, .* 0 failures, 0 errors/, seen.out)
+    assert_nil seen.covers("test_1")["unseen"]
+    %w[test_2 test_3].each { |name| assert_match(/more than 5000 texts/, seen.covers(name)["unseen"]) }
+    assert_equal [2, 5], %w[test_1 test_3].map { |name| seen.covers(name)["blocks"]["lib/foo.rb"][0] }
+  end
+
   # SimpleCov starts Ruby's `Coverage` when it is loaded, before what it covers, and asks it at the end.
   def test_ruby_s_own_coverage_is_as_without
     program = <<~'RUBY'

@@ -209,11 +209,13 @@ module AssayCoverage
       blocks = @marks.blocks(from)
       blocks = ",\"blocks\":{#{blocks}}" unless blocks.empty?
       more = @noted == noted ? nil : members(@notes, noted)
+      blocks = "#{blocks},\"unseen\":#{json(@unseen)}" if @unseen
       @running -= 1
       if @running.zero?
         @marks.begin(true)
         @noted = 0
         @notes.each_value(&:clear) if more
+        @unseen = nil unless @armed_all
       end
       more ? "#{blocks}#{more}" : blocks
     end
@@ -343,6 +345,11 @@ module AssayCoverage
       nil
     end
 
+    # Before Ruby 3.1 nobody tells what a process does that a test forks.
+    def forks_unseen
+      @unseen ||= "a process that it forked" if @running.positive? && !@child
+    end
+
     # A program is started, by the arguments of `spawn`.
     def started(arguments)
       return if @rests
@@ -370,16 +377,28 @@ module AssayCoverage
 
       code = point.instruction_sequence
       path = (code.absolute_path || code.path).to_s
+      path = EXPAND.call(path) unless path.start_with?("/", "(", "<")
       return unless path.start_with?(*@roots) && (own = within(path))
 
       evaluated = point.eval_script
-      return loaded_now(own).then { |number| arm(number, code) } unless evaluated
-      return if (@evaluated += 1) > MOST_EVALUATED
+      unless evaluated
+        # One that is loaded again and again counts as text.
+        return armed_all if @files.key?(own) && (@evaluated += 1) > MOST_EVALUATED
+
+        return arm(loaded_now(own), code)
+      end
+      return armed_all if (@evaluated += 1) > MOST_EVALUATED
 
       # The lines of templates are those of a file that was opened, perhaps.
       arm(number_of(own), code) if @files.key?(own) || File.exist?(path)
     rescue StandardError
       nil
+    end
+
+    # From now on something is missing in all tests.
+    def armed_all
+      @armed_all = true
+      @unseen = "more than #{MOST_EVALUATED} texts were evaluated as code of the project"
     end
 
     # Its top is executed.

@@ -67,6 +67,7 @@ module AssayCoverage
           end
         RUBY
         into_kernel(%i[system spawn exec `], "::AssayCoverage.started(arguments)")
+        into_kernel(%i[fork], "::AssayCoverage.forks_unseen") unless Process.respond_to?(:_fork)
         into_kernel(%i[open], "::AssayCoverage::Intercepted.opened(arguments[0], arguments[1])")
       end
 
