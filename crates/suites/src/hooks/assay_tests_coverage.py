@@ -28,6 +28,7 @@ MOST_PATHS = 50_000
 # Where a call comes from, when a file is opened: from one that counts, from machinery, from what is between them, or from what imports: that
 # also reads data of packages.
 _COUNTS, _MACHINERY, _BETWEEN, _IMPORTER = range(4)
+_LIBRARIES = (os.path.dirname(os.__file__) + os.sep, "/proc/", "/dev/")
 _IMPORTABLE = (".py", ".so", ".pyd", ".pth")
 _MACHINES = ("_pytest", "pluggy", "xdist", "execnet", "coverage", "pytest_cov")
 _MACHINE_FILES = ("traceback.py", "warnings.py", "loader.py")
@@ -104,9 +105,9 @@ class Coverage:
             return found
 
     def _path_of(self, name):
-        if not name or name[0] == "<":
+        if not name or name[0] == "<" or name.startswith(_LIBRARIES) or "/site-packages/" in name:
             return None
-        path = os.path.normpath(os.path.join(self.getcwd(), name))
+        path = os.path.normpath(name if name[0] == "/" else os.path.join(self.getcwd(), name))
         for top in self.tops:
             if path.startswith(top):
                 short = path[len(top) :]
@@ -114,6 +115,8 @@ class Coverage:
             if path + os.sep == top:
                 return "."
         else:
+            if not FOREIGN.isdisjoint(path.split(os.sep)):
+                return None
             real = os.path.realpath(path)
             if real == path or not real.startswith(self.tops):
                 return None

@@ -67,6 +67,7 @@ class Warm:
         self.given = {}
         self.plugins = []
         self.calls = None
+        self.hooks = {}
         self.entered = set()  # Functions of the project that were entered while loading.
         self.preloaded = set()  # Files that were loaded only because an earlier run did so.
         self.paths = {}
@@ -83,10 +84,12 @@ class Warm:
             return found
 
     def _of_project(self, name):
-        if not isinstance(name, str) or not name or name[0] == "<":
+        if not isinstance(name, str) or not name or name[0] == "<" or "/site-packages/" in name:
             return None
         path = os.path.normpath(os.path.join(self.directory, name))
         if not path.startswith(self.roots):
+            if not FOREIGN.isdisjoint(path.split(os.sep)):
+                return None
             path = os.path.realpath(path)
             if not path.startswith(self.roots):
                 return None
@@ -158,15 +161,19 @@ class Warm:
         except OSError:
             pass
 
-    def sibling(self, name):
-        """Another file of these, which the program can't import by chance."""
+    def sibling(self, name, modules=None):
+        """Another file of these, which the program can't import by chance. `modules` is where others of these find it."""
         module = self.siblings.get(name)
         if module is None:
             from importlib.util import module_from_spec, spec_from_file_location
 
             spec = spec_from_file_location(name, os.path.join(os.path.dirname(self.here), name + ".py"))
             module = self.siblings[name] = module_from_spec(spec)
+            if modules is not None:
+                modules[name] = module
             spec.loader.exec_module(module)
+        elif modules is not None:
+            modules[name] = module
         return module
 
     # Stages. ------------------------------------------------------------------------------------------------------------
@@ -185,7 +192,10 @@ class Warm:
             "natural": natural,
             "notes": self.notes + self.sibling("assay_warm_load").notes(self),
         }
-        self.sibling("assay_warm_load").gather(self)
+        loading = self.sibling("assay_warm_load")
+        loading.gather(self)
+        if last:
+            loading.load_hooks(self)
         self.loads = False
         # Whoever waits ends by itself, and ends its runs before.
         signal.signal(signal.SIGIO, signal.SIG_IGN)

@@ -177,6 +177,14 @@ def record(warm, tests=()):
     os.replace(temporary, warm.seen)
 
 
+def load_hooks(warm):
+    """What each run would load that is recorded."""
+    for name in ("assay_tests_events", "assay_tests_calls", "assay_tests_imports", "assay_tests_coverage"):
+        warm.hooks[name] = warm.sibling(name, sys.modules)
+    for name in warm.hooks:
+        del sys.modules[name]
+
+
 def _note_imported(warm, modules):
     """Of each module whether another file of the project imports it. What nobody does was loaded for all tests."""
     from importlib.machinery import SourceFileLoader
@@ -281,8 +289,10 @@ def become(warm, streams):
     sys.modules.pop("assay_warm", None)
     for name in [name for name in sys.modules if name.startswith("assay_tests")]:
         del sys.modules[name]
-    # For assay_tests_coverage.py, which comes later.
-    sys.modules["assay_tests_before"] = Before(warm)
+    if os.environ.get("ASSAY_TESTS_COVERAGE"):
+        # Of these hooks those that read no variable when they are loaded.
+        sys.modules.update(warm.hooks)
+        sys.modules["assay_tests_before"] = Before(warm)
 
 
 class Before:
