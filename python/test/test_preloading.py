@@ -104,7 +104,8 @@ def test_a_syntax_error_is_refused_until_it_is_repaired(start):
     assert warm.change("lib/base.py", "VALUE = = 1\n") == "helpers"
     (refused,), said = [warm.run()[0]], None
     assert f"{warm.project}/lib/base.py, line 1: " in refused["refused"] and said is None
-    assert warm.state()["notes"] == [refused["refused"]]
+    state = warm.state()
+    assert (state["notes"], state["ready"]) == ([refused["refused"]], False)
     assert warm.change("lib/base.py", "VALUE = 1\n") == "application"
     assert warm.run()[0] == {"exit": 0}
 
@@ -142,6 +143,11 @@ def test_runs_overlap_and_end_by_signals(start):
     slow = warm.begin(only=["tests/test_wait.py"])
     os.killpg(slow.pid, signal.SIGKILL)
     assert slow.end()[0] == {"signal": signal.SIGKILL}
+    # Nobody waits for it any more.
+    slow = warm.begin(only=["tests/test_wait.py"])
+    pid = slow.pid
+    slow.close()
+    warm.until(lambda: preloaded.state_of(pid) == "Z", "goes on")
     # With the process its runs end.
     slow = warm.begin(only=["tests/test_wait.py"])
     assert slow.pid
@@ -200,6 +206,9 @@ def test_other_arguments_of_pytest(start):
     assert 'name="mine"' in report.read_text()
     status, said = warm.run([*words, "--no-such-option"])
     assert status == {"exit": 4} and "unrecognized arguments" in said
+    for other in (["pytest", "-p", "no:terminal"], ["ruff", "check"]):
+        refused, said = warm.run(other)
+        assert "pytest" in refused["refused"] and said == ""
     # As it was.
     assert "3 passed" in warm.run(words)[1]
     refused, _ = warm.run(words, env={"PYTHONHASHSEED": "7"})

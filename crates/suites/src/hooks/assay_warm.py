@@ -273,13 +273,22 @@ class Warm:
             poll.register(self.life, select.POLLIN)
         for descriptor in descriptors:
             poll.register(descriptor, select.POLLIN)
-        for number in list(self.children):
+        asking = {}
+        for number, connection in self.children.items():
             handle = _pidfd(number)
             if handle is not None:
                 poll.register(handle, select.POLLIN)
+            if connection is not None:
+                # Only whether it is closed.
+                poll.register(connection, 0)
+                asking[connection] = number
         if self.children and not _PIDFD:
             waits = 5
-        readable = {descriptor for descriptor, _ in poll.poll(waits)}
+        found = dict(poll.poll(waits))
+        for connection in asking.keys() & found:
+            # Nobody asks any more.
+            self.end_run(asking[connection])
+        readable = found.keys() - asking.keys()
         for number in list(self.children):
             self.reap(number)
         return readable
@@ -306,10 +315,14 @@ class Warm:
     def end_runs(self):
         for number, connection in self.children.items():
             if connection is not None:
-                try:
-                    os.killpg(number, signal.SIGKILL)
-                except OSError:
-                    pass
+                self.end_run(number)
+
+    def end_run(self, number):
+        for kill in (os.killpg, os.kill):
+            try:
+                kill(number, signal.SIGKILL)
+            except OSError:
+                pass
 
     def forked(self):
         """A child has nothing of what its parent listens to, but for what it is to keep."""
@@ -343,10 +356,13 @@ class Warm:
 
     def run(self, request, streams, connection):
         """A child that is a run. True in the child."""
+        why = self.pytest.refusal(self, request) if self.pytest is not None else None
         try:
-            number = os.fork()
+            number = os.fork() if why is None else None
         except OSError as problem:
-            answer(connection, {"refused": "it can't be forked: %s" % problem})
+            why = "it can't be forked: %s" % problem
+        if why is not None:
+            answer(connection, {"refused": why})
             for descriptor in (*streams, connection):
                 os.close(descriptor)
             return False

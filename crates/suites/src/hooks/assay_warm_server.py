@@ -420,7 +420,8 @@ class Server:
         if self.failed:
             notes.append("not everything could be loaded: runs load the rest themselves")
         loaded = [path for stage in self.stages for path in stage.about["files"]]
-        return {"version": 1, "stages": stages, "notes": notes, "loaded": loaded}
+        ready = self.spare is not None or self.stages[-1].about["last"] or self.failed
+        return {"version": 1, "ready": bool(ready and not self.broken), "stages": stages, "notes": notes, "loaded": loaded}
 
     # The end. -----------------------------------------------------------------------------------------------------------
 
