@@ -70,6 +70,9 @@ def test_pytest_in_stages_and_what_a_change_makes_anew(start):
     status, said = warm.run()
     assert (status, "3 passed" in said) == ({"exit": 0}, True), said
     warm.improved("lib/late.py")
+    # Libraries of the standard library that a test's module needs, then modules of the project; none of it twice.
+    assert [stage["name"] for stage in warm.state()["stages"]] == ["framework", "helpers", "framework", "application"]
+    assert warm.state()["stages"][-1]["files"] == 1
     assert "tests/test_late.py" not in warm.loaded()
 
     # A run has what files hold when it begins, and is a session of its own.

@@ -155,7 +155,8 @@ def record(warm, tests=()):
         spec = getattr(module, "__spec__", None)
         if getattr(spec, "name", None) != name or not getattr(spec, "loader", None):
             continue
-        path = warm.of_project(getattr(spec, "origin", None))
+        # Without a location it is built in.
+        path = warm.of_project(spec.origin) if getattr(spec, "has_location", False) else None
         if path is None:
             libraries.append(name)
         elif path in tests or _is_test(path):
@@ -179,7 +180,7 @@ def record(warm, tests=()):
 
 def load_hooks(warm):
     """What each run would load that is recorded."""
-    for name in ("assay_tests_events", "assay_tests_calls", "assay_tests_imports", "assay_tests_coverage"):
+    for name in ("assay_tests_events", "assay_tests_calls", "assay_tests_imports", "assay_tests_files", "assay_tests_coverage"):
         warm.hooks[name] = warm.sibling(name, sys.modules)
     for name in warm.hooks:
         del sys.modules[name]
