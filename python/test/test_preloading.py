@@ -193,7 +193,7 @@ def test_hooks_of_tests_are_loaded_by_the_run(start, tmp_path):
         assert '"problem"' not in text
         assert '"test":"tests/test_value.py::test_value"' in text and '"source":"lib/more.py"' in text
         # A function that was entered while loading may matter to all tests.
-        (outside,) = [line for line in text.splitlines() if '"loaded":[' in line]
+        (outside,) = [line for line in text.splitlines() if line.startswith('{"loaded":[')]
         assert '"blocks":{' in outside
         # conftest.py was loaded before the hooks: it is known all the same.
         assert '"covers":"tests/test_value.py::test_value"' in text and '"source":"tests/conftest.py"' in text

@@ -207,7 +207,8 @@ class Coverage:
                     whole.add(held)
                     uses |= held.uses - done
             seen = whole
-        text = '{"covers":%s%s}\n' % (test.json, self._members(seen, "loads"))
+        loads = ',"loads":%s' % _numbers(seen.loads) if seen.loads else ""
+        text = '{"covers":%s%s%s}\n' % (test.json, loads, self._members(seen))
         return "".join(self._sources()) + text
 
     def use(self, fixture):
@@ -241,18 +242,13 @@ class Coverage:
         untold, self.untold = self.untold, []
         return untold
 
-    def _members(self, seen, loads):
+    def _members(self, seen):
         more = ""
-        if seen.loads:
-            # First, since lines that begin with `loaded` are known by it.
-            more += ',"%s":%s' % (loads, str(sorted(seen.loads)).replace(" ", ""))
         if seen.blocks:
             by_file = {}
             for number, line in sorted(seen.blocks):
                 by_file.setdefault(number, []).append(line)
-            more += ',"blocks":{%s}' % ",".join(
-                ['"%d":%s' % (number, str(lines).replace(" ", "")) for number, lines in by_file.items()]
-            )
+            more += _by_number("blocks", by_file)
         for name, paths in (("opens", seen.opens), ("lists", seen.lists)):
             if paths:
                 more += ',"%s":[%s]' % (name, ",".join(map(_encode, sorted(paths))))
@@ -276,20 +272,17 @@ class Coverage:
             if spawn not in told.spawns:
                 new.spawns.append(spawn)
         told.spawns += new.spawns
-        more = self._members(new, "loaded")
+        more = self._members(new)
         if self.news:
             self.news = False
             pairs = {}
             for importer, path in sorted(self.imports.link(self.conftests)):
                 pairs.setdefault(self.number(importer), []).append(self.number(path))
             if pairs:
-                texts = ['"%d":%s' % (number, str(sorted(paths)).replace(" ", "")) for number, paths in pairs.items()]
-                more += ',"imports":{%s}' % ",".join(texts)
-        if more:
-            lines = self._sources()
-            if '"loaded":' not in more:
-                more = ',"loaded":[]' + more
-            self.recorder.emit("".join(lines) + "{" + more[1:] + "}\n")
+                more += _by_number("imports", pairs)
+        if more or new.loads:
+            # It is known by the member that it begins with.
+            self.recorder.emit("".join(self._sources()) + '{"loaded":%s%s}\n' % (_numbers(new.loads), more))
 
     def finish(self):
         """The process ends."""
@@ -371,6 +364,14 @@ class Coverage:
             seen.lists.update(found["lists"])
             seen.spawns += [words for words in found["spawns"] if words not in seen.spawns]
             seen.unseen = seen.unseen or found["unseen"]
+
+
+def _numbers(numbers):
+    return str(sorted(numbers)).replace(" ", "")
+
+
+def _by_number(name, lists):
+    return ',"%s":{%s}' % (name, ",".join(['"%d":%s' % (number, _numbers(some)) for number, some in lists.items()]))
 
 
 def watch(recorder, top):
