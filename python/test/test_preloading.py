@@ -261,6 +261,20 @@ def test_a_script_with_its_arguments_environment_and_directory(start):
     assert warm.log.read_text() == ""
 
 
+def test_what_prints_when_it_is_loaded_is_left_to_the_run(start):
+    sources = {
+        "script.py": "import first, loud, last\n",
+        "first.py": "import loud\n",
+        "loud.py": "print('loud')\n",
+        "last.py": "",
+    }
+    warm = start(["script.py"], sources).ready()
+    assert warm.run(["script.py"]) == ({"exit": 0}, "loud\n")
+    warm.improved("last.py")
+    assert warm.loaded() == {"last.py"}
+    assert warm.run(["script.py"]) == ({"exit": 0}, "loud\n")
+
+
 def test_a_terminal(start):
     script = "import sys\nprint(sys.stdin.isatty(), sys.stdout.isatty(), sys.stdout.line_buffering, input('? '))\n"
     warm = start(["script.py"], {"script.py": script}).ready()

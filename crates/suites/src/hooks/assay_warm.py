@@ -67,6 +67,8 @@ class Warm:
         self.given = {}
         self.plugins = []
         self.calls = None
+        self.left = frozenset()  # Modules that are not to be loaded ahead.
+        self.printed = None
         self.hooks = {}
         self.entered = set()  # Functions of the project that were entered while loading.
         self.preloaded = set()  # Files that were loaded only because an earlier run did so.
@@ -91,10 +93,12 @@ class Warm:
             if not FOREIGN.isdisjoint(path.split(os.sep)):
                 return None
             path = os.path.realpath(path)
-            if not path.startswith(self.roots):
-                return None
-        parts = path[len(self.root) + 1 :].split(os.sep)
-        return None if not FOREIGN.isdisjoint(parts) else path
+        for root in self.roots:
+            if path.startswith(root):
+                below = path[len(root) :]
+                # One name for each file, by whatever way it was reached.
+                return os.path.join(self.root, below) if FOREIGN.isdisjoint(below.split(os.sep)) else None
+        return None
 
     def note_file(self, path):
         if path is not None and path not in self.known:
