@@ -19,6 +19,7 @@ class Run:
     """A run that was asked for."""
 
     def __init__(self, connection, out):
+        self.connection = connection
         self.lines = connection.makefile()
         self.out = out
         self.answers = []
@@ -29,6 +30,10 @@ class Run:
         if line:
             self.answers.append(json.loads(line))
         return self.answers[-1] if line else None
+
+    def close(self):
+        self.lines.close()
+        self.connection.close()
 
     @property
     def pid(self):

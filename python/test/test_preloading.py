@@ -70,6 +70,9 @@ def test_pytest_in_stages_and_what_a_change_makes_anew(start):
     status, said = warm.run()
     assert (status, "3 passed" in said) == ({"exit": 0}, True), said
     warm.improved("lib/late.py")
+    # Libraries of the standard library that a test's module needs, then modules of the project; none of it twice.
+    assert [stage["name"] for stage in warm.state()["stages"]] == ["framework", "helpers", "framework", "application"]
+    assert warm.state()["stages"][-1]["files"] == 1
     assert "tests/test_late.py" not in warm.loaded()
 
     # A run has what files hold when it begins, and is a session of its own.
@@ -104,7 +107,8 @@ def test_a_syntax_error_is_refused_until_it_is_repaired(start):
     assert warm.change("lib/base.py", "VALUE = = 1\n") == "helpers"
     (refused,), said = [warm.run()[0]], None
     assert f"{warm.project}/lib/base.py, line 1: " in refused["refused"] and said is None
-    assert warm.state()["notes"] == [refused["refused"]]
+    state = warm.state()
+    assert (state["notes"], state["ready"]) == ([refused["refused"]], False)
     assert warm.change("lib/base.py", "VALUE = 1\n") == "application"
     assert warm.run()[0] == {"exit": 0}
 
@@ -142,6 +146,11 @@ def test_runs_overlap_and_end_by_signals(start):
     slow = warm.begin(only=["tests/test_wait.py"])
     os.killpg(slow.pid, signal.SIGKILL)
     assert slow.end()[0] == {"signal": signal.SIGKILL}
+    # Nobody waits for it any more.
+    slow = warm.begin(only=["tests/test_wait.py"])
+    pid = slow.pid
+    slow.close()
+    warm.until(lambda: preloaded.state_of(pid) == "Z", "goes on")
     # With the process its runs end.
     slow = warm.begin(only=["tests/test_wait.py"])
     assert slow.pid
@@ -184,7 +193,7 @@ def test_hooks_of_tests_are_loaded_by_the_run(start, tmp_path):
         assert '"problem"' not in text
         assert '"test":"tests/test_value.py::test_value"' in text and '"source":"lib/more.py"' in text
         # A function that was entered while loading may matter to all tests.
-        (outside,) = [line for line in text.splitlines() if '"loaded":[' in line]
+        (outside,) = [line for line in text.splitlines() if line.startswith('{"loaded":[')]
         assert '"blocks":{' in outside
         # conftest.py was loaded before the hooks: it is known all the same.
         assert '"covers":"tests/test_value.py::test_value"' in text and '"source":"tests/conftest.py"' in text
@@ -200,6 +209,9 @@ def test_other_arguments_of_pytest(start):
     assert 'name="mine"' in report.read_text()
     status, said = warm.run([*words, "--no-such-option"])
     assert status == {"exit": 4} and "unrecognized arguments" in said
+    for other in (["pytest", "-p", "no:terminal"], ["ruff", "check"]):
+        refused, said = warm.run(other)
+        assert "pytest" in refused["refused"] and said == ""
     # As it was.
     assert "3 passed" in warm.run(words)[1]
     refused, _ = warm.run(words, env={"PYTHONHASHSEED": "7"})
@@ -247,6 +259,20 @@ def test_a_script_with_its_arguments_environment_and_directory(start):
     assert status == {"exit": 1} and said.startswith("['other.py', 'b'] 1\nTraceback") and "KeyError: 'own'" in said
     assert "assay" not in said
     assert warm.log.read_text() == ""
+
+
+def test_what_prints_when_it_is_loaded_is_left_to_the_run(start):
+    sources = {
+        "script.py": "import first, loud, last\n",
+        "first.py": "import loud\n",
+        "loud.py": "print('loud')\n",
+        "last.py": "",
+    }
+    warm = start(["script.py"], sources).ready()
+    assert warm.run(["script.py"]) == ({"exit": 0}, "loud\n")
+    warm.improved("last.py")
+    assert warm.loaded() == {"last.py"}
+    assert warm.run(["script.py"]) == ({"exit": 0}, "loud\n")
 
 
 def test_a_terminal(start):

@@ -142,7 +142,11 @@ class Used:
         assert seen.of("problem") == []
         for file in seen.files:
             paths = {}
-            for event in map(suites.json.loads, suites.written(file).splitlines()):
+            for text in suites.written(file).splitlines():
+                event = suites.json.loads(text)
+                if "covers" in event or "source" in event or isinstance(event.get("loaded"), list):
+                    # That is what a reader knows them by.
+                    assert text.startswith(('{"covers":', '{"source":', '{"loaded":')), text
                 if "source" in event:
                     paths[event["number"]] = event["source"]
                     continue

@@ -7,7 +7,7 @@
 /// in place of `-m unittest`, `assay_node_reporter.mjs` is a reporter of `node --test`,
 /// `assay_jest_vitest_reporter.mjs` one of jest and vitest; `assay_warm.rb` is loaded by `RUBYOPT`; `warm/sitecustomize.py` is found by every Python that has its directory in
 /// `PYTHONPATH`, and loads `assay_warm.py`; the others are loaded by these.
-pub const FILES: [(&str, &str); 31] = [
+pub const FILES: [(&str, &str); 32] = [
     ("assay_events.mjs", include_str!("hooks/assay_events.mjs")),
     ("assay_jest_vitest_reporter.mjs", include_str!("hooks/assay_jest_vitest_reporter.mjs")),
     ("assay_node_reporter.mjs", include_str!("hooks/assay_node_reporter.mjs")),
@@ -18,6 +18,7 @@ pub const FILES: [(&str, &str); 31] = [
     ("assay_tests_coverage.py", include_str!("hooks/assay_tests_coverage.py")),
     ("assay_tests_coverage.rb", include_str!("hooks/assay_tests_coverage.rb")),
     ("assay_tests_events.py", include_str!("hooks/assay_tests_events.py")),
+    ("assay_tests_files.py", include_str!("hooks/assay_tests_files.py")),
     ("assay_tests_frames.py", include_str!("hooks/assay_tests_frames.py")),
     ("assay_tests_frames.rb", include_str!("hooks/assay_tests_frames.rb")),
     ("assay_tests_hook.py", include_str!("hooks/assay_tests_hook.py")),

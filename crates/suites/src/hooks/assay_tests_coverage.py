@@ -1,7 +1,7 @@
 """What each test was seen to execute, read and start of the project, with ASSAY_TESTS_COVERAGE: the `covers` and `loaded` lines.
 
-Which functions were entered comes from assay_tests_calls.py, who imports whom from assay_tests_imports.py; files, directories and programs from
-audit hooks. What happens belongs to whoever runs: a test, a fixture of several tests or a class's set-up, or none of them (`outside`). What a
+Which functions were entered comes from assay_tests_calls.py, who imports whom from assay_tests_imports.py, files, directories and programs from
+assay_tests_files.py. What happens belongs to whoever runs: a test, a fixture of several tests or a class's set-up, or none of them (`outside`). What a
 fixture did counts for every test that has it.
 
 Nothing of this is loaded unless it is asked for.
@@ -13,24 +13,8 @@ from importlib.machinery import SourceFileLoader
 
 import assay_tests_calls
 from assay_tests_events import _encode
+from assay_tests_files import Files
 from assay_tests_imports import Imports
-
-# Below a directory of such a name nothing is the project's.
-FOREIGN = frozenset(
-    (
-        *("site-packages", "dist-packages", "node_modules", ".venv", "venv", "gems", ".git", "__pycache__", ".pytest_cache"),
-        *(".hypothesis", ".mypy_cache", ".ruff_cache", ".tox", ".nox"),
-    )
-)
-MOST_WORDS = 8
-# So many names of files are known, and no more.
-MOST_PATHS = 50_000
-# Where a call comes from, when a file is opened: from one that counts, from machinery, from what is between them, or from what imports: that
-# also reads data of packages.
-_COUNTS, _MACHINERY, _BETWEEN, _IMPORTER = range(4)
-_IMPORTABLE = (".py", ".so", ".pyd", ".pth")
-_MACHINES = ("_pytest", "pluggy", "xdist", "execnet", "coverage", "pytest_cov")
-_MACHINE_FILES = ("traceback.py", "warnings.py", "loader.py")
 
 
 class Seen:
@@ -62,9 +46,8 @@ class Coverage:
 
     def __init__(self, recorder, top):
         self.recorder = recorder
-        top = os.path.abspath(top)
-        self.tops = tuple({top + os.sep: None, os.path.realpath(top) + os.sep: None})
-        self.paths = {}  # By what a path is called: the path from the top, or None.
+        self.project = Files(self, top)
+        self.path_of = self.project.path_of
         self.files = {}  # By what code says that its file is: number, kind and path.
         self.numbers = {}  # By path from the top.
         self.known = {}  # By address of code: (code, number, line).
@@ -76,52 +59,19 @@ class Coverage:
         self.conftests = set()
         self.imports = Imports(self.path_of)
         self.news = True
-        self.written = set()
-        self.frames = {}
         self.forks = 0
         self.pid = os.getpid()
         self.child = None
-        self.getcwd, self.getframe, self.fspath, self.exit = os.getcwd, sys._getframe, os.fsdecode, os._exit
-        self.getpid = os.getpid
+        self.exit, self.getpid = os._exit, os.getpid
         self.calls, why = assay_tests_calls.source()
         self.why = None if self.calls else "functions can't be watched: %s" % why
         self._loaded_before()
         self._done_before(sys.modules.pop("assay_tests_before", None))
-        self._watch_programs()
-        if hasattr(sys, "addaudithook"):
-            sys.addaudithook(self._audit())
+        self.project.watch()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self._fork, after_in_child=self._forked)
 
     # Files. -------------------------------------------------------------------------------------------------------------
-
-    def path_of(self, name):
-        """The path from the top, where a file is the project's."""
-        try:
-            return self.paths[name]
-        except KeyError:
-            found = self.paths[name] = self._path_of(name)
-            return found
-
-    def _path_of(self, name):
-        if not name or name[0] == "<":
-            return None
-        path = os.path.normpath(os.path.join(self.getcwd(), name))
-        for top in self.tops:
-            if path.startswith(top):
-                short = path[len(top) :]
-                break
-            if path + os.sep == top:
-                return "."
-        else:
-            real = os.path.realpath(path)
-            if real == path or not real.startswith(self.tops):
-                return None
-            short = next(real[len(top) :] for top in self.tops if real.startswith(top))
-        parts = short.split(os.sep)
-        if not FOREIGN.isdisjoint(parts) or "vendor" + os.sep + "bundle" in short:
-            return None
-        return short
 
     def number(self, path):
         number = self.numbers.get(path)
@@ -257,7 +207,8 @@ class Coverage:
                     whole.add(held)
                     uses |= held.uses - done
             seen = whole
-        text = '{"covers":%s%s}\n' % (test.json, self._members(seen, "loads"))
+        loads = ',"loads":%s' % _numbers(seen.loads) if seen.loads else ""
+        text = '{"covers":%s%s%s}\n' % (test.json, loads, self._members(seen))
         return "".join(self._sources()) + text
 
     def use(self, fixture):
@@ -291,18 +242,13 @@ class Coverage:
         untold, self.untold = self.untold, []
         return untold
 
-    def _members(self, seen, loads):
+    def _members(self, seen):
         more = ""
-        if seen.loads:
-            # First, since lines that begin with `loaded` are known by it.
-            more += ',"%s":%s' % (loads, str(sorted(seen.loads)).replace(" ", ""))
         if seen.blocks:
             by_file = {}
             for number, line in sorted(seen.blocks):
                 by_file.setdefault(number, []).append(line)
-            more += ',"blocks":{%s}' % ",".join(
-                ['"%d":%s' % (number, str(lines).replace(" ", "")) for number, lines in by_file.items()]
-            )
+            more += _by_number("blocks", by_file)
         for name, paths in (("opens", seen.opens), ("lists", seen.lists)):
             if paths:
                 more += ',"%s":[%s]' % (name, ",".join(map(_encode, sorted(paths))))
@@ -326,20 +272,17 @@ class Coverage:
             if spawn not in told.spawns:
                 new.spawns.append(spawn)
         told.spawns += new.spawns
-        more = self._members(new, "loaded")
+        more = self._members(new)
         if self.news:
             self.news = False
             pairs = {}
             for importer, path in sorted(self.imports.link(self.conftests)):
                 pairs.setdefault(self.number(importer), []).append(self.number(path))
             if pairs:
-                texts = ['"%d":%s' % (number, str(sorted(paths)).replace(" ", "")) for number, paths in pairs.items()]
-                more += ',"imports":{%s}' % ",".join(texts)
-        if more:
-            lines = self._sources()
-            if '"loaded":' not in more:
-                more = ',"loaded":[]' + more
-            self.recorder.emit("".join(lines) + "{" + more[1:] + "}\n")
+                more += _by_number("imports", pairs)
+        if more or new.loads:
+            # It is known by the member that it begins with.
+            self.recorder.emit("".join(self._sources()) + '{"loaded":%s%s}\n' % (_numbers(new.loads), more))
 
     def finish(self):
         """The process ends."""
@@ -348,156 +291,6 @@ class Coverage:
         elif not self.recorder._muted:
             self.gather()
             self.tell()
-
-    # Files, directories, programs. --------------------------------------------------------------------------------------
-
-    def _audit(self):
-        handlers = {
-            "open": self._opened,
-            "exec": self._executed,
-            "os.listdir": self._listed,
-            "os.scandir": self._listed,
-            "sqlite3.connect": self._connected,
-            "subprocess.Popen": self._started,
-            "os.exec": self._became,
-            "os.posix_spawn": self._started,
-            "os.system": self._ran,
-        }
-        find = handlers.get
-
-        def audit(event, args):
-            handler = find(event)
-            if handler is not None:
-                try:
-                    handler(*args)
-                except Exception as problem:
-                    self.recorder.problem(problem)
-
-        return audit
-
-    def _path(self, name):
-        """The path from the top of what was opened or listed, where it is the project's."""
-        if not isinstance(name, str):
-            if name is None:
-                name = "."
-            elif isinstance(name, int):
-                return None
-            else:
-                name = self.fspath(name)
-        if name[:1] != os.sep:
-            name = os.path.join(self.getcwd(), name)
-        if len(self.paths) > MOST_PATHS:
-            self.paths.clear()
-        return self.path_of(name)
-
-    def _opened(self, name, _mode, flags):
-        path = self._path(name)
-        if path is None or path.endswith(".pyc"):
-            return
-        access = flags & (os.O_WRONLY | os.O_RDWR)
-        if access == os.O_WRONLY or flags & os.O_TRUNC:
-            self.written.add(path)
-        elif path not in self.now.opens and path not in self.written and self._matters(path.endswith(_IMPORTABLE)):
-            self.now.opens.add(path)
-
-    def _listed(self, name=None, *_):
-        path = self._path(name)
-        if path is not None and path not in self.now.lists and self._matters(True):
-            self.now.lists.add(path)
-
-    def _connected(self, name, *_):
-        if name != ":memory:" and not (isinstance(name, str) and name.startswith("file:")):
-            self._opened(name, None, os.O_RDONLY)
-
-    def _executed(self, code):
-        if getattr(code, "co_name", None) != "<module>":
-            return
-        file = self.file(code.co_filename)
-        if file is None or not file[1]:
-            return
-        frame = self.getframe(2)
-        while frame is not None:
-            importer = self.file(frame.f_code.co_filename)
-            if importer is not None and importer[2] != file[2]:
-                self.imports.from_frame(importer[2], file[2])
-                break
-            frame = frame.f_back
-        else:
-            if sys.modules["__main__"].__dict__.get("__file__") and self.imports.main is None:
-                self.imports.main = self.path_of(sys.modules["__main__"].__file__)
-        if self.calls is None:
-            self._load(file[2], file[0], code)
-
-    def _started(self, program, args, *_):
-        if isinstance(args, (str, bytes)):
-            args = self.fspath(args).split()
-        words = [self.fspath(word) for word in list(args)[:MOST_WORDS]] or [self.fspath(program)]
-        if words not in self.now.spawns:
-            self.now.spawns.append(words)
-
-    def _ran(self, command):
-        self._started("sh", ["/bin/sh", "-c", command])
-
-    def _became(self, program, args, *_):
-        self._started(program, args)
-        self._flush_child()
-
-    def _matters(self, importable):
-        """Whether a file is opened for the project or a library of it; not by what imports, collects or reports."""
-        frame = self.getframe(3)
-        frames = self.frames
-        while frame is not None:
-            name = frame.f_code.co_filename
-            kind = frames.get(name)
-            if kind is None:
-                kind = frames[name] = self._kind(name)
-            if kind == _IMPORTER:
-                if importable:
-                    return False
-            elif kind != _BETWEEN:
-                return kind == _COUNTS
-            frame = frame.f_back
-        return True
-
-    def _kind(self, name):
-        if name.startswith("<frozen importlib") or name.startswith("<frozen zipimport"):
-            return _IMPORTER
-        if name.startswith("<") or name.startswith("assay-frame:"):
-            return _BETWEEN
-        if self.path_of(name) is not None:
-            return _COUNTS
-        folder, base = os.path.split(name)
-        if folder == os.path.dirname(__file__):
-            return _BETWEEN
-        parts = folder.split(os.sep)
-        if not {"site-packages", "dist-packages"}.isdisjoint(parts):
-            return _MACHINERY if not set(_MACHINES).isdisjoint(parts) else _COUNTS
-        if not set(_MACHINES).isdisjoint(parts):
-            return _MACHINERY
-        library = os.path.dirname(os.__file__)
-        if folder.startswith(library):
-            within = folder[len(library) + 1 :]
-            is_machine = base in _MACHINE_FILES and within in ("", "unittest") or within == os.path.join("importlib", "metadata")
-            return _MACHINERY if is_machine else _BETWEEN
-        return _COUNTS
-
-    def _watch_programs(self):
-        """Interpreters that multiprocessing starts: no event tells of them."""
-        try:
-            import _posixsubprocess
-        except ImportError:
-            return
-        fork_exec = _posixsubprocess.fork_exec
-        started = self._started
-
-        def watched(args, executables, *others):
-            try:
-                started(executables[0], args)
-            except Exception as problem:
-                self.recorder.problem(problem)
-            return fork_exec(args, executables, *others)
-
-        _posixsubprocess.fork_exec = watched
 
     # Processes that a test forks: each leaves what it saw in a file, for its parent. ------------------------------------
 
@@ -571,6 +364,14 @@ class Coverage:
             seen.lists.update(found["lists"])
             seen.spawns += [words for words in found["spawns"] if words not in seen.spawns]
             seen.unseen = seen.unseen or found["unseen"]
+
+
+def _numbers(numbers):
+    return str(sorted(numbers)).replace(" ", "")
+
+
+def _by_number(name, lists):
+    return ',"%s":{%s}' % (name, ",".join(['"%d":%s' % (number, _numbers(some)) for number, some in lists.items()]))
 
 
 def watch(recorder, top):

@@ -67,6 +67,9 @@ class Warm:
         self.given = {}
         self.plugins = []
         self.calls = None
+        self.left = frozenset()  # Modules that are not to be loaded ahead.
+        self.printed = None
+        self.hooks = {}
         self.entered = set()  # Functions of the project that were entered while loading.
         self.preloaded = set()  # Files that were loaded only because an earlier run did so.
         self.paths = {}
@@ -83,15 +86,19 @@ class Warm:
             return found
 
     def _of_project(self, name):
-        if not isinstance(name, str) or not name or name[0] == "<":
+        if not isinstance(name, str) or not name or name[0] == "<" or "/site-packages/" in name:
             return None
         path = os.path.normpath(os.path.join(self.directory, name))
         if not path.startswith(self.roots):
-            path = os.path.realpath(path)
-            if not path.startswith(self.roots):
+            if not FOREIGN.isdisjoint(path.split(os.sep)):
                 return None
-        parts = path[len(self.root) + 1 :].split(os.sep)
-        return None if not FOREIGN.isdisjoint(parts) else path
+            path = os.path.realpath(path)
+        for root in self.roots:
+            if path.startswith(root):
+                below = path[len(root) :]
+                # One name for each file, by whatever way it was reached.
+                return os.path.join(self.root, below) if FOREIGN.isdisjoint(below.split(os.sep)) else None
+        return None
 
     def note_file(self, path):
         if path is not None and path not in self.known:
@@ -158,15 +165,19 @@ class Warm:
         except OSError:
             pass
 
-    def sibling(self, name):
-        """Another file of these, which the program can't import by chance."""
+    def sibling(self, name, modules=None):
+        """Another file of these, which the program can't import by chance. `modules` is where others of these find it."""
         module = self.siblings.get(name)
         if module is None:
             from importlib.util import module_from_spec, spec_from_file_location
 
             spec = spec_from_file_location(name, os.path.join(os.path.dirname(self.here), name + ".py"))
             module = self.siblings[name] = module_from_spec(spec)
+            if modules is not None:
+                modules[name] = module
             spec.loader.exec_module(module)
+        elif modules is not None:
+            modules[name] = module
         return module
 
     # Stages. ------------------------------------------------------------------------------------------------------------
@@ -185,7 +196,10 @@ class Warm:
             "natural": natural,
             "notes": self.notes + self.sibling("assay_warm_load").notes(self),
         }
-        self.sibling("assay_warm_load").gather(self)
+        loading = self.sibling("assay_warm_load")
+        loading.gather(self)
+        if last:
+            loading.load_hooks(self)
         self.loads = False
         # Whoever waits ends by itself, and ends its runs before.
         signal.signal(signal.SIGIO, signal.SIG_IGN)
@@ -263,13 +277,22 @@ class Warm:
             poll.register(self.life, select.POLLIN)
         for descriptor in descriptors:
             poll.register(descriptor, select.POLLIN)
-        for number in list(self.children):
+        asking = {}
+        for number, connection in self.children.items():
             handle = _pidfd(number)
             if handle is not None:
                 poll.register(handle, select.POLLIN)
+            if connection is not None:
+                # Only whether it is closed.
+                poll.register(connection, 0)
+                asking[connection] = number
         if self.children and not _PIDFD:
             waits = 5
-        readable = {descriptor for descriptor, _ in poll.poll(waits)}
+        found = dict(poll.poll(waits))
+        for connection in asking.keys() & found:
+            # Nobody asks any more.
+            self.end_run(asking[connection])
+        readable = found.keys() - asking.keys()
         for number in list(self.children):
             self.reap(number)
         return readable
@@ -296,10 +319,14 @@ class Warm:
     def end_runs(self):
         for number, connection in self.children.items():
             if connection is not None:
-                try:
-                    os.killpg(number, signal.SIGKILL)
-                except OSError:
-                    pass
+                self.end_run(number)
+
+    def end_run(self, number):
+        for kill in (os.killpg, os.kill):
+            try:
+                kill(number, signal.SIGKILL)
+            except OSError:
+                pass
 
     def forked(self):
         """A child has nothing of what its parent listens to, but for what it is to keep."""
@@ -333,10 +360,13 @@ class Warm:
 
     def run(self, request, streams, connection):
         """A child that is a run. True in the child."""
+        why = self.pytest.refusal(self, request) if self.pytest is not None else None
         try:
-            number = os.fork()
+            number = os.fork() if why is None else None
         except OSError as problem:
-            answer(connection, {"refused": "it can't be forked: %s" % problem})
+            why = "it can't be forked: %s" % problem
+        if why is not None:
+            answer(connection, {"refused": why})
             for descriptor in (*streams, connection):
                 os.close(descriptor)
             return False

@@ -14,6 +14,8 @@ SKIPPED = ("assay_", "sitecustomize", "usercustomize", "__main__", "__mp_main__"
 # They put their own in the place of what others have taken already, if they come later than in a run.
 PATCHING = ("gevent.monkey", "eventlet.patcher")
 MOST_MODULES = 5000
+# If more modules than these print when they are loaded, none is loaded ahead.
+MOST_LEFT = 8
 # Connections to databases, by module and class.
 CONNECTIONS = (
     ("sqlite3", "Connection"),
@@ -87,7 +89,15 @@ def known(warm):
             found = json.load(file)
     except (OSError, ValueError, TypeError):
         found = {}
-    return {name: found.get(name) or [] for name in ("paths", "libraries", "modules")}
+    return {name: found.get(name) or [] for name in ("paths", "libraries", "modules", "left")}
+
+
+def write(warm, seen):
+    """Writes it down, as a whole."""
+    temporary = "%s.%d" % (warm.seen, os.getpid())
+    with open(temporary, "w", encoding="utf-8") as file:
+        json.dump(seen, file)
+    os.replace(temporary, warm.seen)
 
 
 def load(warm):
@@ -113,6 +123,12 @@ def preload(warm, natural):
     for path in reversed(seen["paths"]):
         if path not in sys.path and os.path.isdir(path):
             sys.path.insert(0, path)
+    warm.left = frozenset(seen["left"])
+    if warm.pytest is None and hasattr(os, "memfd_create"):
+        # pytest shows nothing of what is printed while it collects.
+        warm.printed = os.memfd_create("printed")
+        os.dup2(warm.printed, 1)
+        os.dup2(warm.printed, 2)
     if not set(PATCHING).isdisjoint(seen["libraries"]):
         warm.notes.append("libraries are not loaded ahead: one of them patches others")
     else:
@@ -132,13 +148,37 @@ def preload(warm, natural):
 
 
 def _load(warm, name):
-    if name in sys.modules:
+    if name in sys.modules or name in warm.left:
         return
+    before = None if warm.printed is None else _said(warm)
     try:
         importlib.import_module(name)
     except (Exception, SystemExit) as problem:
         # Some can be loaded only after something that the program does (settings): it loads them itself.
         warm.failures.append("%s: %s: %s" % (name, type(problem).__name__, problem))
+    if warm.printed is not None and _said(warm) != before:
+        _leave(warm, name)
+
+
+def _said(warm):
+    """How much was printed."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            pass
+    return os.fstat(warm.printed).st_size
+
+
+def _leave(warm, name):
+    """What prints when it is loaded would print nothing in runs: it is left to them, and what was loaded is made once more, without it."""
+    seen = known(warm)
+    seen["left"].append(name)
+    if len(seen["left"]) > MOST_LEFT:
+        seen["left"] = [*seen["libraries"], *(own for own, _, _ in seen["modules"])]
+    write(warm, seen)
+    warm.send({"again": True})
+    os._exit(0)
 
 
 def record(warm, tests=()):
@@ -155,7 +195,8 @@ def record(warm, tests=()):
         spec = getattr(module, "__spec__", None)
         if getattr(spec, "name", None) != name or not getattr(spec, "loader", None):
             continue
-        path = warm.of_project(getattr(spec, "origin", None))
+        # Without a location it is built in.
+        path = warm.of_project(spec.origin) if getattr(spec, "has_location", False) else None
         if path is None:
             libraries.append(name)
         elif path in tests or _is_test(path):
@@ -171,10 +212,15 @@ def record(warm, tests=()):
     modules.sort(key=lambda one: order.get(one[0], -1))
     paths = [path for path in sys.path if path and path not in warm.paths_before]
     seen["paths"] = [*[path for path in paths if path not in seen["paths"]], *seen["paths"]]
-    temporary = "%s.%d" % (warm.seen, os.getpid())
-    with open(temporary, "w", encoding="utf-8") as file:
-        json.dump(seen, file)
-    os.replace(temporary, warm.seen)
+    write(warm, seen)
+
+
+def load_hooks(warm):
+    """What each run would load that is recorded."""
+    for name in ("assay_tests_events", "assay_tests_calls", "assay_tests_imports", "assay_tests_files", "assay_tests_coverage"):
+        warm.hooks[name] = warm.sibling(name, sys.modules)
+    for name in warm.hooks:
+        del sys.modules[name]
 
 
 def _note_imported(warm, modules):
@@ -255,7 +301,7 @@ def become(warm, streams):
     if warm.pytest is None or not warm.pytest.redirect(warm, streams):
         for number, descriptor in enumerate(streams):
             os.dup2(descriptor, number)
-    for descriptor in streams:
+    for descriptor in (*streams, *([] if warm.printed is None else [warm.printed])):
         os.close(descriptor)
     _set_environment(warm, request.get("env"))
     if request.get("cwd"):
@@ -281,8 +327,10 @@ def become(warm, streams):
     sys.modules.pop("assay_warm", None)
     for name in [name for name in sys.modules if name.startswith("assay_tests")]:
         del sys.modules[name]
-    # For assay_tests_coverage.py, which comes later.
-    sys.modules["assay_tests_before"] = Before(warm)
+    if os.environ.get("ASSAY_TESTS_COVERAGE"):
+        # Of these hooks those that read no variable when they are loaded.
+        sys.modules.update(warm.hooks)
+        sys.modules["assay_tests_before"] = Before(warm)
 
 
 class Before:

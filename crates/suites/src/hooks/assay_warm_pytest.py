@@ -63,8 +63,6 @@ class Park:
                 manager.import_plugin(name)
         argv = request.get("argv")
         if argv is not None:
-            if not loading.is_same(warm, argv):
-                raise SystemExit("assay: this preloaded process runs pytest, not %s" % argv[0])
             words = loading.arguments(warm, argv)
             sys.argv[1:] = words
             self.parse(config, words)
@@ -78,19 +76,13 @@ class Park:
     def parse(self, config, words):
         """Options that differ from those with which the process was started."""
         added = os.environ.get("PYTEST_ADDOPTS", "")
-        if list(config.invocation_params.args) == words and added == self.warm.given.get("PYTEST_ADDOPTS", ""):
+        if self.is_given(config, words, added):
             return
-        import shlex
-
-        before, given = config.option, config.getini("addopts")
-        fresh = config._parser.parse_known_and_unknown_args([*given, *shlex.split(added), *words])
-        options, unknown = fresh
+        options, unknown, all_words = self.parsed(config, words, added)
         if unknown:
             # The error that pytest has for it.
-            config._parser.parse([*given, *shlex.split(added), *words])
-        for name in _EARLY:
-            if getattr(options, name, None) != getattr(before, name, None):
-                raise SystemExit("assay: the preloaded process was started with another value of pytest's option `%s`" % name)
+            config._parser.parse(all_words)
+        before = config.option
         if getattr(options, "override_ini", None) != getattr(before, "override_ini", None):
             config._inicache.clear()
             if hasattr(config, "_override_ini"):
@@ -102,6 +94,29 @@ class Park:
         vars(before).update(vars(options))
         if options.file_or_dir:
             config.args = list(options.file_or_dir)
+
+
+    def is_given(self, config, words, added):
+        return list(config.invocation_params.args) == words and added == self.warm.given.get("PYTEST_ADDOPTS", "")
+
+    def parsed(self, config, words, added):
+        import shlex
+
+        words = [*config.getini("addopts"), *shlex.split(added), *words]
+        return (*config._parser.parse_known_and_unknown_args(words), words)
+
+    def refusal(self, config, argv, added):
+        """Why a run can't have these arguments, or None."""
+        loading = self.warm.sibling("assay_warm_load")
+        if not loading.is_same(self.warm, argv):
+            return "it runs pytest, not %s" % argv[0]
+        words = loading.arguments(self.warm, argv)
+        if not self.is_given(config, words, added):
+            options = self.parsed(config, words, added)[0]
+            for name in _EARLY:
+                if getattr(options, name, None) != getattr(config.option, name, None):
+                    return "it was started with another value of pytest's option `%s`" % name
+        return None
 
 
 class Recording:
@@ -160,6 +175,17 @@ def Module(warm):
     park.__name__ = PLUGIN
     park.__doc__ = __doc__
     return park
+
+
+def refusal(warm, request):
+    """Why a run can't be a fork of this stage, or None, as far as it can be seen here."""
+    config = warm.park.config
+    if config is None or not request.get("argv"):
+        return None
+    try:
+        return warm.park.refusal(config, request["argv"], (request.get("env") or {}).get("PYTEST_ADDOPTS", ""))
+    except (Exception, SystemExit):
+        return None  # The run says it better.
 
 
 def redirect(warm, streams):

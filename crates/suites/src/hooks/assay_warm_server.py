@@ -35,6 +35,7 @@ class Stage:
         self.lines = assay_warm.Lines(socket) if socket is not None else None
         self.pid = None
         self.about = None
+        self.again = False
         self.begun = time.monotonic()
 
     def retire(self):
@@ -316,6 +317,8 @@ class Server:
                 if given is not None:
                     self.asked.remove(given)
                     os.close(given[1])
+            elif "again" in message:
+                stage.again = True
             elif "pid" in message:
                 stage.pid = message["pid"]
             elif "ended" in message and self.improve():
@@ -331,6 +334,10 @@ class Server:
             # It could not load: runs begin before that, and say themselves what is wrong.
             self.loading = None
             stage.socket.close()
+            if stage.again:
+                # From where the list is read.
+                self.drop(self.natural() + 1)
+                return self.load()
             self.failed = True
             return False
         if stage in self.retired:
@@ -373,6 +380,8 @@ class Server:
         self.hot = list(dict.fromkeys([path for path in changed if path.endswith(".py")] + self.hot))[:MOST_HOT]
         if first == 0:
             self.outdated = True
+            # Gone before it is said: whoever looks for it waits.
+            self.unlink()
             return self.stages[0].about["name"]
         if first is None:
             first = len(self.stages)
@@ -387,7 +396,7 @@ class Server:
         if self._seen_at() == self.seen_at or self.loading is not None or self.broken or self.spare is not None:
             return False
         self.seen_at = self._seen_at()
-        natural = next((at for at, stage in enumerate(self.stages) if stage.about["natural"]), None)
+        natural = self.natural()
         if natural is None:
             return False
         # What is asked meanwhile goes to the old ones.
@@ -395,6 +404,10 @@ class Server:
         del self.stages[natural + 1 :]
         self.stages[-1].about["last"] = False
         return self.load()
+
+    def natural(self):
+        """Where the stage is behind which a list of earlier runs is loaded."""
+        return next((at for at, stage in enumerate(self.stages) if stage.about["natural"]), None)
 
     def _seen_at(self):
         try:
@@ -420,7 +433,8 @@ class Server:
         if self.failed:
             notes.append("not everything could be loaded: runs load the rest themselves")
         loaded = [path for stage in self.stages for path in stage.about["files"]]
-        return {"version": 1, "stages": stages, "notes": notes, "loaded": loaded}
+        ready = self.spare is not None or self.stages[-1].about["last"] or self.failed
+        return {"version": 1, "ready": bool(ready and not self.broken), "stages": stages, "notes": notes, "loaded": loaded}
 
     # The end. -----------------------------------------------------------------------------------------------------------
 
@@ -432,20 +446,19 @@ class Server:
         for stage in self.others():
             stage.socket.close()
 
-    def stop(self):
+    def unlink(self):
         try:
             os.unlink(self.warm.socket)
         except OSError:
             pass
+
+    def stop(self):
+        self.unlink()
         self._end_all()
         os._exit(0)
 
     def again(self):
         """What was loaded before the first stage has changed: this process becomes its own successor."""
-        try:
-            os.unlink(self.warm.socket)
-        except OSError:
-            pass
         for _, streams, connection, _ in self.waiting:
             self.refuse(streams, connection, "the process is started anew")
         self._end_all()
