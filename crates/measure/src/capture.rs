@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::fs::{FallocateFlags, OFlags, fallocate, fcntl_setfl};
 use rustix::io::{Errno, read};
 use rustix::pipe::{PipeFlags, pipe_with};
 
@@ -153,6 +153,19 @@ impl Capture {
         let read = file.and_then(|file| file.read_at(&mut bytes, from).ok()).unwrap_or(0);
         bytes.truncate(read);
         bytes
+    }
+
+    /// Gives back the memory of what will not be kept: what a run has written beyond that is gone, but for its last part, and counted all the same.
+    pub(crate) fn bound(&self) {
+        for file in [&self.kept_output, &self.kept_errors].into_iter().flatten() {
+            let written = file.metadata().map_or(0, |found| found.len());
+            let end = written.saturating_sub(CHUNK as u64);
+            if end > MOST_KEPT + CHUNK as u64 {
+                let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+                // Where that is refused the memory stays in use until the run ends.
+                let _stays = fallocate(file, hole, MOST_KEPT, end - MOST_KEPT);
+            }
+        }
     }
 
     /// Sleeps until the control socket has something, reading the pipes meanwhile. Returns early,

@@ -1,0 +1,660 @@
+//! Runs tests, or a command, again whenever a file is saved: at the first event, and anew if another one comes meanwhile.
+//!
+//! One thread: it waits for saves, keys and signals, and while something runs its runner waits for them too. What runs is decided by [`state`] and
+//! [`selection`], both of which start nothing.
+
+mod attention;
+mod echo;
+mod events;
+mod ignored;
+mod keys;
+mod programs;
+mod screen;
+mod selection;
+mod state;
+mod syntax;
+pub(crate) mod telling;
+
+use crate::Ending;
+use crate::args::ColorWhen;
+use crate::run_error::RunError;
+use crate::tests::{Asker, Attending, Limits, Side};
+use anyhow::Context;
+use assay_data::Unit;
+use assay_measure::clock::now_seconds;
+use assay_measure::interrupt;
+use assay_measure::keys::Keys;
+use assay_report::number;
+use assay_report::watching::{Came, Failed, Light};
+use assay_suites::run::TestStatus;
+use assay_suites::watching::Hung;
+use assay_suites::{Framework, Wanted};
+use attention::{Attention, borrowed};
+use echo::Echo;
+use events::{Events, Saved};
+use ignored::Ignored;
+use keys::Wish;
+use programs::Programs;
+use screen::Screen;
+use selection::Selection;
+use state::{FullRuns, State, What};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use telling::{Telling, TellingArgs};
+
+/// Until so much time passed without a save nothing begins again after a save had ended a run,
+const QUIET: Duration = Duration::from_millis(20);
+/// and so much after several in a row;
+const LONGEST_QUIET: Duration = Duration::from_millis(200);
+/// but it begins after this, whatever comes.
+const LONGEST_STORM: Duration = Duration::from_secs(2);
+/// While git is at work its lock is there; one that stays for so long was left by a git that was killed.
+const LONGEST_LOCK: Duration = Duration::from_secs(10);
+const LOCKED: Duration = Duration::from_millis(5);
+/// After so many runs a new launcher is taken.
+const MOST_RUNS: u64 = 200;
+
+/// What is watched, and how.
+pub(crate) struct How {
+    /// The command.
+    pub command: Vec<OsString>,
+    /// Its framework; `None`: it is run as it is.
+    pub framework: Option<Box<dyn Framework>>,
+    /// Where.
+    pub top: PathBuf,
+    /// Patterns of what is ignored.
+    pub ignore: Vec<String>,
+    /// How often to look, where one is to look.
+    pub poll: Option<Duration>,
+    pub full: FullRuns,
+    /// After so long without a save all tests run, where only parts of them did.
+    pub idle: Duration,
+    pub limits: Limits,
+    pub telling: TellingArgs,
+    pub json: bool,
+    pub quiet: bool,
+    pub clear: bool,
+    pub color: ColorWhen,
+}
+
+pub(crate) use state::FullRuns as Full;
+
+/// Something to run.
+struct Job {
+    what: What,
+    /// What was saved before it.
+    changed: Vec<String>,
+    why: String,
+}
+
+/// How a run ended.
+enum Ran {
+    /// A save or a key had it ended.
+    Ended,
+    Came(Box<Came>, Option<What>),
+}
+
+/// Who watches.
+struct Watcher {
+    how: How,
+    attention: Attention,
+    echo: Echo,
+    selection: Selection,
+    state: State,
+    screen: Screen,
+    telling: Telling,
+    programs: Programs,
+    suite: Option<Suite>,
+    runs: u64,
+    /// Ran, but was ended before it was through.
+    owed: Option<What>,
+    /// Saves since the last run that began.
+    held: Saved,
+    /// Runs in a row that a save ended.
+    ended: u32,
+    /// The slowest test of the last run, for who wants to profile one.
+    slowest: Option<String>,
+}
+
+/// Tests that are run by their framework.
+struct Suite {
+    framework: Box<dyn Framework>,
+    side: Side,
+    asker: Asker,
+}
+
+/// Watches until it is told to leave.
+///
+/// # Errors
+/// When the directory can't be watched, or the command can't be run at all.
+pub(crate) fn watch(mut how: How) -> anyhow::Result<Ending> {
+    interrupt::install().context("signals can't be handled")?;
+    let ignored = Ignored::below(&how.top, &how.ignore)?;
+    let events = Events::below(&how.top, how.poll, ignored)
+        .with_context(|| how.top.display().to_string())?;
+    let keys = match how.json {
+        true => None,
+        false => Keys::take().context("the terminal's keys")?,
+    };
+    let suite = match how.framework.take() {
+        Some(framework) => {
+            let side = Side::new("suite", how.command.clone());
+            Some(Suite { framework, side, asker: Asker::start(how.limits)? })
+        }
+        None => None,
+    };
+    let screen = Screen::new((how.json, how.quiet, how.clear), how.color);
+    let telling = Telling::new(how.telling.clone(), screen.shows_output());
+    let mut watcher = Watcher {
+        attention: Attention::to(events, keys),
+        echo: Echo::default(),
+        selection: Selection::of(&how.top),
+        state: State::new(how.full),
+        screen,
+        telling,
+        programs: Programs::start()?,
+        suite,
+        runs: 0,
+        owed: None,
+        held: Saved::default(),
+        ended: 0,
+        slowest: None,
+        how,
+    };
+    let ended = watcher.go();
+    watcher.screen.end()?;
+    ended
+}
+
+impl Watcher {
+    fn go(&mut self) -> anyhow::Result<Ending> {
+        let first = self.state.first();
+        let mut next = first.map(|what| self.job(what, "at the start".to_owned()));
+        let mut idle_since = Instant::now();
+        loop {
+            if interrupt::count() > 0 {
+                return Ok(Ending::Interrupted);
+            }
+            if let Some(said) = self.attention.said() {
+                self.screen.say(&said)?;
+            }
+            if let Some(wish) = self.attention.wish.take() {
+                match wish {
+                    Wish::Quit => return Ok(Ending::Fine),
+                    wish => next = self.wished(wish)?.or(next),
+                }
+            }
+            self.answer()?;
+            if !self.attention.saved.is_empty() {
+                if self.attention.saved.is_gone {
+                    anyhow::bail!("{} is not there any more", self.how.top.display());
+                }
+                next = self.saved()?;
+            }
+            if let Some(job) = next.take() {
+                next = self.do_job(job)?;
+                idle_since = Instant::now();
+                continue;
+            }
+            let due = self.state.when_idle().map(|what| {
+                let left = self.how.idle.saturating_sub(idle_since.elapsed());
+                (what, left)
+            });
+            if let Some((what, left)) = &due
+                && left.is_zero()
+            {
+                next = Some(self.job(what.clone(), "nothing else is to do".to_owned()));
+                continue;
+            }
+            self.renew()?;
+            self.show_wait()?;
+            if self.attention.wait(due.map(|(_, left)| left))? {
+                let saved = self.attention.saved.clone();
+                self.echo.while_idle(&saved);
+                idle_since = Instant::now();
+            }
+        }
+    }
+
+    fn job(&self, what: What, why: String) -> Job {
+        Job { what, changed: self.held.paths.iter().cloned().collect(), why }
+    }
+
+    /// What a wish has run.
+    fn wished(&mut self, wish: Wish) -> anyhow::Result<Option<Job>> {
+        let why = "as you wished".to_owned();
+        Ok(match wish {
+            Wish::All => Some(self.job(What::All, why)),
+            Wish::AllAnew => {
+                self.state = State::new(self.how.full);
+                self.owed = None;
+                self.screen.say("all of it again; Ctrl-C once more leaves")?;
+                Some(self.job(What::All, why))
+            }
+            Wish::Failed => match self.state.failed_again() {
+                Some(what) => Some(self.job(what, why)),
+                None if self.suite.is_none() => Some(self.job(What::All, why)),
+                None => {
+                    self.screen.say("no test failed")?;
+                    None
+                }
+            },
+            Wish::Pattern(pattern) => match self.selection.named(&pattern) {
+                None => {
+                    self.screen
+                        .say("the tests are known by their names after they ran once: all run")?;
+                    Some(self.job(What::All, why))
+                }
+                Some(names) if names.is_empty() => {
+                    self.screen.say(&format!("no test has `{pattern}` in its name"))?;
+                    None
+                }
+                Some(names) => {
+                    let why = format!("`{pattern}` is in their names");
+                    Some(self.job(What::These(names), why))
+                }
+            },
+            _ => None,
+        })
+    }
+
+    /// Answers what was asked by keys.
+    fn answer(&mut self) -> anyhow::Result<()> {
+        for asked in std::mem::take(&mut self.attention.asked) {
+            let text = match asked {
+                Wish::Profile => self.how_to_profile(),
+                Wish::Explain => self.explained(),
+                _ => KEYS.to_owned(),
+            };
+            self.screen.tell(&text)?;
+        }
+        Ok(())
+    }
+
+    fn how_to_profile(&self) -> String {
+        let words: Vec<_> = self.how.command.iter().map(|word| word.to_string_lossy()).collect();
+        let command = shell_words::join(words);
+        let test = self.state.failing().first().or(self.slowest.as_ref());
+        match (&self.suite, test) {
+            (Some(_), Some(test)) => {
+                let test = shell_words::quote(test);
+                format!("assay tests --profile --only {test} -- {command}\n")
+            }
+            (Some(_), None) => format!("assay tests --profile -- {command}\n"),
+            (None, _) => format!("assay profile '{command}'\n"),
+        }
+    }
+
+    fn explained(&self) -> String {
+        let (why, left) = self.selection.explained();
+        let mut text: String = why.iter().map(|(name, why)| format!("  {name}: {why}\n")).collect();
+        if text.is_empty() {
+            text = "  no test was chosen by itself: all run\n".to_owned();
+        }
+        if left > 0 {
+            text += &format!("  {left} left out: nothing that they use changed\n");
+        }
+        text
+    }
+
+    /// Takes what was saved, and says what runs because of it.
+    fn saved(&mut self) -> anyhow::Result<Option<Job>> {
+        self.wait_for_git()?;
+        if self.ended > 0 {
+            let quiet = QUIET.saturating_mul(self.ended).min(LONGEST_QUIET);
+            self.attention.wait_for_quiet(quiet, LONGEST_STORM)?;
+        }
+        self.held.and(std::mem::take(&mut self.attention.saved));
+        if self.suite.is_none() {
+            let why = self.named();
+            return Ok(Some(self.job(What::All, why)));
+        }
+        if let Some((path, complaint)) = self.broken() {
+            self.show_broken(&path, complaint)?;
+            return Ok(None);
+        }
+        let selected = self.selection.touched(&self.held);
+        let touched = self.state.after_change(selected.touched);
+        let what = both(self.owed.clone(), touched);
+        let Some(what) = what else {
+            self.held = Saved::default();
+            return Ok(None);
+        };
+        let why = selected.everything.unwrap_or_else(|| self.named());
+        Ok(Some(self.job(what, why)))
+    }
+
+    /// `a.rb and 3 others were saved`.
+    fn named(&self) -> String {
+        let mut paths = self.held.paths.iter();
+        match (paths.next(), paths.len()) {
+            (None, _) => "files were saved".to_owned(),
+            (Some(path), 0) => format!("{path} was saved"),
+            (Some(path), 1) => format!("{path} and another file were saved"),
+            (Some(path), more) => format!("{path} and {more} other files were saved"),
+        }
+    }
+
+    /// While git checks something out, or rebases, all that it writes is one save.
+    fn wait_for_git(&mut self) -> anyhow::Result<()> {
+        let lock =
+            self.how.top.ancestors().map(|above| above.join(".git")).find(|own| own.is_dir());
+        let Some(lock) = lock.map(|own| own.join("index.lock")) else { return Ok(()) };
+        let began = Instant::now();
+        while lock.exists() && began.elapsed() < LONGEST_LOCK && interrupt::count() == 0 {
+            self.attention.wait(Some(LOCKED))?;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    /// The first of the saved sources that can't be read as its language, and what its interpreter says.
+    fn broken(&mut self) -> Option<(String, String)> {
+        for path in &self.held.paths {
+            if self.selection.looks_broken(path) {
+                let file = self.how.top.join(path);
+                if let Some(said) = syntax::complaint(&file, &self.how.command, &mut self.programs)
+                {
+                    return Some((path.clone(), said));
+                }
+            }
+        }
+        None
+    }
+
+    fn show_broken(&mut self, path: &str, complaint: String) -> anyhow::Result<()> {
+        let came = Came {
+            light: Light::Broken,
+            trouble: Some(complaint),
+            ..self.blank(&Job {
+                what: What::All,
+                changed: self.held.paths.iter().cloned().collect(),
+                why: format!("{path} can't be read"),
+            })
+        };
+        self.screen.begin(&came.why)?;
+        self.show(&came)
+    }
+
+    fn show(&mut self, came: &Came) -> anyhow::Result<()> {
+        self.screen.came(came)?;
+        for wrong in self.telling.tell(came, &mut self.programs) {
+            self.screen.say(&wrong)?;
+        }
+        Ok(())
+    }
+
+    /// A run that told nothing yet.
+    fn blank(&self, job: &Job) -> Came {
+        Came {
+            run: self.runs,
+            began: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
+            changed: job.changed.clone(),
+            why: job.why.clone(),
+            all: job.what == What::All,
+            light: Light::Green,
+            all_green: false,
+            passed: None,
+            skipped: 0,
+            failed: Vec::new(),
+            seconds: 0.0,
+            trouble: None,
+            said: None,
+        }
+    }
+
+    /// Runs it; what runs next without anybody's doing.
+    fn do_job(&mut self, job: Job) -> anyhow::Result<Option<Job>> {
+        self.runs += 1;
+        let held = std::mem::take(&mut self.held);
+        self.screen.begin(&heading(&job, self.suite.is_some()))?;
+        let began = Instant::now();
+        let ran = match self.suite.is_some() {
+            true => self.run_suite(&job)?,
+            false => self.run_any(&job)?,
+        };
+        let meanwhile = self.attention.saved.clone();
+        self.echo.during_run(&meanwhile, began.elapsed());
+        if let Some(said) = self.echo.said() {
+            self.screen.say(&said)?;
+        }
+        match ran {
+            Ran::Ended => {
+                if self.attention.wish.is_none() {
+                    self.ended += 1;
+                }
+                self.owed = both(self.owed.take(), Some(job.what));
+                self.held = held;
+                Ok(None)
+            }
+            Ran::Came(came, next) => {
+                self.ended = 0;
+                self.owed = self.owed.take().and_then(|owed| left_of(owed, &job.what));
+                self.show(&came)?;
+                if let Some(pause) = self.echo.pause(&meanwhile) {
+                    self.pause(pause)?;
+                }
+                let again = next.map(|what| self.job(what, "they are green again".to_owned()));
+                let owed = self.owed.clone();
+                Ok(again.or(owed.map(|what| self.job(what, "they were not through".to_owned()))))
+            }
+        }
+    }
+
+    /// Lets time pass, unless something comes.
+    fn pause(&mut self, pause: Duration) -> anyhow::Result<()> {
+        let began = Instant::now();
+        while began.elapsed() < pause && interrupt::count() == 0 && self.attention.wish.is_none() {
+            if self.attention.wait(Some(pause.saturating_sub(began.elapsed())))? {
+                let saved = self.attention.saved.clone();
+                if !self.echo.without(&saved).is_empty() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run_any(&mut self, job: &Job) -> anyhow::Result<Ran> {
+        let shown = self.screen.shows_output();
+        let (screen, echo) = (&mut self.screen, &self.echo);
+        let is_shown_twice = shown;
+        let mut ends = |attention: &mut Attention| {
+            attention.look();
+            if !is_shown_twice {
+                screen.running(String::new);
+            }
+            attention.wish.is_some()
+                || interrupt::count() > 0
+                || !echo.without(&attention.saved).is_empty()
+        };
+        let ran = self.programs.any(&self.how.command, shown, &mut self.attention, &mut ends);
+        let result = match ran {
+            Ok(Some(result)) => result,
+            Ok(None) => return Ok(Ran::Ended),
+            Err(RunError::Interrupted(_)) => return Ok(Ran::Ended),
+            Err(error) => return Err(error.into()),
+        };
+        let mut came = Came { seconds: result.wall_seconds, ..self.blank(job) };
+        if !result.outcome.is_success() {
+            (came.light, came.trouble) = (Light::Red, Some(result.outcome.to_string()));
+        }
+        came.all_green = came.light == Light::Green;
+        came.said = (!shown).then(|| programs::said(&result));
+        Ok(Ran::Came(Box::new(came), None))
+    }
+
+    fn run_suite(&mut self, job: &Job) -> anyhow::Result<Ran> {
+        let Some(suite) = &mut self.suite else { return Ok(Ran::Ended) };
+        let only = match &job.what {
+            What::These(names) if suite.framework.selects() => Some(names.clone()),
+            _ => None,
+        };
+        let count = only.as_ref().map(Vec::len);
+        let wanted = Wanted { only, ..Wanted::default() };
+        let wakers = self.attention.wakers()?;
+        let (every, also) = (self.attention.every(), borrowed(&wakers));
+        let began = now_seconds();
+        let mut of_run = OfRun {
+            attention: &mut self.attention,
+            selection: &mut self.selection,
+            echo: &self.echo,
+            screen: &mut self.screen,
+            count,
+            began,
+        };
+        let framework = suite.framework.as_ref();
+        let ran =
+            suite.asker.run_attended(framework, &suite.side, &wanted, (every, &also), &mut of_run);
+        let mut came = Came { passed: Some(0), ..self.blank(job) };
+        let ran = match ran {
+            Ok(Some(ran)) => ran,
+            Ok(None) | Err(RunError::Interrupted(_)) => return Ok(Ran::Ended),
+            Err(RunError::Failed(why) | RunError::Reading(why)) => {
+                let broke = state::Came { what: &job.what, tests: &[], broke: true };
+                self.state.ran(broke);
+                (came.light, came.trouble) = (Light::Red, Some(why));
+                came.seconds = now_seconds() - began;
+                return Ok(Ran::Came(Box::new(came), None));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let tests = &ran.run.tests;
+        came.failed =
+            tests.iter().filter(|test| test.status == TestStatus::Failed).map(failed).collect();
+        came.skipped = tests.iter().filter(|test| test.status == TestStatus::Skipped).count();
+        came.passed = Some(tests.len() - came.failed.len() - came.skipped);
+        came.seconds = ran.result.wall_seconds;
+        let broke = came.failed.is_empty() && !ran.result.outcome.is_success();
+        if broke {
+            came.trouble =
+                Some(format!("the suite {}, although no test failed", ran.result.outcome));
+        }
+        if broke || !came.failed.is_empty() {
+            came.light = Light::Red;
+        }
+        let slowest = tests.iter().filter_map(|test| Some((test.seconds?, &test.name)));
+        let slowest = slowest.max_by(|a, b| a.0.total_cmp(&b.0));
+        self.slowest = slowest.map(|(_, name)| name.clone());
+        let told = selection::of_run(&ran);
+        let next = self.state.ran(state::Came { what: &job.what, tests: &told, broke });
+        self.selection.take(&ran, began, job.what == What::All);
+        came.all_green = self.state.all_is_green();
+        Ok(Ran::Came(Box::new(came), next))
+    }
+
+    /// Where commands of earlier runs are forgotten.
+    fn renew(&mut self) -> anyhow::Result<()> {
+        self.programs.renew()?;
+        if let Some(suite) = &mut self.suite
+            && self.runs.is_multiple_of(MOST_RUNS)
+            && self.runs > 0
+        {
+            suite.asker.renew()?;
+        }
+        Ok(())
+    }
+
+    fn show_wait(&mut self) -> anyhow::Result<()> {
+        if !self.attention.has_keys() {
+            return Ok(());
+        }
+        match self.attention.pattern() {
+            Some(pattern) => self.screen.waiting(&format!("pattern: {pattern}")),
+            None => self.screen.waiting("waiting for a save · h keys, q leaves"),
+        }
+    }
+}
+
+/// Who attends to a run of a suite.
+struct OfRun<'a> {
+    attention: &'a mut Attention,
+    selection: &'a mut Selection,
+    echo: &'a Echo,
+    screen: &'a mut Screen,
+    count: Option<usize>,
+    began: f64,
+}
+
+impl Attending for OfRun<'_> {
+    fn ends(&mut self, running: &mut dyn FnMut() -> Option<Hung>) -> bool {
+        self.attention.look();
+        let (count, began) = (self.count, self.began);
+        self.screen.running(|| {
+            let what =
+                count.map_or("all tests".to_owned(), |n| assay_report::words::counted(n, "test"));
+            let second = &Unit::Second;
+            match running() {
+                Some(hung) => {
+                    let name = &hung.what.name;
+                    format!("running {what}: {name}, for {}", number::rough(hung.seconds, second))
+                }
+                None => {
+                    format!("running {what}, for {}", number::rough(now_seconds() - began, second))
+                }
+            }
+        });
+        if self.attention.wish.is_some() || interrupt::count() > 0 {
+            return true;
+        }
+        let saved = self.echo.without(&self.attention.saved);
+        !saved.is_empty() && (saved.is_gone || self.selection.is_touched(&saved))
+    }
+}
+
+/// What both have run.
+fn both(one: Option<What>, other: Option<What>) -> Option<What> {
+    match (one, other) {
+        (None, other) => other,
+        (one, None) => one,
+        (Some(What::These(one)), Some(What::These(other))) => {
+            let new: Vec<String> = other.into_iter().filter(|name| !one.contains(name)).collect();
+            Some(What::These([one, new].concat()))
+        }
+        _ => Some(What::All),
+    }
+}
+
+/// What of it was not to run yet.
+fn left_of(owed: What, ran: &What) -> Option<What> {
+    match (owed, ran) {
+        (_, What::All) => None,
+        (What::All, _) => Some(What::All),
+        (What::These(owed), What::These(ran)) => {
+            let left: Vec<String> = owed.into_iter().filter(|name| !ran.contains(name)).collect();
+            (!left.is_empty()).then_some(What::These(left))
+        }
+    }
+}
+
+fn heading(job: &Job, is_suite: bool) -> String {
+    match &job.what {
+        What::All if is_suite => format!("all tests: {}", job.why),
+        What::All => job.why.clone(),
+        What::These(names) => {
+            let count = assay_report::words::counted(names.len(), "test");
+            format!("{count}: {}", job.why)
+        }
+    }
+}
+
+fn failed(test: &assay_suites::run::Test) -> Failed {
+    Failed {
+        name: test.name.clone(),
+        file: test.file.clone(),
+        line: test.line,
+        message: test.message.clone(),
+    }
+}
+
+/// What keys do.
+const KEYS: &str = "\
+  Enter, a   run all tests
+  f          run those that failed
+  p          run those whose names hold a pattern, which is typed then
+  t          how to profile the test that failed, or the slowest
+  e          why each test ran, and how many were left out
+  Ctrl-C     run all tests, with nothing known; twice within 1.5 s: leave
+  q          leave
+";
