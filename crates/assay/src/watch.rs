@@ -14,6 +14,7 @@ mod selection;
 mod state;
 mod syntax;
 pub(crate) mod telling;
+mod times;
 
 use crate::Ending;
 use crate::args::ColorWhen;
@@ -38,10 +39,12 @@ use programs::Programs;
 use screen::Screen;
 use selection::Selection;
 use state::{FullRuns, State, What};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use telling::{Telling, TellingArgs};
+use times::Times;
 
 /// Until so much time passed without a save nothing begins again after a save had ended a run,
 const QUIET: Duration = Duration::from_millis(20);
@@ -92,6 +95,8 @@ struct Job {
 enum Ran {
     /// A save or a key had it ended.
     Ended,
+    /// It told nothing, and something else is to run in its place.
+    Else(What),
     Came(Box<Came>, Option<What>),
 }
 
@@ -113,8 +118,9 @@ struct Watcher {
     held: Saved,
     /// Runs in a row that a save ended.
     ended: u32,
-    /// The slowest test of the last run, for who wants to profile one.
-    slowest: Option<String>,
+    /// The tests that ran, and how long each took last, s.
+    known: BTreeMap<String, f64>,
+    times: Times,
 }
 
 /// Tests that are run by their framework.
@@ -159,7 +165,8 @@ pub(crate) fn watch(mut how: How) -> anyhow::Result<Ending> {
         owed: None,
         held: Saved::default(),
         ended: 0,
-        slowest: None,
+        known: BTreeMap::new(),
+        times: Times::of(&how.top, &how.command),
         how,
     };
     let ended = watcher.go();
@@ -240,21 +247,15 @@ impl Watcher {
                     None
                 }
             },
-            Wish::Pattern(pattern) => match self.selection.named(&pattern) {
-                None => {
-                    self.screen
-                        .say("the tests are known by their names after they ran once: all run")?;
-                    Some(self.job(What::All, why))
+            Wish::Pattern(pattern) => {
+                let names = self.known.keys().filter(|name| name.contains(&pattern));
+                let names: Vec<String> = names.cloned().collect();
+                if names.is_empty() {
+                    self.screen.say(&format!("no test that ran has `{pattern}` in its name"))?;
+                    return Ok(None);
                 }
-                Some(names) if names.is_empty() => {
-                    self.screen.say(&format!("no test has `{pattern}` in its name"))?;
-                    None
-                }
-                Some(names) => {
-                    let why = format!("`{pattern}` is in their names");
-                    Some(self.job(What::These(names), why))
-                }
-            },
+                Some(self.job(What::These(names), format!("`{pattern}` is in their names")))
+            }
             _ => None,
         })
     }
@@ -275,7 +276,8 @@ impl Watcher {
     fn how_to_profile(&self) -> String {
         let words: Vec<_> = self.how.command.iter().map(|word| word.to_string_lossy()).collect();
         let command = shell_words::join(words);
-        let test = self.state.failing().first().or(self.slowest.as_ref());
+        let slowest = self.known.iter().max_by(|a, b| a.1.total_cmp(b.1));
+        let test = self.state.failing().first().or(slowest.map(|(name, _)| name));
         match (&self.suite, test) {
             (Some(_), Some(test)) => {
                 let test = shell_words::quote(test);
@@ -373,7 +375,7 @@ impl Watcher {
                 why: format!("{path} can't be read"),
             })
         };
-        self.screen.begin(&came.why)?;
+        self.screen.begin(&came.why, false)?;
         self.show(&came)
     }
 
@@ -401,6 +403,7 @@ impl Watcher {
             seconds: 0.0,
             trouble: None,
             said: None,
+            findings: Vec::new(),
         }
     }
 
@@ -408,7 +411,8 @@ impl Watcher {
     fn do_job(&mut self, job: Job) -> anyhow::Result<Option<Job>> {
         self.runs += 1;
         let held = std::mem::take(&mut self.held);
-        self.screen.begin(&heading(&job, self.suite.is_some()))?;
+        let is_suite = self.suite.is_some();
+        self.screen.begin(&heading(&job, is_suite), !is_suite)?;
         let began = Instant::now();
         let ran = match self.suite.is_some() {
             true => self.run_suite(&job)?,
@@ -427,6 +431,10 @@ impl Watcher {
                 self.owed = both(self.owed.take(), Some(job.what));
                 self.held = held;
                 Ok(None)
+            }
+            Ran::Else(what) => {
+                let why = "those that were to run are not there".to_owned();
+                Ok(Some(Job { what, why, ..job }))
             }
             Ran::Came(came, next) => {
                 self.ended = 0;
@@ -511,6 +519,10 @@ impl Watcher {
         let ran = match ran {
             Ok(Some(ran)) => ran,
             Ok(None) | Err(RunError::Interrupted(_)) => return Ok(Ran::Ended),
+            // Those that are wanted may be gone, or have other names.
+            Err(RunError::Reading(_)) if matches!(job.what, What::These(_)) => {
+                return Ok(Ran::Else(What::All));
+            }
             Err(RunError::Failed(why) | RunError::Reading(why)) => {
                 let broke = state::Came { what: &job.what, tests: &[], broke: true };
                 self.state.ran(broke);
@@ -534,13 +546,23 @@ impl Watcher {
         if broke || !came.failed.is_empty() {
             came.light = Light::Red;
         }
-        let slowest = tests.iter().filter_map(|test| Some((test.seconds?, &test.name)));
-        let slowest = slowest.max_by(|a, b| a.0.total_cmp(&b.0));
-        self.slowest = slowest.map(|(_, name)| name.clone());
+        if job.what == What::All {
+            self.known.clear();
+        }
+        let times = tests.iter().map(|test| (test.name.clone(), test.seconds.unwrap_or(0.0)));
+        self.known.extend(times);
         let told = selection::of_run(&ran);
         let next = self.state.ran(state::Came { what: &job.what, tests: &told, broke });
         self.selection.take(&ran, began, job.what == What::All);
         came.all_green = self.state.all_is_green();
+        if came.all_green && job.what == What::All {
+            let at = jiff::Timestamp::now().as_millisecond();
+            let (found, refused) = self.times.keep(at, self.known.iter().map(|(n, s)| (n, *s)));
+            came.findings = found;
+            if let Some(refused) = refused {
+                self.screen.say(&refused)?;
+            }
+        }
         Ok(Ran::Came(Box::new(came), next))
     }
 

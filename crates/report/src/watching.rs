@@ -4,7 +4,7 @@ use crate::layout::{Page, Tone};
 use crate::number;
 use crate::terminal::Screen;
 use crate::words::counted;
-use assay_data::Unit;
+use assay_data::{Finding, Unit};
 
 /// So many failures are shown,
 const MOST_FAILED: usize = 10;
@@ -75,6 +75,8 @@ pub struct Came {
     pub trouble: Option<String>,
     /// What the command wrote last, where that is not on the screen already.
     pub said: Option<String>,
+    /// What was found over many runs.
+    pub findings: Vec<Finding>,
 }
 
 /// The one line that says how things stand, as wide as the screen at most.
@@ -146,6 +148,9 @@ pub fn failures(came: &Came, screen: &Screen) -> String {
     }
     for line in came.said.as_deref().unwrap_or_default().lines() {
         indented(&mut page, Tone::Quiet, line);
+    }
+    for finding in &came.findings {
+        page.paragraph(2, &[(Tone::Unsure, finding.message.clone())]);
     }
     page.finish()
 }
@@ -236,6 +241,7 @@ mod tests {
             seconds: 0.8413,
             trouble: None,
             said: None,
+            findings: Vec::new(),
         }
     }
 

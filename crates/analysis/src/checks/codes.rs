@@ -126,6 +126,7 @@ pub const CODES: [&str; 136] = [
     "TESTS_UNSEEN",
     "TEST_FAILED",
     "TEST_HUNG",
+    "TEST_SLOWER",
     "TIMEOUTS",
     "TOGGLE_LEFT_OUT",
     "TOO_DEPENDENT",

@@ -166,6 +166,6 @@ mod tests {
         assert!(skips("deep/kept.log"));
         fs::write(top.join("deep/CACHEDIR.TAG"), "").unwrap();
         assert!(skips("deep/"));
-        assert!(Ignored::below(&top, &["a[".to_owned()]).is_err());
+        assert!(Ignored::below(&top, &["a{".to_owned()]).is_err());
     }
 }

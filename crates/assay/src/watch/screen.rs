@@ -23,6 +23,8 @@ pub(crate) struct Screen {
     is_terminal: bool,
     /// Whether the last line is one that will be written over.
     is_passing: bool,
+    /// What is told above the next thing that is shown.
+    heading: Option<String>,
     drawn: Option<Instant>,
     began: Instant,
 }
@@ -31,7 +33,17 @@ impl Screen {
     pub fn new((json, quiet, clear): (bool, bool, bool), color: ColorWhen) -> Self {
         let is_terminal = io::stdout().is_terminal() && !json;
         let began = Instant::now();
-        Self { json, quiet, clear, color, is_terminal, is_passing: false, drawn: None, began }
+        Self {
+            json,
+            quiet,
+            clear,
+            color,
+            is_terminal,
+            is_passing: false,
+            heading: None,
+            drawn: None,
+            began,
+        }
     }
 
     /// Whether a command's own output may go to standard output.
@@ -59,16 +71,26 @@ impl Screen {
         if std::mem::take(&mut self.is_passing) { "\r\x1b[K" } else { "" }
     }
 
-    /// Begins a run.
-    pub fn begin(&mut self, told: &str) -> anyhow::Result<()> {
+    /// Begins a run. What it is stands above what came of it, or, where its own output is `shown` meanwhile, above that.
+    pub fn begin(&mut self, told: &str, shown: bool) -> anyhow::Result<()> {
         (self.began, self.drawn) = (Instant::now(), None);
         if self.json || self.quiet {
             return Ok(());
         }
+        self.heading = Some(told.to_owned());
+        match shown {
+            true => {
+                let heading = self.heading();
+                output::print(&heading)
+            }
+            false => self.passing(told),
+        }
+    }
+
+    fn heading(&mut self) -> String {
+        let Some(told) = self.heading.take() else { return String::new() };
         let clear = if self.clear && self.is_terminal { "\x1b[H\x1b[2J\x1b[3J" } else { "" };
-        let over = self.over();
-        let line = watching::heading(told, &self.size());
-        output::print(&format!("{over}{clear}{line}"))
+        format!("{}{clear}{}", self.over(), watching::heading(&told, &self.size()))
     }
 
     /// Shows what runs at the moment, if it is time to.
@@ -92,7 +114,7 @@ impl Screen {
         if self.json {
             return output::print(&json::line(&WatchedRun::of(came))?);
         }
-        let over = self.over();
+        let over = self.heading() + self.over();
         let size = self.size();
         let failures = watching::failures(came, &size);
         output::print(&format!("{over}{failures}{}", watching::state(came, &size)))

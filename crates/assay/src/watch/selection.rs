@@ -62,17 +62,6 @@ impl Selection {
         self.project.now(path).blocks.as_ref().is_some_and(|blocks| blocks.is_broken)
     }
 
-    /// The known tests whose names hold this; `None` where no test is known yet.
-    pub fn named(&self, pattern: &str) -> Option<Vec<String>> {
-        let names = self.map.tests.keys().filter(|name| name.contains(pattern));
-        (!self.map.tests.is_empty()).then(|| names.cloned().collect())
-    }
-
-    /// How many tests are known.
-    pub fn known(&self) -> usize {
-        self.map.tests.len()
-    }
-
     /// Why each test ran that was chosen last, in words, and how many were left out.
     pub fn explained(&self) -> (&BTreeMap<String, String>, usize) {
         (&self.why, self.left)

@@ -44,6 +44,8 @@ mod screens;
 mod showing;
 mod simulating;
 mod suites;
+mod terminal;
 mod test_profiles;
 mod test_suites;
 mod toggling;
+mod watching;

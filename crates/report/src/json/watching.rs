@@ -1,6 +1,7 @@
 //! A run of `assay watch` as JSON: one object a line.
 
 use super::Head;
+use super::finding::Finding;
 use super::values::view;
 use crate::watching::{Came, Failed};
 
@@ -36,6 +37,8 @@ view! {
         trouble: Option<String> = came.trouble.clone(),
         /// What the command wrote last, to standard output and error (`--any`); `null`: not kept.
         said: Option<String> = came.said.clone(),
+        /// What was found over the runs of days.
+        findings: Vec<Finding> = came.findings.iter().map(Finding::of).collect(),
     }
 }
 
