@@ -216,8 +216,8 @@ impl Watcher {
             }
             self.renew()?;
             self.show_wait()?;
-            if self.attention.wait(due.map(|(_, left)| left))? {
-                let saved = self.attention.saved.clone();
+            let saved = self.attention.wait(due.map(|(_, left)| left))?;
+            if !saved.is_empty() {
                 self.echo.while_idle(&saved);
                 idle_since = Instant::now();
             }
@@ -413,13 +413,17 @@ impl Watcher {
         let held = std::mem::take(&mut self.held);
         let is_suite = self.suite.is_some();
         self.screen.begin(&heading(&job, is_suite), !is_suite)?;
+        self.echo.begin();
         let began = Instant::now();
-        let ran = match self.suite.is_some() {
+        let ran = match is_suite {
             true => self.run_suite(&job)?,
             false => self.run_any(&job)?,
         };
+        // What came at the very end is part of it.
+        let late = self.attention.look();
+        self.echo.of_others(late, began.elapsed());
         let meanwhile = self.attention.saved.clone();
-        self.echo.during_run(&meanwhile, began.elapsed());
+        self.echo.end();
         if let Some(said) = self.echo.said() {
             self.screen.say(&said)?;
         }
@@ -454,11 +458,9 @@ impl Watcher {
     fn pause(&mut self, pause: Duration) -> anyhow::Result<()> {
         let began = Instant::now();
         while began.elapsed() < pause && interrupt::count() == 0 && self.attention.wish.is_none() {
-            if self.attention.wait(Some(pause.saturating_sub(began.elapsed())))? {
-                let saved = self.attention.saved.clone();
-                if !self.echo.without(&saved).is_empty() {
-                    break;
-                }
+            // Somebody else saves.
+            if !self.attention.wait(Some(pause.saturating_sub(began.elapsed())))?.is_empty() {
+                break;
             }
         }
         Ok(())
@@ -466,16 +468,10 @@ impl Watcher {
 
     fn run_any(&mut self, job: &Job) -> anyhow::Result<Ran> {
         let shown = self.screen.shows_output();
-        let (screen, echo) = (&mut self.screen, &self.echo);
-        let is_shown_twice = shown;
+        let (echo, began) = (&mut self.echo, Instant::now());
         let mut ends = |attention: &mut Attention| {
-            attention.look();
-            if !is_shown_twice {
-                screen.running(String::new);
-            }
-            attention.wish.is_some()
-                || interrupt::count() > 0
-                || !echo.without(&attention.saved).is_empty()
+            let saved = echo.of_others(attention.look(), began.elapsed());
+            attention.wish.is_some() || interrupt::count() > 0 || !saved.is_empty()
         };
         let ran = self.programs.any(&self.how.command, shown, &mut self.attention, &mut ends);
         let result = match ran {
@@ -507,7 +503,7 @@ impl Watcher {
         let mut of_run = OfRun {
             attention: &mut self.attention,
             selection: &mut self.selection,
-            echo: &self.echo,
+            echo: &mut self.echo,
             screen: &mut self.screen,
             count,
             began,
@@ -593,7 +589,7 @@ impl Watcher {
 struct OfRun<'a> {
     attention: &'a mut Attention,
     selection: &'a mut Selection,
-    echo: &'a Echo,
+    echo: &'a mut Echo,
     screen: &'a mut Screen,
     count: Option<usize>,
     began: f64,
@@ -601,7 +597,8 @@ struct OfRun<'a> {
 
 impl Attending for OfRun<'_> {
     fn ends(&mut self, running: &mut dyn FnMut() -> Option<Hung>) -> bool {
-        self.attention.look();
+        let took = Duration::from_secs_f64((now_seconds() - self.began).max(0.0));
+        let saved = self.echo.of_others(self.attention.look(), took);
         let (count, began) = (self.count, self.began);
         self.screen.running(|| {
             let what =
@@ -620,7 +617,6 @@ impl Attending for OfRun<'_> {
         if self.attention.wish.is_some() || interrupt::count() > 0 {
             return true;
         }
-        let saved = self.echo.without(&self.attention.saved);
         !saved.is_empty() && (saved.is_gone || self.selection.is_touched(&saved))
     }
 }
@@ -671,8 +667,7 @@ fn failed(test: &assay_suites::run::Test) -> Failed {
 }
 
 /// What keys do.
-const KEYS: &str = "\
-  Enter, a   run all tests
+const KEYS: &str = "  Enter, a   run all tests
   f          run those that failed
   p          run those whose names hold a pattern, which is typed then
   t          how to profile the test that failed, or the slowest
