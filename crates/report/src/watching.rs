@@ -258,11 +258,11 @@ mod tests {
 
     #[test]
     fn the_state_is_one_line_in_sixty_columns() {
-        assert_eq!(state(&came(), &screen(60)), "red · 1 of 12 tests failed, 1 skipped · 0.84 s\n");
+        assert_eq!(state(&came(), &screen(60)), "red · 1 of 12 tests failed, 1 skipped · 841 ms\n");
         let green = Came { light: Light::Green, failed: vec![], all_green: true, ..came() };
         assert_eq!(
             state(&green, &screen(60)),
-            "green · 11 tests passed, 1 skipped · 0.84 s · all of them\n"
+            "green · 11 tests passed, 1 skipped · 841 ms · all of them\n"
         );
         let trouble = Some("a.py: line 1\nSyntaxError".to_owned());
         let broken = Came {
