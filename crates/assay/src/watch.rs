@@ -518,3 +518,24 @@ const KEYS: &str = "  Enter, a   run all tests
   Ctrl-C     run all tests, with nothing known; twice within 1.5 s: leave
   q          leave
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn these(names: &[&str]) -> What {
+        What::These(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    #[test]
+    fn what_was_ended_runs_with_what_ended_it_and_what_did_not_run_is_owed() {
+        let merged = both(Some(these(&["a", "b"])), Some(these(&["b", "c"])));
+        assert_eq!(merged, Some(these(&["a", "b", "c"])));
+        assert_eq!(both(Some(What::All), Some(these(&["a"]))), Some(What::All));
+        assert_eq!(both(None, Some(these(&["a"]))), Some(these(&["a"])));
+        assert_eq!(left_of(these(&["a", "b"]), &these(&["b"])), Some(these(&["a"])));
+        assert_eq!(left_of(these(&["a"]), &these(&["a", "b"])), None);
+        assert_eq!(left_of(What::All, &these(&["a"])), Some(What::All));
+        assert_eq!(left_of(What::All, &What::All), None);
+    }
+}
