@@ -9,6 +9,7 @@ mod events;
 mod ignored;
 mod keys;
 mod programs;
+mod run;
 mod screen;
 mod selection;
 mod state;
@@ -18,24 +19,20 @@ mod times;
 
 use crate::Ending;
 use crate::args::ColorWhen;
-use crate::run_error::RunError;
-use crate::tests::{Asker, Attending, Limits, Side};
+use crate::tests::{Asker, Limits, Side};
 use anyhow::Context;
-use assay_data::Unit;
-use assay_measure::clock::now_seconds;
 use assay_measure::interrupt;
 use assay_measure::keys::Keys;
-use assay_report::number;
-use assay_report::watching::{Came, Failed, Light};
-use assay_suites::run::TestStatus;
-use assay_suites::watching::Hung;
-use assay_suites::{Framework, Wanted};
-use attention::{Attention, borrowed};
+use assay_report::watching::{Came, Light};
+use assay_report::words::counted;
+use assay_suites::Framework;
+use attention::Attention;
 use echo::Echo;
 use events::{Events, Saved};
 use ignored::Ignored;
 use keys::Wish;
 use programs::Programs;
+use run::{Ran, Suite};
 use screen::Screen;
 use selection::Selection;
 use state::{FullRuns, State, What};
@@ -91,15 +88,6 @@ struct Job {
     why: String,
 }
 
-/// How a run ended.
-enum Ran {
-    /// A save or a key had it ended.
-    Ended,
-    /// It told nothing, and something else is to run in its place.
-    Else(What),
-    Came(Box<Came>, Option<What>),
-}
-
 /// Who watches.
 struct Watcher {
     how: How,
@@ -121,13 +109,6 @@ struct Watcher {
     /// The tests that ran, and how long each took last, s.
     known: BTreeMap<String, f64>,
     times: Times,
-}
-
-/// Tests that are run by their framework.
-struct Suite {
-    framework: Box<dyn Framework>,
-    side: Side,
-    asker: Asker,
 }
 
 /// Watches until it is told to leave.
@@ -220,8 +201,8 @@ impl Watcher {
             }
             self.renew()?;
             self.show_wait()?;
-            if self.attention.wait(due.map(|(_, left)| left))? {
-                let saved = self.attention.saved.clone();
+            let saved = self.attention.wait(due.map(|(_, left)| left))?;
+            if !saved.is_empty() {
                 self.echo.while_idle(&saved);
                 idle_since = Instant::now();
             }
@@ -327,7 +308,10 @@ impl Watcher {
             self.held = Saved::default();
             return Ok(None);
         };
-        let why = selected.everything.unwrap_or_else(|| self.named());
+        let why = match selected.everything {
+            Some(everything) => format!("{} ({everything})", self.named()),
+            None => self.named(),
+        };
         Ok(Some(self.job(what, why)))
     }
 
@@ -417,13 +401,17 @@ impl Watcher {
         let held = std::mem::take(&mut self.held);
         let is_suite = self.suite.is_some();
         self.screen.begin(&heading(&job, is_suite), !is_suite)?;
+        self.echo.begin();
         let began = Instant::now();
-        let ran = match self.suite.is_some() {
+        let ran = match is_suite {
             true => self.run_suite(&job)?,
             false => self.run_any(&job)?,
         };
+        // What came at the very end is part of it.
+        let late = self.attention.look();
+        self.echo.of_others(late, began.elapsed());
         let meanwhile = self.attention.saved.clone();
-        self.echo.during_run(&meanwhile, began.elapsed());
+        self.echo.end();
         if let Some(said) = self.echo.said() {
             self.screen.say(&said)?;
         }
@@ -458,119 +446,12 @@ impl Watcher {
     fn pause(&mut self, pause: Duration) -> anyhow::Result<()> {
         let began = Instant::now();
         while began.elapsed() < pause && interrupt::count() == 0 && self.attention.wish.is_none() {
-            if self.attention.wait(Some(pause.saturating_sub(began.elapsed())))? {
-                let saved = self.attention.saved.clone();
-                if !self.echo.without(&saved).is_empty() {
-                    break;
-                }
+            // Somebody else saves.
+            if !self.attention.wait(Some(pause.saturating_sub(began.elapsed())))?.is_empty() {
+                break;
             }
         }
         Ok(())
-    }
-
-    fn run_any(&mut self, job: &Job) -> anyhow::Result<Ran> {
-        let shown = self.screen.shows_output();
-        let (screen, echo) = (&mut self.screen, &self.echo);
-        let is_shown_twice = shown;
-        let mut ends = |attention: &mut Attention| {
-            attention.look();
-            if !is_shown_twice {
-                screen.running(String::new);
-            }
-            attention.wish.is_some()
-                || interrupt::count() > 0
-                || !echo.without(&attention.saved).is_empty()
-        };
-        let ran = self.programs.any(&self.how.command, shown, &mut self.attention, &mut ends);
-        let result = match ran {
-            Ok(Some(result)) => result,
-            Ok(None) => return Ok(Ran::Ended),
-            Err(RunError::Interrupted(_)) => return Ok(Ran::Ended),
-            Err(error) => return Err(error.into()),
-        };
-        let mut came = Came { seconds: result.wall_seconds, ..self.blank(job) };
-        if !result.outcome.is_success() {
-            (came.light, came.trouble) = (Light::Red, Some(result.outcome.to_string()));
-        }
-        came.all_green = came.light == Light::Green;
-        came.said = (!shown).then(|| programs::said(&result));
-        Ok(Ran::Came(Box::new(came), None))
-    }
-
-    fn run_suite(&mut self, job: &Job) -> anyhow::Result<Ran> {
-        let Some(suite) = &mut self.suite else { return Ok(Ran::Ended) };
-        let only = match &job.what {
-            What::These(names) if suite.framework.selects() => Some(names.clone()),
-            _ => None,
-        };
-        let count = only.as_ref().map(Vec::len);
-        let coverage = self.selection.coverage();
-        let wanted = Wanted { only, coverage, ..Wanted::default() };
-        let wakers = self.attention.wakers()?;
-        let (every, also) = (self.attention.every(), borrowed(&wakers));
-        let began = now_seconds();
-        let mut of_run = OfRun {
-            attention: &mut self.attention,
-            selection: &mut self.selection,
-            echo: &self.echo,
-            screen: &mut self.screen,
-            count,
-            began,
-        };
-        let framework = suite.framework.as_ref();
-        let ran =
-            suite.asker.run_attended(framework, &suite.side, &wanted, (every, &also), &mut of_run);
-        let mut came = Came { passed: Some(0), ..self.blank(job) };
-        let ran = match ran {
-            Ok(Some(ran)) => ran,
-            Ok(None) | Err(RunError::Interrupted(_)) => return Ok(Ran::Ended),
-            // Those that are wanted may be gone, or have other names.
-            Err(RunError::Reading(_)) if matches!(job.what, What::These(_)) => {
-                return Ok(Ran::Else(What::All));
-            }
-            Err(RunError::Failed(why) | RunError::Reading(why)) => {
-                let broke = state::Came { what: &job.what, tests: &[], broke: true };
-                self.state.ran(broke);
-                (came.light, came.trouble) = (Light::Red, Some(why));
-                came.seconds = now_seconds() - began;
-                return Ok(Ran::Came(Box::new(came), None));
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let tests = &ran.run.tests;
-        came.failed =
-            tests.iter().filter(|test| test.status == TestStatus::Failed).map(failed).collect();
-        came.skipped = tests.iter().filter(|test| test.status == TestStatus::Skipped).count();
-        came.passed = Some(tests.len() - came.failed.len() - came.skipped);
-        came.seconds = ran.result.wall_seconds;
-        let broke = came.failed.is_empty() && !ran.result.outcome.is_success();
-        if broke {
-            came.trouble =
-                Some(format!("the suite {}, although no test failed", ran.result.outcome));
-        }
-        if broke || !came.failed.is_empty() {
-            came.light = Light::Red;
-        }
-        if job.what == What::All {
-            self.known.clear();
-        }
-        let times = tests.iter().map(|test| (test.name.clone(), test.seconds.unwrap_or(0.0)));
-        self.known.extend(times);
-        let told = selection::of_run(&ran);
-        let next = self.state.ran(state::Came { what: &job.what, tests: &told, broke });
-        if let Some(said) = self.selection.take(&ran, &job.what) {
-            self.screen.say(&said)?;
-        }
-        came.all_green = self.state.all_is_green();
-        if came.all_green && job.what == What::All {
-            let at = jiff::Timestamp::now().as_millisecond();
-            let (found, refused) = self.times.keep(at, self.known.iter().map(|(n, s)| (n, *s)));
-            came.findings = found;
-            if let Some(refused) = refused {
-                self.screen.say(&refused)?;
-            }
-        }
-        Ok(Ran::Came(Box::new(came), next))
     }
 
     /// Where commands of earlier runs are forgotten.
@@ -593,42 +474,6 @@ impl Watcher {
             Some(pattern) => self.screen.waiting(&format!("pattern: {pattern}")),
             None => self.screen.waiting("waiting for a save · h keys, q leaves"),
         }
-    }
-}
-
-/// Who attends to a run of a suite.
-struct OfRun<'a> {
-    attention: &'a mut Attention,
-    selection: &'a mut Selection,
-    echo: &'a Echo,
-    screen: &'a mut Screen,
-    count: Option<usize>,
-    began: f64,
-}
-
-impl Attending for OfRun<'_> {
-    fn ends(&mut self, running: &mut dyn FnMut() -> Option<Hung>) -> bool {
-        self.attention.look();
-        let (count, began) = (self.count, self.began);
-        self.screen.running(|| {
-            let what =
-                count.map_or("all tests".to_owned(), |n| assay_report::words::counted(n, "test"));
-            let second = &Unit::Second;
-            match running() {
-                Some(hung) => {
-                    let name = &hung.what.name;
-                    format!("running {what}: {name}, for {}", number::rough(hung.seconds, second))
-                }
-                None => {
-                    format!("running {what}, for {}", number::rough(now_seconds() - began, second))
-                }
-            }
-        });
-        if self.attention.wish.is_some() || interrupt::count() > 0 {
-            return true;
-        }
-        let saved = self.echo.without(&self.attention.saved);
-        !saved.is_empty() && (saved.is_gone || self.selection.is_touched(&saved))
     }
 }
 
@@ -662,24 +507,14 @@ fn heading(job: &Job, is_suite: bool) -> String {
         What::All if is_suite => format!("all tests: {}", job.why),
         What::All => job.why.clone(),
         What::These(names) => {
-            let count = assay_report::words::counted(names.len(), "test");
+            let count = counted(names.len(), "test");
             format!("{count}: {}", job.why)
         }
     }
 }
 
-fn failed(test: &assay_suites::run::Test) -> Failed {
-    Failed {
-        name: test.name.clone(),
-        file: test.file.clone(),
-        line: test.line,
-        message: test.message.clone(),
-    }
-}
-
 /// What keys do.
-const KEYS: &str = "\
-  Enter, a   run all tests
+const KEYS: &str = "  Enter, a   run all tests
   f          run those that failed
   p          run those whose names hold a pattern, which is typed then
   t          how to profile the test that failed, or the slowest
@@ -687,3 +522,24 @@ const KEYS: &str = "\
   Ctrl-C     run all tests, with nothing known; twice within 1.5 s: leave
   q          leave
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn these(names: &[&str]) -> What {
+        What::These(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    #[test]
+    fn what_was_ended_runs_with_what_ended_it_and_what_did_not_run_is_owed() {
+        let merged = both(Some(these(&["a", "b"])), Some(these(&["b", "c"])));
+        assert_eq!(merged, Some(these(&["a", "b", "c"])));
+        assert_eq!(both(Some(What::All), Some(these(&["a"]))), Some(What::All));
+        assert_eq!(both(None, Some(these(&["a"]))), Some(these(&["a"])));
+        assert_eq!(left_of(these(&["a", "b"]), &these(&["b"])), Some(these(&["a"])));
+        assert_eq!(left_of(these(&["a"]), &these(&["a", "b"])), None);
+        assert_eq!(left_of(What::All, &these(&["a"])), Some(What::All));
+        assert_eq!(left_of(What::All, &What::All), None);
+    }
+}

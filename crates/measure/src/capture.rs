@@ -272,3 +272,31 @@ fn read_part(file: &File, start: u64, length: u64) -> io::Result<Vec<u8>> {
     bytes.truncate(filled);
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn what_is_not_kept_takes_no_memory_and_is_counted() {
+        let wanted = Wanted { keep_output: true, ..Wanted::default() };
+        let (capture, writers) = Capture::open(wanted).unwrap();
+        let mut writer = File::from(writers.stdout.unwrap());
+        let piece = vec![b'x'; 1 << 20];
+        let most = MOST_KEPT >> 20;
+        for _ in 0..most + 8 {
+            writer.write_all(&piece).unwrap();
+        }
+        capture.bound();
+        writer.write_all(b"the end").unwrap();
+        let held = writer.metadata().unwrap().blocks() * 512;
+        assert!(held < MOST_KEPT + (1 << 20), "{held}");
+        let kept = capture.finish().unwrap().output.unwrap();
+        assert_eq!(kept.written, ((most + 8) << 20) + 7);
+        assert_eq!(kept.bytes.len() as u64, MOST_KEPT);
+        assert!(kept.bytes.iter().all(|byte| *byte == b'x'));
+    }
+}

@@ -1,6 +1,7 @@
 //! What `assay watch` shows of a run: the line of state, and the failures, each with what was expected first. Nothing is decided here.
 
 use crate::layout::{Page, Tone};
+use crate::names::width;
 use crate::number;
 use crate::terminal::Screen;
 use crate::words::counted;
@@ -104,7 +105,7 @@ pub fn state(came: &Came, screen: &Screen) -> String {
         Light::Broken => String::new(),
         _ => format!(" · {}", number::rough(came.seconds, &Unit::Second)),
     };
-    let all = if came.all_green { " · all of them" } else { "" };
+    let all = if came.all_green && came.passed.is_some() { " · all of them" } else { "" };
     let room = page.width().saturating_sub(came.light.name().len() + 3);
     let told = page.spelled(&format!("{told}{time}{all}"));
     let told = page.shortened(&told, room);
@@ -142,9 +143,16 @@ pub fn failures(came: &Came, screen: &Screen) -> String {
         let more = counted(came.failed.len() - MOST_FAILED, "more failed test");
         page.paragraph(2, &[(Tone::Quiet, format!("and {more}"))]);
     }
-    if let Some(trouble) = came.trouble.as_ref().filter(|_| came.passed.is_some()) {
+    // Of a command the line of state says it.
+    let is_told = came.light == Light::Broken || came.passed.is_some();
+    if let Some(trouble) = came.trouble.as_ref().filter(|_| is_told) {
         page.gap();
-        trouble.lines().for_each(|line| indented(&mut page, Tone::Plain, line));
+        for line in trouble.lines() {
+            match width(line) + 2 <= page.width() {
+                true => indented(&mut page, Tone::Plain, line),
+                false => page.paragraph(2, &[(Tone::Plain, format!("  {line}"))]),
+            }
+        }
     }
     for line in came.said.as_deref().unwrap_or_default().lines() {
         indented(&mut page, Tone::Quiet, line);
@@ -216,7 +224,6 @@ fn tone_of(line: &str) -> Tone {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::names::width;
 
     fn came() -> Came {
         let message =
@@ -251,13 +258,22 @@ mod tests {
 
     #[test]
     fn the_state_is_one_line_in_sixty_columns() {
-        assert_eq!(state(&came(), &screen(60)), "red · 1 of 12 tests failed, 1 skipped · 0.84 s\n");
+        assert_eq!(state(&came(), &screen(60)), "red · 1 of 12 tests failed, 1 skipped · 841 ms\n");
         let green = Came { light: Light::Green, failed: vec![], all_green: true, ..came() };
         assert_eq!(
             state(&green, &screen(60)),
-            "green · 11 tests passed, 1 skipped · 0.84 s · all of them\n"
+            "green · 11 tests passed, 1 skipped · 841 ms · all of them\n"
         );
-        let broken = Came { light: Light::Broken, passed: None, skipped: 0, ..came() };
+        let trouble = Some("a.py: line 1\nSyntaxError".to_owned());
+        let broken = Came {
+            light: Light::Broken,
+            passed: None,
+            skipped: 0,
+            failed: vec![],
+            trouble,
+            ..came()
+        };
+        assert_eq!(failures(&broken, &screen(60)), "  a.py: line 1\n  SyntaxError\n");
         assert_eq!(state(&broken, &screen(60)), "broken · nothing was run\n");
         let trouble = Some("was ended by signal 9".repeat(9));
         let command = Came { passed: None, failed: vec![], skipped: 0, trouble, ..came() };

@@ -3,6 +3,7 @@
 use super::events::Gathering;
 use super::trend::trend;
 use super::{Benchmark, Point, RunSummary, Series};
+use crate::comparison::Effect;
 use crate::policy;
 use crate::verdict::Verdict;
 use assay_data::{Action, Finding, Metric, Severity};
@@ -42,12 +43,10 @@ pub fn slower_tests(times: &BTreeMap<String, Vec<(i64, f64)>>, now: i64) -> Vec<
             days => format!("in the last {days:.0} days"),
         };
         let slower = event.moved.iter().filter(|moved| moved.change.verdict == Verdict::Slower);
-        let ratio = |moved: &&super::events::Moved| {
-            Some((moved.change.ratio?, moved.benchmark.name.clone()))
-        };
-        let slower: Vec<_> = slower.filter_map(|moved| ratio(&moved)).collect();
-        let slower: Vec<_> =
-            slower.into_iter().filter(|(ratio, _)| ratio.estimate >= policy::SLOWER_FROM).collect();
+        let slower = slower
+            .filter_map(|moved| Some((moved.change.ratio.clone()?, moved.benchmark.name.clone())));
+        let slower: Vec<(Effect, String)> =
+            slower.filter(|(ratio, _)| ratio.estimate >= policy::SLOWER_FROM).collect();
         if slower.len() > 1 && slower.len() * 2 > times.len() {
             let message = format!(
                 "{} of {} tests got slower {since}, all at once: the machine, or what they share",

@@ -47,8 +47,8 @@ impl Attention {
         self.events.descriptor().into_iter().chain(keys).collect()
     }
 
-    /// Takes in all that has come. Whether files were saved now.
-    pub fn look(&mut self) -> bool {
+    /// Takes in all that has come, and hands back what was saved now.
+    pub fn look(&mut self) -> Saved {
         if let Some(keys) = &mut self.keys {
             match keys.pressed() {
                 Ok(bytes) => {
@@ -69,16 +69,15 @@ impl Attention {
             }
         }
         let saved = self.events.saved();
-        let is_saved = !saved.is_empty();
-        self.saved.and(saved);
-        is_saved
+        self.saved.and(saved.clone());
+        saved
     }
 
     /// Sleeps until something comes, or so much time has passed.
     ///
     /// # Errors
     /// What the system says.
-    pub fn wait(&mut self, most: Option<Duration>) -> std::io::Result<bool> {
+    pub fn wait(&mut self, most: Option<Duration>) -> std::io::Result<Saved> {
         let most = self.events.due_in().into_iter().chain(most).min();
         interrupt::sleep_until(&self.descriptors(), most)?;
         Ok(self.look())
@@ -92,7 +91,7 @@ impl Attention {
         let began = Instant::now();
         let mut last = began;
         while last.elapsed() < quiet && began.elapsed() < most && interrupt::count() == 0 {
-            if self.wait(Some(quiet.saturating_sub(last.elapsed())))? {
+            if !self.wait(Some(quiet.saturating_sub(last.elapsed())))?.is_empty() {
                 last = Instant::now();
             }
         }

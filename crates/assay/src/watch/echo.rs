@@ -1,52 +1,103 @@
-//! Files that runs write themselves, where they are watched: a log, a report, a database. A run that is ended by its own writing would begin again for
-//! ever. Such a file ends no run any more after some times, and begins the next one after a pause that grows: no save is lost, and no storm begins.
+//! Files that runs write themselves, where they are watched: a log, a report, a program. A run that is ended by its own writing would begin again for
+//! ever. A file that is written at about the same time of run after run ends none any more at that time, and begins the next one after a pause that
+//! grows: no save is lost, and no storm begins.
 
 use super::events::Saved;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// After so many runs in a row during which it was written a file is taken for one that runs write.
+/// After so many runs in a row during whose first moments it was written a file is taken for one that runs write,
 const RUNS: u32 = 3;
-/// A file that is written later after the start of a run than this is not written by the run, as a rule.
+/// which is so long.
 const EARLY: Duration = Duration::from_secs(2);
+/// After so many if it is later, as people's saves are.
+const LATER_RUNS: u32 = 5;
+/// About the same time is half as much more, and this.
+const SLACK: Duration = Duration::from_millis(500);
 /// The first pause, which doubles,
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// up to this one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
+/// At which times of runs in a row a file was written.
+#[derive(Clone, Copy, Debug)]
+struct Written {
+    least: Duration,
+    most: Duration,
+    runs: u32,
+}
+
+impl Written {
+    fn at(time: Duration) -> Self {
+        Self { least: time, most: time, runs: 1 }
+    }
+
+    fn is_own(&self) -> bool {
+        self.runs >= RUNS && self.most <= EARLY || self.runs >= LATER_RUNS
+    }
+
+    /// Whether this is about the same time.
+    fn is_about(&self, time: Duration) -> bool {
+        let is_early = self.most <= EARLY && time <= EARLY;
+        let later = time <= self.least + self.least / 2 + SLACK;
+        is_early || later && self.most <= time + time / 2 + SLACK
+    }
+}
+
 /// What is known of them.
 #[derive(Debug, Default)]
 pub(crate) struct Echo {
-    runs: HashMap<String, u32>,
+    known: BTreeMap<String, Written>,
+    /// What was saved during the run at hand, and when first.
+    during: BTreeMap<String, Duration>,
     pauses: u32,
     told: bool,
 }
 
 impl Echo {
-    /// The same without files that runs write.
-    pub fn without(&self, saved: &Saved) -> Saved {
-        let paths = saved.paths.iter().filter(|path| !self.is_own(path)).cloned().collect();
-        Saved { paths, ..saved.clone() }
+    /// A run begins.
+    pub fn begin(&mut self) {
+        self.during.clear();
+    }
+
+    /// Takes what was saved at a time of the run at hand, and hands back what was not by that run, as far as is known.
+    pub fn of_others(&mut self, saved: Saved, time: Duration) -> Saved {
+        let mut others = saved;
+        for path in &others.paths {
+            self.during.entry(path.clone()).or_insert(time);
+        }
+        let known = &self.known;
+        others
+            .paths
+            .retain(|path| !known.get(path).is_some_and(|own| own.is_own() && own.is_about(time)));
+        others
+    }
+
+    /// The run at hand is over.
+    pub fn end(&mut self) {
+        // What was not written again is somebody else's.
+        let before = std::mem::take(&mut self.known);
+        let during = std::mem::take(&mut self.during).into_iter();
+        self.known = during
+            .map(|(path, time)| {
+                let again = before.get(&path).filter(|own| own.is_about(time));
+                let written = again.map_or(Written::at(time), |own| Written {
+                    least: own.least.min(time),
+                    most: own.most.max(time),
+                    runs: own.runs + 1,
+                });
+                (path, written)
+            })
+            .collect();
     }
 
     fn is_own(&self, path: &str) -> bool {
-        self.runs.get(path).is_some_and(|runs| *runs >= RUNS)
-    }
-
-    /// Takes what was saved during a run that took so long until then.
-    pub fn during_run(&mut self, saved: &Saved, took: Duration) {
-        let before = std::mem::take(&mut self.runs);
-        if took > EARLY {
-            return;
-        }
-        // What was not written again is somebody else's.
-        let count = |path: &String| (path.clone(), before.get(path).unwrap_or(&0) + 1);
-        self.runs = saved.paths.iter().map(count).collect();
+        self.known.get(path).is_some_and(Written::is_own)
     }
 
     /// Takes what was saved while nothing ran: runs do not write it, or not alone.
     pub fn while_idle(&mut self, saved: &Saved) {
-        self.runs.retain(|path, _| !saved.paths.contains(path));
+        self.known.retain(|path, _| !saved.paths.contains(path));
         self.pauses = 0;
     }
 
@@ -64,13 +115,8 @@ impl Echo {
 
     /// What is to be said of it, once.
     pub fn said(&mut self) -> Option<String> {
-        let mut own: Vec<&String> =
-            self.runs.iter().filter(|(_, runs)| **runs >= RUNS).map(|(path, _)| path).collect();
-        own.sort();
-        if self.told || own.is_empty() {
-            return None;
-        }
-        let first = own[0].clone();
+        let own = self.known.iter().find(|(_, own)| own.is_own()).map(|(path, _)| path.clone());
+        let first = own.filter(|_| !self.told)?;
         self.told = true;
         Some(format!(
             "{first} is written by the runs themselves, which begin again and again: name it in .gitignore, or by --ignore '{first}'"
@@ -87,17 +133,26 @@ mod tests {
         Saved { paths, ..Saved::default() }
     }
 
+    /// One run after the other, each with a file saved at a time, ms; whether that ended the run.
+    fn runs(echo: &mut Echo, name: &str, times: &[u64]) -> Vec<bool> {
+        let one = |time: &u64| {
+            echo.begin();
+            let others = echo.of_others(saved(&[name]), Duration::from_millis(*time));
+            echo.end();
+            !others.is_empty()
+        };
+        times.iter().map(one).collect()
+    }
+
     #[test]
     fn what_runs_write_themselves_ends_none_and_begins_one_after_longer_and_longer_pauses() {
         let mut echo = Echo::default();
         let log = saved(&["a.log"]);
-        for _ in 0..RUNS {
-            assert_eq!(echo.without(&log), log);
-            assert_eq!(echo.pause(&log), None);
-            echo.during_run(&log, Duration::from_millis(50));
-        }
-        assert!(echo.without(&log).is_empty());
-        assert_eq!(echo.without(&saved(&["a.log", "a.rb"])), saved(&["a.rb"]));
+        assert_eq!(runs(&mut echo, "a.log", &[50, 9, 300, 100]), [true, true, true, false]);
+        echo.begin();
+        let both = echo.of_others(saved(&["a.log", "a.rb"]), Duration::from_millis(40));
+        assert_eq!(both, saved(&["a.rb"]));
+        echo.end();
         let pauses: Vec<u64> =
             (0..9).map(|_| echo.pause(&log).unwrap().as_millis() as u64).collect();
         assert_eq!(pauses[..3], [250, 500, 1000]);
@@ -106,20 +161,23 @@ mod tests {
         assert_eq!(echo.said(), None);
         // Somebody else writes it as well.
         echo.while_idle(&log);
-        assert_eq!(echo.without(&log), log);
+        assert_eq!(runs(&mut echo, "a.log", &[50]), [true]);
         assert_eq!(echo.pause(&log), None);
     }
 
     #[test]
-    fn saves_that_come_late_or_in_some_runs_alone_are_peoples() {
+    fn what_runs_write_at_their_end_is_theirs_and_what_comes_at_any_time_is_peoples() {
         let mut echo = Echo::default();
-        let one = saved(&["a.rb"]);
-        for took in [1, 1, 3000, 1, 1] {
-            echo.during_run(&one, Duration::from_millis(took));
-        }
-        assert_eq!(echo.without(&one), one);
-        echo.during_run(&saved(&["b.rb"]), Duration::ZERO);
-        echo.during_run(&one, Duration::ZERO);
-        assert_eq!(echo.without(&one), one);
+        let at_the_end = runs(&mut echo, "out", &[9000, 9500, 8800, 10_000, 9100, 9300, 9200]);
+        assert_eq!(at_the_end, [true, true, true, true, true, false, false]);
+        // Much sooner, it is somebody's.
+        assert_eq!(runs(&mut echo, "out", &[3000]), [true]);
+        let mut echo = Echo::default();
+        let server = [4000, 60_000, 9000, 31_000, 5000, 200_000, 8000, 7000, 50_000, 3000];
+        assert!(runs(&mut echo, "app.py", &server).into_iter().all(|ended| ended));
+        // Nor what is saved in some runs alone.
+        runs(&mut echo, "a.rb", &[1, 1]);
+        runs(&mut echo, "b.rb", &[1]);
+        assert_eq!(runs(&mut echo, "a.rb", &[1, 1, 1]), [true, true, true]);
     }
 }

@@ -116,3 +116,20 @@ fn why_polled(why: &Polled) -> String {
     };
     format!("files are looked at every second, no save is seen at once: {why}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn why_files_are_looked_at_again_and_again_names_the_setting_that_helps() {
+        for (why, names) in [
+            (Polled::Watches(Some(8192)), ["(8192)", "sysctl fs.inotify.max_user_watches="]),
+            (Polled::Instances(Some(128)), ["(128)", "sysctl fs.inotify.max_user_instances="]),
+            (Polled::FileSystem, ["every second", "file system"]),
+        ] {
+            let told = why_polled(&why);
+            assert!(names.iter().all(|name| told.contains(name)), "{told}");
+        }
+    }
+}

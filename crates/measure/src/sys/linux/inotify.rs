@@ -55,6 +55,8 @@ pub(crate) struct Tree {
     queue: OwnedFd,
     top: PathBuf,
     directories: HashMap<i32, PathBuf>,
+    /// The directory in which the top stands.
+    above: Option<i32>,
 }
 
 /// What stands in the files of `/proc/sys`.
@@ -78,7 +80,10 @@ impl Tree {
             Err(Errno::MFILE) => return Err(Trouble::Instances),
             Err(error) => return Err(Trouble::Other(error.into())),
         };
-        let mut tree = Self { queue, top: top.to_owned(), directories: HashMap::new() };
+        // A directory in which a process works does not tell itself that it went.
+        let gone = WatchFlags::DELETE | WatchFlags::MOVED_FROM | WatchFlags::ONLYDIR;
+        let above = top.parent().and_then(|above| add_watch(&queue, above, gone).ok());
+        let mut tree = Self { queue, top: top.to_owned(), directories: HashMap::new(), above };
         tree.add(top.to_owned(), skips, &mut None)?;
         if tree.directories.is_empty() {
             return Err(Trouble::Gone);
@@ -197,6 +202,11 @@ impl Tree {
             changes.are_unknown = true;
             // Directories may have come of which nobody heard.
             return self.add(self.top.clone(), skips, &mut None);
+        }
+        if Some(number) == self.above {
+            let own = self.top.file_name().map(OsStrExt::as_bytes);
+            changes.is_gone |= name.is_some() && name == own && !self.top.is_dir();
+            return Ok(());
         }
         let Some(directory) = self.directories.get(&number).cloned() else { return Ok(()) };
         if events.intersects(ReadFlags::DELETE_SELF | ReadFlags::IGNORED | ReadFlags::MOVE_SELF) {
