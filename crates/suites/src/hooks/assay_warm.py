@@ -198,7 +198,8 @@ class Warm:
         }
         loading = self.sibling("assay_warm_load")
         loading.gather(self)
-        if last:
+        if natural:
+            # Once: what comes behind it is made anew more often.
             loading.load_hooks(self)
         self.loads = False
         # Whoever waits ends by itself, and ends its runs before.

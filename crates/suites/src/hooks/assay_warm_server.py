@@ -199,11 +199,12 @@ class Server:
                 self.stop()
             if "changed" in message:
                 stage = self.change(message["changed"])
-                if self.returned:
-                    return True
                 assay_warm.answer(descriptor, {"stage": stage})
                 if self.outdated:
                     self.again()
+                # Whoever asked goes on meanwhile.
+                os.close(descriptor)
+                return stage is not None and self.load()
             elif "state" in message:
                 assay_warm.answer(descriptor, self.state())
             os.close(descriptor)
@@ -388,7 +389,6 @@ class Server:
         name = self.stages[first].about["name"] if first < len(self.stages) else "application"
         self.end_spare()
         self.drop(first)
-        self.load()
         return name
 
     def improve(self):
