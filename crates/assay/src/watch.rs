@@ -16,6 +16,7 @@ mod state;
 mod syntax;
 pub(crate) mod telling;
 mod times;
+mod wishes;
 
 use crate::Ending;
 use crate::args::ColorWhen;
@@ -38,7 +39,7 @@ use selection::Selection;
 use state::{FullRuns, State, What};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use telling::{Telling, TellingArgs};
 use times::Times;
@@ -213,78 +214,6 @@ impl Watcher {
         Job { what, changed: self.held.paths.iter().cloned().collect(), why }
     }
 
-    /// What a wish has run.
-    fn wished(&mut self, wish: Wish) -> anyhow::Result<Option<Job>> {
-        let why = "as you wished".to_owned();
-        Ok(match wish {
-            Wish::All => Some(self.job(What::All, why)),
-            Wish::AllAnew => {
-                self.state = State::new(self.how.full);
-                self.owed = None;
-                self.screen.say("all of it again; Ctrl-C once more leaves")?;
-                Some(self.job(What::All, why))
-            }
-            Wish::Failed => match self.state.failed_again() {
-                Some(what) => Some(self.job(what, why)),
-                None if self.suite.is_none() => Some(self.job(What::All, why)),
-                None => {
-                    self.screen.say("no test failed")?;
-                    None
-                }
-            },
-            Wish::Pattern(pattern) => {
-                let names = self.known.keys().filter(|name| name.contains(&pattern));
-                let names: Vec<String> = names.cloned().collect();
-                if names.is_empty() {
-                    self.screen.say(&format!("no test that ran has `{pattern}` in its name"))?;
-                    return Ok(None);
-                }
-                Some(self.job(What::These(names), format!("`{pattern}` is in their names")))
-            }
-            _ => None,
-        })
-    }
-
-    /// Answers what was asked by keys.
-    fn answer(&mut self) -> anyhow::Result<()> {
-        for asked in std::mem::take(&mut self.attention.asked) {
-            let text = match asked {
-                Wish::Profile => self.how_to_profile(),
-                Wish::Explain => self.explained(),
-                _ => KEYS.to_owned(),
-            };
-            self.screen.tell(&text)?;
-        }
-        Ok(())
-    }
-
-    fn how_to_profile(&self) -> String {
-        let words: Vec<_> = self.how.command.iter().map(|word| word.to_string_lossy()).collect();
-        let command = shell_words::join(words);
-        let slowest = self.known.iter().max_by(|a, b| a.1.total_cmp(b.1));
-        let test = self.state.failing().first().or(slowest.map(|(name, _)| name));
-        match (&self.suite, test) {
-            (Some(_), Some(test)) => {
-                let test = shell_words::quote(test);
-                format!("assay tests --profile --only {test} -- {command}\n")
-            }
-            (Some(_), None) => format!("assay tests --profile -- {command}\n"),
-            (None, _) => format!("assay profile '{command}'\n"),
-        }
-    }
-
-    fn explained(&self) -> String {
-        let (why, left) = self.selection.explained();
-        let mut text: String = why.iter().map(|(name, why)| format!("  {name}: {why}\n")).collect();
-        if text.is_empty() {
-            text = "  no test was chosen by itself: all run\n".to_owned();
-        }
-        if left > 0 {
-            text += &format!("  {left} left out: nothing that they use changed\n");
-        }
-        text
-    }
-
     /// Takes what was saved, and says what runs because of it.
     fn saved(&mut self) -> anyhow::Result<Option<Job>> {
         self.wait_for_git()?;
@@ -317,7 +246,10 @@ impl Watcher {
 
     /// `a.rb and 3 others were saved`.
     fn named(&self) -> String {
-        let mut paths = self.held.paths.iter();
+        // What an editor wrote beside a file and renamed, or deleted, says less.
+        let (there, gone): (Vec<&String>, Vec<&String>) =
+            self.held.paths.iter().partition(|path| self.how.top.join(path).exists());
+        let mut paths = if there.is_empty() { gone.iter() } else { there.iter() };
         match (paths.next(), paths.len()) {
             (None, _) => "files were saved".to_owned(),
             (Some(path), 0) => format!("{path} was saved"),
@@ -328,9 +260,9 @@ impl Watcher {
 
     /// While git checks something out, or rebases, all that it writes is one save.
     fn wait_for_git(&mut self) -> anyhow::Result<()> {
-        let lock =
-            self.how.top.ancestors().map(|above| above.join(".git")).find(|own| own.is_dir());
-        let Some(lock) = lock.map(|own| own.join("index.lock")) else { return Ok(()) };
+        let Some(lock) = git_of(&self.how.top).map(|own| own.join("index.lock")) else {
+            return Ok(());
+        };
         let began = Instant::now();
         while lock.exists() && began.elapsed() < LONGEST_LOCK && interrupt::count() == 0 {
             self.attention.wait(Some(LOCKED))?;
@@ -477,6 +409,16 @@ impl Watcher {
     }
 }
 
+/// Where git keeps what it knows of the tree around a directory; of a linked tree a file says it.
+fn git_of(top: &Path) -> Option<PathBuf> {
+    let own = top.ancestors().map(|above| above.join(".git")).find(|own| own.exists())?;
+    if own.is_dir() {
+        return Some(own);
+    }
+    let text = std::fs::read_to_string(&own).ok()?;
+    Some(own.parent()?.join(text.strip_prefix("gitdir:")?.trim()))
+}
+
 /// What both have run.
 fn both(one: Option<What>, other: Option<What>) -> Option<What> {
     match (one, other) {
@@ -513,22 +455,26 @@ fn heading(job: &Job, is_suite: bool) -> String {
     }
 }
 
-/// What keys do.
-const KEYS: &str = "  Enter, a   run all tests
-  f          run those that failed
-  p          run those whose names hold a pattern, which is typed then
-  t          how to profile the test that failed, or the slowest
-  e          why each test ran, and how many were left out
-  Ctrl-C     run all tests, with nothing known; twice within 1.5 s: leave
-  q          leave
-";
-
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
     use super::*;
 
     fn these(names: &[&str]) -> What {
         What::These(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    #[test]
+    fn git_is_found_around_a_directory_also_of_a_linked_tree() {
+        let room = tempfile::tempdir().unwrap();
+        let tree = room.path().join("tree/deep");
+        std::fs::create_dir_all(&tree).unwrap();
+        std::fs::write(room.path().join("tree/.git"), "gitdir: /main/.git/worktrees/tree\n")
+            .unwrap();
+        assert_eq!(git_of(&tree), Some("/main/.git/worktrees/tree".into()));
+        std::fs::create_dir(tree.join(".git")).unwrap();
+        assert_eq!(git_of(&tree), Some(tree.join(".git")));
     }
 
     #[test]

@@ -286,9 +286,9 @@ mod tests {
         let text = failures(&came(), &screen(60));
         assert!(text.lines().all(|line| width(line) <= 60), "{text}");
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
-        let place = |what: &str| lines.iter().position(|line| line.contains(what)).unwrap();
+        let place = |what: &str| lines.iter().position(|line| line.contains(what)).expect(what);
         assert!(place("- 3") < place("At index") && place("+ 2") < place("At index"), "{text}");
-        assert_eq!(lines.last().unwrap(), &"tests/test_a.py:7");
+        assert_eq!(lines.last(), Some(&"tests/test_a.py:7"));
     }
 
     #[test]

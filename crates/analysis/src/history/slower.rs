@@ -43,8 +43,8 @@ pub fn slower_tests(times: &BTreeMap<String, Vec<(i64, f64)>>, now: i64) -> Vec<
             days => format!("in the last {days:.0} days"),
         };
         let slower = event.moved.iter().filter(|moved| moved.change.verdict == Verdict::Slower);
-        let slower = slower
-            .filter_map(|moved| Some((moved.change.ratio.clone()?, moved.benchmark.name.clone())));
+        let slower =
+            slower.filter_map(|moved| Some((moved.change.ratio?, moved.benchmark.name.clone())));
         let slower: Vec<(Effect, String)> =
             slower.filter(|(ratio, _)| ratio.estimate >= policy::SLOWER_FROM).collect();
         if slower.len() > 1 && slower.len() * 2 > times.len() {

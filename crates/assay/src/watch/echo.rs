@@ -126,6 +126,8 @@ impl Echo {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
     use super::*;
 
     fn saved(names: &[&str]) -> Saved {

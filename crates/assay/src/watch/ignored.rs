@@ -131,6 +131,8 @@ fn is_a_copy(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
     use super::*;
     use std::fs;
 

@@ -127,6 +127,8 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
     use super::*;
 
     const BOTH: FullRuns = FullRuns { first: true, later: true };

@@ -75,6 +75,8 @@ fn interpreter(suite: &[OsString], names: &[&str]) -> Option<OsString> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
     use super::*;
 
     #[test]

@@ -132,6 +132,8 @@ fn write(path: &Path, run: &Run) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
     use super::*;
 
     fn times(path: &Path) -> Times {

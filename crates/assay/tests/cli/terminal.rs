@@ -27,7 +27,8 @@ pub struct Terminal {
 impl Terminal {
     /// Starts a command in a terminal of so many columns.
     pub fn start(mut command: Command, columns: u16) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        let master =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap();
@@ -98,5 +99,13 @@ impl Terminal {
             .contains(LocalModes::ECHO | LocalModes::ISIG);
         let status = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap();
         (status, self.shown(), is_as_before)
+    }
+}
+
+impl Drop for Terminal {
+    /// Nothing outlives a test that failed.
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _gone = self.child.wait();
     }
 }
