@@ -112,6 +112,7 @@ impl Tracked {
         let changed: Vec<String> =
             saved.iter().map(|path| format!("{}{path}", self.prefix)).collect();
         for path in &changed {
+            self.forget_compiled(path);
             match self.project.noted(path) {
                 Some(kept) => drop(self.before.files.insert(path.clone(), kept)),
                 None => drop(self.before.files.remove(path)),
@@ -124,8 +125,27 @@ impl Tracked {
     /// Looks at all files, for what changed since the tests ran.
     pub fn look(&mut self) -> Vec<String> {
         let (files, changed) = self.project.compared(&self.map.files);
+        changed.iter().for_each(|path| self.forget_compiled(path));
         self.before = Before { files, moment: since_1970() };
         changed
+    }
+
+    /// Removes what Python made of a source. It knows by the size and the whole second whether that is out of date: of two saves within a second
+    /// it would run the first.
+    fn forget_compiled(&self, path: &str) {
+        let place = self.project.top().join(path);
+        let (Some(directory), Some(stem)) = (place.parent(), place.file_stem()) else { return };
+        if place.extension().is_none_or(|ending| ending != "py") {
+            return;
+        }
+        let Ok(entries) = std::fs::read_dir(directory.join("__pycache__")) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let rest = name.as_encoded_bytes().strip_prefix(stem.as_encoded_bytes());
+            if rest.is_some_and(|rest| rest.starts_with(b".") && rest.ends_with(b".pyc")) {
+                let _made_again = std::fs::remove_file(entry.path());
+            }
+        }
     }
 
     /// What is asked of the framework for a choice.
