@@ -230,7 +230,8 @@ impl<'a> Cutting<'a> {
             digest,
             node: node.id(),
             body: node.child_by_field_name("body").map(|body| body.id()),
-            in_body: node.child_by_field_name("body").is_none(),
+            // One without a body is its parent's, too, as a whole.
+            in_body: false,
             divides: kind == Kind::Callback,
             is_holder: kind == Kind::Callback && self.open.len() == 1,
         });

@@ -97,6 +97,8 @@ fn a_block_changes_by_what_it_says_and_not_by_where_it_stands() {
         [true, false, false]
     );
     assert_eq!(one("class User", "class Users"), [true, true, true]);
+    let more = sums(&RUBY.replace("  attr_reader", "  def more\n  end\n  attr_reader"));
+    assert_eq!((more.len(), more[0] == before[0], more[1] == before[1]), (4, false, true));
     // What is within what is another thing from what follows it.
     let python = |text: &str| Blocks::of(Language::Python, text.as_bytes()).all[0].sum;
     assert_ne!(python("if a:\n    b\n    c\n"), python("if a:\n    b\nc\n"));

@@ -49,7 +49,7 @@ fn from_green_to_red_to_broken_to_green_in_sixty_columns() {
     terminal.until_shown("green · 2 tests passed");
     terminal.until_shown("waiting for a save");
     room.write("calc.py", "def add(a, b):\n    return a - b\n");
-    let red = terminal.until_shown("red · 1 of 2 tests failed");
+    let red = terminal.until_shown("red · 1 of 1 test failed");
     assert!(red.contains("failed: test_calc.T: test_add"), "{red}");
     let (difference, place) = (red.find("-1 != 3"), red.find("test_calc.py:"));
     assert!(difference.is_some() && difference < place, "{red}");
