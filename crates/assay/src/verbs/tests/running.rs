@@ -162,10 +162,10 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     {
         polluters(session, &line);
     }
-    if let (Some(tracked), Some(ran)) = (&mut tracked, &session.source.last[0]) {
-        if let Err(error) = tracked.take(&ran.run, files.as_deref()) {
-            line.say(&format!("what the tests use is not kept for the next time: {error:#}"));
-        }
+    if let (Some(tracked), Some(ran)) = (&mut tracked, &session.source.last[0])
+        && let Err(error) = tracked.take(&ran.run, files.as_deref())
+    {
+        line.say(&format!("what the tests use is not kept for the next time: {error:#}"));
     }
     // What is over need not be kept up while pages are written.
     let restored = toggled.map_or(Ok(()), |own| own.borrow_mut().close());
