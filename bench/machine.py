@@ -28,6 +28,7 @@ PROGRAMS = {
     "spin": ["-O2", "-static"],
     "tiny": ["-O2", "-static"],
     "peak": ["-O2", "-static"],
+    "stamp": ["-O2", "-static"],
 }
 
 

@@ -23,6 +23,7 @@ SCIPY = HOME / "scipy/bin/python"
 RSCRIPT = Path("Rscript")
 COMPARE_PY = HOME / "debian/usr/share/benchmark/compare.py"
 BENCHSTAT = HOME / "bin/benchstat"
+WATCHFILES = HOME / "watchfiles/bin/watchfiles"
 
 
 @dataclass
@@ -159,6 +160,11 @@ def _pyperf():
     execute([str(PYPERF), "-m", "pip", "install", "--quiet", "pyperf==2.10.0"], 300)
 
 
+def _watchfiles():
+    execute(["python3", "-m", "venv", str(HOME / "watchfiles")], 120)
+    execute([str(WATCHFILES.with_name("python")), "-m", "pip", "install", "--quiet", "watchfiles==1.3.0"], 300)
+
+
 def _scipy():
     execute(["python3", "-m", "venv", str(HOME / "scipy")], 120)
     execute([str(SCIPY), "-m", "pip", "install", "--quiet", "numpy==2.4.6", "scipy==1.17.1"], 600)
@@ -200,6 +206,9 @@ PEERS = [
     ("compare.py", COMPARE_PY, lambda: _of_debian("libbenchmark-tools", "1.7.1-*"), ["echo", "compare.py of libbenchmark-tools 1.7.1"]),
     ("benchstat", BENCHSTAT, _benchstat, ["sh", "-c", VERSION_OF_GO, BENCHSTAT]),
     ("R", RSCRIPT, lambda: _by_apt("r-base-core"), [RSCRIPT, "--version"]),
+    ("watchfiles", WATCHFILES, _watchfiles, [WATCHFILES, "--version"]),
+    ("entr", Path("entr"), lambda: _by_apt("entr"), ["dpkg-query", "-W", "-f", "entr ${Version}", "entr"]),
+    ("inotify-tools", Path("inotifywait"), lambda: _by_apt("inotify-tools"), ["dpkg-query", "-W", "-f", "inotify-tools ${Version}", "inotify-tools"]),
     ("GNU time", Path("/usr/bin/time"), lambda: _by_apt("time"), ["/usr/bin/time", "--version"]),
 ]
 

@@ -40,6 +40,7 @@ import stats
 import suites
 import test_logs
 import test_suites
+import watch
 from machine import ASSAY, HERE, ROOT, Bench, Failed, build, execute, facts, say, version_of
 from result import Result
 
@@ -97,10 +98,13 @@ FIGURES = {
     "tests-polluter": (test_suites.polluter, ["tests-polluter"]),
     "tests-report": (test_suites.report, ["tests-report"]),
     "tests-toggles": (test_suites.toggles, ["tests-toggles"]),
+    "watch-start": (watch.start, ["watch-start"]),
+    "watch-files": (watch.files, ["watch-files"]),
+    "watch-saves": (watch.saves, ["watch-saves"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
 # Figures that are asked for together.
-GROUPS = {group: [name for name in FIGURES if name.startswith(f"{group}-")] for group in ("load", "history", "tests")}
+GROUPS = {group: [name for name in FIGURES if name.startswith(f"{group}-")] for group in ("load", "history", "tests", "watch")}
 # A machine with more to do than this is not idle.
 IDLE_LOAD = 0.5
 

@@ -236,6 +236,16 @@ def test_tests_that_are_chosen_run_in_exactly_that_order(tmp_path):
 
 
 @pytest.mark.parametrize("source, command", [(PYTEST, PYTEST_RUN), (UNITTEST, UNITTEST_RUN)])
+def test_all_tests_of_a_file_run_after_those_that_are_named(tmp_path, source, command):
+    sources = {"test_suite.py": source}
+    whole = suites.watched(tmp_path, sources, command).started
+    only = [whole[-1], "no such", "file:test_suite.py", "file:test_other.py"]
+    seen = suites.watched(tmp_path, sources, command, only=only)
+    assert seen.started[0] == whole[-1] and sorted(seen.started) == sorted(whole)
+    assert seen.of("missing") == [{"missing": ["no such"]}]
+
+
+@pytest.mark.parametrize("source, command", [(PYTEST, PYTEST_RUN), (UNITTEST, UNITTEST_RUN)])
 def test_a_seed_gives_an_order_that_keeps_groups_together(tmp_path, source, command):
     orders = [suites.watched(tmp_path, {"test_suite.py": source}, command, order=seed).started for seed in (1, 1, 2)]
     assert orders[0] == orders[1]

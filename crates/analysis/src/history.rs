@@ -11,6 +11,7 @@ pub mod gate;
 mod levels;
 mod run;
 mod short_level;
+mod slower;
 mod spread;
 mod summary;
 pub mod trend;
@@ -18,6 +19,7 @@ pub mod trend;
 pub use blessing::{Blessing, last_of as last_blessing};
 pub use run::{Compared, Contents, Run, RunResult, Vanished, short_digest};
 pub use short_level::ShortLevel;
+pub use slower::slower_tests;
 pub use summary::{Summarised, machine_name, of_samples};
 
 use crate::checks::MACHINE_FACTS;

@@ -270,6 +270,12 @@ pub const CREEP_LEVEL: f64 = 0.01;
 pub const CREEP_TOLERANCE: f64 = 2.0 * CHANGE_TOLERANCE;
 /// Fewer runs do not creep: a third of them would hardly have a median.
 pub const CREEP_FROM: usize = 30;
+/// Tests that got slower longer ago are no news, days;
+pub const SLOWER_DAYS: f64 = 30.0;
+/// nor is what is smaller than this ratio: nobody would look into it.
+pub const SLOWER_FROM: f64 = 1.1;
+/// Confidence of the intervals that are told of them.
+pub const SLOWER_CONFIDENCE: f64 = 0.95;
 /// The chance of seeing a change of level among the runs that a gate takes for normal: smaller than [`LEVEL_CHANGED`], because a gate looks at all
 /// benchmarks after every run, and knows little of a level that is none: at 2 %, 5.2 % of runs with heavy tails were alarms, at 1 % as without any such look 4.8 %.
 pub const GATE_CHANGED: f64 = 0.01;

@@ -12,6 +12,7 @@ mod bench;
 mod bisect;
 mod builds;
 mod calibrated;
+mod changed;
 mod commands;
 mod completing;
 mod counted;
@@ -44,6 +45,7 @@ mod store;
 mod tests;
 mod toggles;
 mod verbs;
+mod watch;
 mod whole_file;
 
 use anyhow::Context;
@@ -97,7 +99,7 @@ macro_rules! verb {
     };
 }
 
-const VERBS: [Verb; 20] = [
+const VERBS: [Verb; 21] = [
     Verb {
         run: |verb, matches| {
             let mut args = verbs::run::Args::from_arg_matches(matches)?;
@@ -152,6 +154,7 @@ const VERBS: [Verb; 20] = [
             "Run a test suite: where its time goes, which tests fail at times, and is it faster than before?"
         )
     },
+    verb!(watch, "Run the tests that a save touches, at once, at every save"),
     Verb {
         run: |verb, matches| {
             let mut args = verbs::bisect::Args::from_arg_matches(matches)?;

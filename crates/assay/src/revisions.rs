@@ -142,7 +142,7 @@ pub(crate) fn staged(name: &str, stage: Stage<'_>, links: Option<&Links>) -> Str
 }
 
 /// The directory in which `assay` keeps what it can make anew.
-fn cache_directory() -> Option<PathBuf> {
+pub(crate) fn cache_directory() -> Option<PathBuf> {
     let absolute =
         |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;

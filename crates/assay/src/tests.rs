@@ -8,7 +8,7 @@ pub(crate) mod polluters;
 mod side;
 mod suite;
 
-pub(crate) use asker::{Asker, Limits, Ran, directory_of, prepared, told};
+pub(crate) use asker::{Asker, Attending, Limits, Ran, directory_of, prepared, told};
 #[allow(unused_imports, reason = "sides get settings by toggles")]
 pub(crate) use side::Setting;
 pub(crate) use side::Side;

@@ -19,3 +19,4 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod simulate;
 pub(crate) mod tests;
+pub(crate) mod watch;

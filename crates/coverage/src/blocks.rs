@@ -29,6 +29,9 @@ pub struct Block {
     /// Of what it says, without what the blocks within it say but for their first lines, without comments and blanks between words, and with the
     /// names of what it stands in.
     pub sum: Sum,
+    /// Whether it holds what is found when it is executed, as `describe` holds tests: the top, and what is handed over and holds other blocks or is held
+    /// by none.
+    pub is_holder: bool,
 }
 
 /// A file.
@@ -57,7 +60,8 @@ impl Blocks {
     }
 
     fn whole(text: &[u8]) -> Self {
-        let top = Block { name: String::new(), begin: 1, end: lines(text), sum: sum(text) };
+        let (name, begin, end) = (String::new(), 1, lines(text));
+        let top = Block { name, begin, end, sum: sum(text), is_holder: true };
         Self { all: vec![top], is_broken: true }
     }
 
@@ -71,17 +75,9 @@ impl Blocks {
         self.all.iter().map(|block| block.sum).collect()
     }
 
-    /// The checksums of the top and of those that hold others, or are held by none.
+    /// The checksums of those that hold others.
     pub fn holders(&self) -> impl Iterator<Item = Sum> {
-        let others = self.all.get(1..).unwrap_or_default();
-        let is_holder = move |own: &Block| {
-            let is_within = |inner: &Block, outer: &Block| {
-                outer.begin <= inner.begin && inner.end <= outer.end && inner != outer
-            };
-            others.iter().any(|other| is_within(other, own))
-                || !others.iter().any(|other| is_within(own, other))
-        };
-        self.all.iter().filter(move |own| is_holder(own)).map(|own| own.sum)
+        self.all.iter().filter(|own| own.is_holder).map(|own| own.sum)
     }
 
     /// The blocks that hold a line, without the top: whoever was there was in all of them.
@@ -118,6 +114,8 @@ struct Open {
     in_body: bool,
     /// Whether blocks within it are blocks of their own.
     divides: bool,
+    /// See [`Block`].
+    is_holder: bool,
 }
 
 struct Cutting<'a> {
@@ -126,7 +124,7 @@ struct Cutting<'a> {
     open: Vec<Open>,
     /// Names of classes and modules that are open, with their nodes.
     within: Vec<(usize, String)>,
-    done: Vec<(String, u32, u32, Sha256)>,
+    done: Vec<Open>,
 }
 
 impl<'a> Cutting<'a> {
@@ -140,6 +138,7 @@ impl<'a> Cutting<'a> {
             body: None,
             in_body: true,
             divides: true,
+            is_holder: true,
         };
         Self { language, text, open: vec![top], within: Vec::new(), done: Vec::new() }
     }
@@ -206,6 +205,9 @@ impl<'a> Cutting<'a> {
             return;
         }
         let number = |row: usize| u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1);
+        if let Some(holder) = self.open.last_mut() {
+            holder.is_holder = true;
+        }
         let around = self.named(node);
         let name = match node.child_by_field_name("name").filter(|_| kind == Kind::Function) {
             Some(name) => self.words(self.text_of(name)),
@@ -228,8 +230,10 @@ impl<'a> Cutting<'a> {
             digest,
             node: node.id(),
             body: node.child_by_field_name("body").map(|body| body.id()),
-            in_body: node.child_by_field_name("body").is_none(),
+            // One without a body is its parent's, too, as a whole.
+            in_body: false,
             divides: kind == Kind::Callback,
+            is_holder: kind == Kind::Callback && self.open.len() == 1,
         });
     }
 
@@ -288,7 +292,7 @@ impl<'a> Cutting<'a> {
         if self.open.last().is_some_and(|open| open.node == node.id())
             && let Some(open) = self.open.pop()
         {
-            self.done.push((open.name, open.begin, open.end, open.digest));
+            self.done.push(open);
         }
         if self.within.last().is_some_and(|(own, _)| *own == node.id()) {
             self.within.pop();
@@ -299,11 +303,11 @@ impl<'a> Cutting<'a> {
         let mut all = Vec::with_capacity(self.done.len() + 1);
         if let Some(top) = self.open.pop() {
             let sum = shortened(&top.digest.finalize());
-            all.push(Block { name: String::new(), begin: 1, end: lines, sum });
+            all.push(Block { name: String::new(), begin: 1, end: lines, sum, is_holder: true });
         }
         let mut known: HashMap<Sum, u64> = HashMap::new();
-        self.done.sort_by_key(|(_, begin, end, _)| (*begin, std::cmp::Reverse(*end)));
-        for (name, begin, end, digest) in self.done {
+        self.done.sort_by_key(|open| (open.begin, std::cmp::Reverse(open.end)));
+        for Open { name, begin, end, digest, is_holder, .. } in self.done {
             let mut own = shortened(&digest.finalize());
             // Of two that say the same in the same place each is known.
             let times = known.entry(own).or_insert(0);
@@ -311,7 +315,7 @@ impl<'a> Cutting<'a> {
             if *times > 1 {
                 own = sum(format!("{own} {times}").as_bytes());
             }
-            all.push(Block { name, begin, end, sum: own });
+            all.push(Block { name, begin, end, sum: own, is_holder });
         }
         all
     }

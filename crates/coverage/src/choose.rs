@@ -28,8 +28,8 @@ pub enum Why {
     },
     /// It stands in a file that changed beside its tests: what is in it now is not known.
     InFile(String),
-    /// It starts a program that may read anything.
-    Starts(String),
+    /// It may use more than is known, for this reason.
+    Maybe(String),
     /// Its file is called like a source that nobody knew.
     Called {
         /// The source.
@@ -76,18 +76,33 @@ struct Found {
     sums: Option<HashSet<Sum>>,
 }
 
-/// Chooses by the paths that changed, from the top of the project; `None`: by whatever is not as the map has it. O(tests · uses).
-pub fn choose<'a>(map: &'a Map, project: &mut Project, changed: Option<&[String]>) -> Choice<'a> {
+/// What changed.
+#[derive(Clone, Copy, Debug)]
+pub enum Changed<'a> {
+    /// These paths, from the top of the project, and no others.
+    Only(&'a [String]),
+    /// Whatever is not as tests used it, and these paths.
+    With(&'a [String]),
+}
+
+/// Chooses. O(tests · uses).
+pub fn choose<'a>(map: &'a Map, project: &mut Project, changed: Changed<'_>) -> Choice<'a> {
     if map.tests.is_empty() {
         let everything = "nothing is known yet of what its tests use".to_owned();
         return Choice { everything: Some(everything), ..Choice::default() };
     }
-    let all: Vec<String> = match changed {
-        Some(changed) => changed.to_vec(),
-        None => map.paths().to_vec(),
+    let (all, is_only) = match changed {
+        Changed::Only(paths) => (paths.to_vec(), true),
+        Changed::With(paths) => {
+            let used = map.paths().iter().filter(|path| !paths.contains(path));
+            (paths.iter().chain(used).cloned().collect(), false)
+        }
+    };
+    let asked = match changed {
+        Changed::Only(paths) | Changed::With(paths) => paths.len(),
     };
     let mut choosing = Choosing { map, project, found: HashMap::new(), why: BTreeMap::new() };
-    let files = match choosing.look(&all, changed.is_some()) {
+    let files = match choosing.look(&all, asked, is_only) {
         Ok(files) => files,
         Err(everything) => {
             let tests = map.tests.iter().map(|(name, known)| {
@@ -127,26 +142,29 @@ struct Choosing<'a, 'p> {
 
 impl<'a> Choosing<'a, '_> {
     /// The files that run as a whole, or why everything does.
-    fn look(&mut self, paths: &[String], are_changed: bool) -> Result<Vec<String>, String> {
+    fn look(
+        &mut self,
+        paths: &[String],
+        asked: usize,
+        is_only: bool,
+    ) -> Result<Vec<String>, String> {
         let changed: HashSet<u32> = paths.iter().filter_map(|path| self.map.number(path)).collect();
         let beside: BTreeSet<&str> =
             self.map.tests.values().filter_map(|known| known.file.as_deref()).collect();
         let mut files = BTreeSet::new();
         let mut is_touched = false;
-        for path in paths {
-            let number = self.map.number(path);
-            if are_changed && rules::changes_everything(path) {
+        for path in &paths[..asked] {
+            if rules::changes_everything(path) {
                 return Err(format!("{path} changed, on which everything may depend"));
             }
-            let is_known = number.is_some();
-            if is_known || !are_changed {
+            if self.map.number(path).is_some() {
                 continue;
             }
             is_touched = true;
             self.unknown(path, &beside, &mut files)?;
         }
         for (name, known) in &self.map.tests {
-            if let Some(why) = self.of_test(known, &changed, are_changed) {
+            if let Some(why) = self.of_test(known, &changed, is_only) {
                 self.why.insert(name, why);
             }
         }
@@ -161,11 +179,11 @@ impl<'a> Choosing<'a, '_> {
                 self.in_file(path);
             }
         }
-        is_touched |= !self.why.is_empty() || are_changed && !changed.is_empty();
+        is_touched |= !self.why.is_empty() || asked > 0;
         if is_touched {
             for (name, known) in &self.map.tests {
-                if let Some(program) = &known.always {
-                    self.why.entry(name).or_insert_with(|| Why::Starts(program.clone()));
+                if let Some(why) = &known.always {
+                    self.why.entry(name).or_insert_with(|| Why::Maybe(why.clone()));
                 }
             }
         }
@@ -228,13 +246,14 @@ impl<'a> Choosing<'a, '_> {
     }
 
     /// The first of what a test used that is something else now.
-    fn of_test(&mut self, known: &Known, changed: &HashSet<u32>, are_changed: bool) -> Option<Why> {
+    fn of_test(&mut self, known: &Known, changed: &HashSet<u32>, is_only: bool) -> Option<Why> {
         let uses = known.uses.as_ref()?;
         // What was entered tells more than what was loaded.
         let mut other: Option<Use> = None;
         for own in uses {
             // A listing has no change of its own, but those of what is in it.
-            let is_asked = !are_changed || own.how == How::Listed || changed.contains(&own.path);
+            let is_listing = matches!(own.how, How::Listed | How::Searched);
+            let is_asked = !is_only || is_listing || changed.contains(&own.path);
             if is_asked && self.is_other(own) && other.is_none_or(|known| own.how < known.how) {
                 other = Some(*own);
             }
@@ -249,8 +268,9 @@ impl<'a> Choosing<'a, '_> {
     }
 
     fn is_other(&mut self, own: &Use) -> bool {
-        if own.how == How::Listed {
-            return self.project.listing(self.map.path(own.path)) != own.sum;
+        if let How::Listed | How::Searched = own.how {
+            let with_sources = own.how == How::Listed;
+            return self.project.listing(self.map.path(own.path), with_sources) != own.sum;
         }
         let found = self.found(own.path);
         match (&found.sums, own.how) {

@@ -23,8 +23,8 @@ mod taking;
 mod tests;
 
 pub use blocks::{ABSENT, Block, Blocks, Sum, UNKNOWN, sum};
-pub use choose::{Choice, Chosen, Why, choose};
+pub use choose::{Changed, Choice, Chosen, Why, choose};
 pub use language::Language;
-pub use map::{Ended, How, Known, Map, Use};
-pub use project::{Now, Project};
+pub use map::{Before, Ended, How, Known, Map, Use};
+pub use project::{Kept, Now, Project, Stamp};
 pub use store::{Store, StoreError};

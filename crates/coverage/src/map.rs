@@ -4,7 +4,7 @@
 //! no file but through [`Project`].
 
 use crate::blocks::Sum;
-use crate::project::Project;
+use crate::project::{Kept, Project};
 use crate::taking::Taking;
 use assay_data::seen::Seen;
 use assay_data::test_results::TestStatus;
@@ -21,14 +21,17 @@ pub enum How {
     Opened,
     /// A directory was listed.
     Listed,
+    /// A directory was listed outside of tests, as frameworks look for tests: of which files that are no sources count, since new sources are known
+    /// as such.
+    Searched,
     /// A program of the project was started, or got the file as an argument.
     Started,
 }
 
 impl How {
     /// All, as they are numbered in the store.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Entered, Self::Loaded, Self::Opened, Self::Listed, Self::Started];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Entered, Self::Loaded, Self::Opened, Self::Listed, Self::Searched, Self::Started];
 }
 
 /// That something was used, with the content that it had.
@@ -55,18 +58,16 @@ pub struct Known {
     pub status: TestStatus,
     /// What it used, each once, in order; `None`: nobody saw it.
     pub uses: Option<Vec<Use>>,
-    /// Why it is touched by every change, if it is: a program that it starts may read whatever it likes.
+    /// Why it is touched by every change, if it is, as a sentence: a program that it starts may read whatever it likes.
     pub always: Option<String>,
 }
 
 /// A test of a run, for the map.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ended {
-    /// Its name,
+    /// Its name.
     pub name: String,
-    /// what it was called when it began, where that is another name,
-    pub started: Option<String>,
-    /// and the rest as in [`Known`].
+    /// See [`Known`], as for the rest.
     pub file: Option<String>,
     /// See there.
     pub id: Option<String>,
@@ -76,11 +77,22 @@ pub struct Ended {
     pub status: TestStatus,
 }
 
+/// How things were when a run began.
+#[derive(Clone, Debug, Default)]
+pub struct Before {
+    /// The project's files.
+    pub files: BTreeMap<String, Kept>,
+    /// The moment, s since 1970: by this one knows whether other files were written since.
+    pub moment: f64,
+}
+
 /// The map.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Map {
     /// All tests by name.
     pub tests: BTreeMap<String, Known>,
+    /// The project's files as they were when its tests ran last.
+    pub files: BTreeMap<String, Kept>,
     paths: Vec<String>,
     numbers: HashMap<String, u32>,
     /// Names of blocks by their checksums, for people.
@@ -129,15 +141,14 @@ impl Map {
         }
     }
 
-    /// Takes what a run saw that began at this moment, s since 1970. What was written since then was not seen in the state that it has now, and
-    /// counts as unknown. Of tests that were in files that ran whole, and did not run, nothing is known any longer: `whole` names those files, or
-    /// is `None` where all tests ran.
+    /// Takes what a run saw. What was written since it began was not seen in the state that it has now, and counts as unknown. Of tests that were
+    /// in files that ran whole, and did not run, nothing is known any longer: `whole` names those files, or is `None` where all tests ran.
     pub fn take(
         &mut self,
         project: &mut Project,
         tests: &[Ended],
         seen: &Seen,
-        began: f64,
+        before: Before,
         whole: Option<&[String]>,
     ) {
         let ran: BTreeSet<&str> = tests.iter().map(|test| test.name.as_str()).collect();
@@ -149,18 +160,18 @@ impl Map {
             };
             ran.contains(name.as_str()) || !is_gone
         });
-        let files: BTreeSet<&str> = tests.iter().filter_map(|test| test.file.as_deref()).collect();
+        // Also of those that did not run this time: frameworks load them all.
+        let known = self.tests.values().filter_map(|known| known.file.clone());
+        let files: BTreeSet<String> =
+            known.chain(tests.iter().filter_map(|test| test.file.clone())).collect();
         let file_of: HashMap<&str, &str> = tests
             .iter()
             .filter_map(|test| Some((test, test.file.as_deref()?)))
-            .flat_map(|(test, file)| {
-                let names = test.started.as_deref().into_iter().chain([test.name.as_str()]);
-                names.map(move |name| (name, file))
-            })
+            .map(|(test, file)| (test.name.as_str(), file))
             .collect();
         let mut used: HashMap<&str, (BTreeSet<Use>, Option<String>)> = HashMap::new();
         for process in &seen.processes {
-            let mut taking = Taking::new(self, project, process, began, &files);
+            let mut taking = Taking::new(self, project, process, &before, &files);
             for (name, own) in &process.tests {
                 let file = file_of.get(name.as_str()).copied();
                 let (uses, always) = taking.test(own, file);
@@ -170,8 +181,7 @@ impl Map {
             }
         }
         for test in tests {
-            let own = test.started.as_deref().into_iter().chain([test.name.as_str()]);
-            let own = own.filter_map(|name| used.remove(name)).next();
+            let own = used.remove(test.name.as_str());
             // One that was skipped, or of which nobody saw anything, is as unknown as one that never ran.
             let (uses, always) = own.map_or((None, None), |(uses, always)| (Some(uses), always));
             let before = self.tests.remove(&test.name).unwrap_or_default();
@@ -185,5 +195,7 @@ impl Map {
             };
             self.tests.insert(test.name.clone(), known);
         }
+        // What was written meanwhile differs from these, and is looked at the next time.
+        self.files = before.files;
     }
 }

@@ -3,11 +3,28 @@
 
 use crate::blocks::{ABSENT, Blocks, Sum, sum};
 use crate::language::Language;
-use std::collections::HashMap;
+use ignore::WalkBuilder;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+
+/// Directories that hold nothing that anybody writes by hand, also where no `.gitignore` says so.
+const LEFT_OUT: [&str; 12] = [
+    ".assay",
+    ".git",
+    ".hg",
+    ".mypy_cache",
+    ".nox",
+    ".pytest_cache",
+    ".svn",
+    ".tox",
+    ".venv",
+    "__pycache__",
+    "node_modules",
+    "venv",
+];
 
 /// Files longer than this are not cut into blocks, nor read: they are known by their size and time alone.
 const LONGEST: u64 = 64 << 20;
@@ -22,19 +39,30 @@ pub struct Now {
 }
 
 /// By what one sees that a file was not written since: its inode, size and time in nanoseconds.
-type Stamp = (u64, u64, i64, i64);
+pub type Stamp = (u64, u64, i64, i64);
+
+/// A file as it was when it was last looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// By what one sees that it was not written since.
+    pub stamp: Stamp,
+    /// The checksum of all of it.
+    pub content: Sum,
+}
 
 /// A project's files.
 #[derive(Debug)]
 pub struct Project {
     top: PathBuf,
     known: HashMap<String, (Option<Stamp>, Rc<Now>)>,
+    /// The paths of all files, ordered.
+    all: Option<Vec<String>>,
 }
 
 impl Project {
     /// The files below a directory.
     pub fn of(top: &Path) -> Self {
-        Self { top: top.to_owned(), known: HashMap::new() }
+        Self { top: top.to_owned(), known: HashMap::new(), all: None }
     }
 
     /// Its top.
@@ -70,16 +98,95 @@ impl Project {
         now
     }
 
-    /// The checksum of the names in a directory, without those that begin with a dot.
-    pub fn listing(&self, path: &str) -> Sum {
-        let Ok(entries) = fs::read_dir(self.top.join(path)) else { return ABSENT };
-        let names = entries.flatten().map(|entry| entry.file_name());
-        let mut names: Vec<Vec<u8>> = names
-            .map(|name| name.as_encoded_bytes().to_vec())
-            .filter(|name| !name.starts_with(b"."))
-            .collect();
-        names.sort();
-        sum(&names.join(&0))
+    /// All files that are the project's own, by their paths from the top, ordered: without what `.gitignore` leaves out, and without what tools keep.
+    pub fn files(&self) -> Vec<String> {
+        let mut walk = WalkBuilder::new(&self.top);
+        // Files that begin with a dot set how frameworks work.
+        walk.hidden(false).require_git(false).follow_links(false);
+        walk.filter_entry(|entry| !LEFT_OUT.iter().any(|name| entry.file_name() == *name));
+        let found = walk
+            .build()
+            .flatten()
+            .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+        let path = |entry: ignore::DirEntry| {
+            entry.path().strip_prefix(&self.top).ok()?.to_str().map(str::to_owned)
+        };
+        let mut paths: Vec<String> = found.filter_map(path).collect();
+        paths.sort();
+        paths
+    }
+
+    /// Sees anew which files there are; their contents are looked at in any case.
+    pub fn refresh(&mut self) {
+        self.all = None;
+    }
+
+    /// Looks at one file, which was written, made or removed; `None`: it is not there.
+    pub fn noted(&mut self, path: &str) -> Option<Kept> {
+        let content = self.now(path).content;
+        let stamp = self.known.get(path).and_then(|(stamp, _)| *stamp);
+        if let Some(all) = &mut self.all {
+            match (all.binary_search_by(|own| own.as_str().cmp(path)), stamp) {
+                (Err(place), Some(_)) => all.insert(place, path.to_owned()),
+                (Ok(place), None) => drop(all.remove(place)),
+                _ => {}
+            }
+        }
+        Some(Kept { stamp: stamp?, content })
+    }
+
+    /// The files as they are, and the paths of those that are not as they were: written, new or gone. Files with the stamp that they had are not
+    /// read.
+    pub fn compared(
+        &mut self,
+        before: &BTreeMap<String, Kept>,
+    ) -> (BTreeMap<String, Kept>, Vec<String>) {
+        let mut all = BTreeMap::new();
+        let mut changed = Vec::new();
+        let files = self.files();
+        for path in &files {
+            let place = self.top.join(path);
+            let Ok(metadata) = fs::metadata(&place) else { continue };
+            let stamp = stamp(&metadata);
+            let known = before.get(path);
+            let content = match known {
+                Some(known) if known.stamp == stamp => known.content,
+                _ if metadata.len() > LONGEST => sum(format!("{stamp:?}").as_bytes()),
+                _ => fs::read(&place).map_or(ABSENT, |text| sum(&text)),
+            };
+            if known.is_none_or(|known| known.content != content) {
+                changed.push(path.clone());
+            }
+            all.insert(path.clone(), Kept { stamp, content });
+        }
+        self.all = Some(files);
+        changed.extend(before.keys().filter(|path| !all.contains_key(*path)).cloned());
+        (all, changed)
+    }
+
+    /// The checksum of the names of the project's own files and directories in a directory, as they were when they were last compared; of
+    /// `PATH/**` of all below it. Without sources, where only the others are asked for.
+    pub fn listing(&mut self, path: &str, with_sources: bool) -> Sum {
+        let all = match self.all.take() {
+            Some(all) => all,
+            None => self.files(),
+        };
+        let above = path.strip_suffix("**");
+        let path = above.unwrap_or(path).trim_matches('/').trim_start_matches("./");
+        let prefix =
+            if path.is_empty() || path == "." { String::new() } else { format!("{path}/") };
+        let from = all.partition_point(|own| own.as_str() < prefix.as_str());
+        let below = all[from..].iter().map_while(|own| own.strip_prefix(&prefix));
+        let asked = below.filter(|own| with_sources || Language::of(Path::new(own)).is_none());
+        let named = asked.map(|own| match above {
+            Some(_) => own,
+            None => own.split('/').next().unwrap_or_default(),
+        });
+        let mut names: Vec<&str> = named.collect();
+        names.dedup();
+        let listing = if names.is_empty() { ABSENT } else { sum(names.join("\0").as_bytes()) };
+        self.all = Some(all);
+        listing
     }
 
     /// Whether a file was written after a moment, s since 1970; so is one that is gone.

@@ -3,6 +3,7 @@
 
 use crate::blocks::Sum;
 use crate::map::{How, Known, Map, Use};
+use crate::project::Kept;
 use assay_data::test_results::TestStatus;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ const TABLES: &str = "
     CREATE TABLE path (number INTEGER PRIMARY KEY, path TEXT NOT NULL);
     CREATE TABLE block (sum INTEGER PRIMARY KEY, name TEXT NOT NULL);
     CREATE TABLE test (name TEXT PRIMARY KEY, file TEXT, id TEXT, seconds REAL, status INTEGER NOT NULL, always TEXT, uses BLOB);
+    CREATE TABLE file (path TEXT PRIMARY KEY, inode INTEGER NOT NULL, size INTEGER NOT NULL, seconds INTEGER NOT NULL, nanoseconds INTEGER NOT NULL,
+        content INTEGER NOT NULL);
     CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 ";
 
@@ -83,7 +86,7 @@ impl Store {
         let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         if version != VERSION {
             let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            for table in ["path", "block", "test", "about"] {
+            for table in ["path", "block", "test", "file", "about"] {
                 begun.execute_batch(&format!("DROP TABLE IF EXISTS {table};"))?;
             }
             begun.execute_batch(TABLES)?;
@@ -124,6 +127,19 @@ impl Store {
         for row in rows {
             let (sum, name) = row?;
             map.call(sum.cast_unsigned(), &name);
+        }
+        let mut files = self
+            .connection
+            .prepare("SELECT path, inode, size, seconds, nanoseconds, content FROM file")?;
+        let rows = files.query_map([], |row| {
+            let (inode, size): (i64, i64) = (row.get(1)?, row.get(2)?);
+            let stamp = (inode.cast_unsigned(), size.cast_unsigned(), row.get(3)?, row.get(4)?);
+            let content: i64 = row.get(5)?;
+            Ok((row.get::<_, String>(0)?, Kept { stamp, content: content.cast_unsigned() }))
+        })?;
+        for row in rows {
+            let (path, kept) = row?;
+            map.files.insert(path, kept);
         }
         let mut tests = self
             .connection
@@ -167,7 +183,7 @@ impl Store {
 
 fn write(begun: &Transaction<'_>, map: &Map, way: &str) -> rusqlite::Result<()> {
     begun.execute_batch(
-        "DELETE FROM path; DELETE FROM block; DELETE FROM test; DELETE FROM about;",
+        "DELETE FROM path; DELETE FROM block; DELETE FROM test; DELETE FROM file; DELETE FROM about;",
     )?;
     begun.execute("INSERT INTO about VALUES ('way', ?)", [way])?;
     let mut path = begun.prepare("INSERT INTO path VALUES (?, ?)")?;
@@ -177,6 +193,12 @@ fn write(begun: &Transaction<'_>, map: &Map, way: &str) -> rusqlite::Result<()> 
     let mut block = begun.prepare("INSERT INTO block VALUES (?, ?)")?;
     for (sum, name) in map.names() {
         block.execute(params![sum.cast_signed(), name])?;
+    }
+    let mut file = begun.prepare("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?)")?;
+    for (path, kept) in &map.files {
+        let (inode, size, seconds, nanoseconds) = kept.stamp;
+        let (inode, size) = (inode.cast_signed(), size.cast_signed());
+        file.execute(params![path, inode, size, seconds, nanoseconds, kept.content.cast_signed()])?;
     }
     let mut test = begun.prepare("INSERT INTO test VALUES (?, ?, ?, ?, ?, ?, ?)")?;
     for (name, known) in &map.tests {

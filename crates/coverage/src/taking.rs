@@ -2,7 +2,7 @@
 //! its own file, of the files that it entered, and of what those need that it imports; and what happened outside of tests, which all have in common.
 
 use crate::blocks::{ABSENT, Sum, UNKNOWN};
-use crate::map::{How, Map, Use};
+use crate::map::{Before, How, Map, Use};
 use crate::project::Project;
 use assay_data::seen::{ProcessSeen, Used};
 use std::collections::{BTreeSet, HashMap};
@@ -20,9 +20,9 @@ pub(crate) struct Taking<'a> {
     map: &'a mut Map,
     project: &'a mut Project,
     process: &'a ProcessSeen,
-    began: f64,
+    before: &'a Before,
     /// The files of tests.
-    tests: &'a BTreeSet<&'a str>,
+    tests: &'a BTreeSet<String>,
     /// Used outside of tests, for all of them.
     outside: Vec<Use>,
     outside_always: Option<String>,
@@ -35,12 +35,12 @@ impl<'a> Taking<'a> {
         map: &'a mut Map,
         project: &'a mut Project,
         process: &'a ProcessSeen,
-        began: f64,
-        tests: &'a BTreeSet<&'a str>,
+        before: &'a Before,
+        tests: &'a BTreeSet<String>,
     ) -> Self {
         let (outside, outside_always, imported) = Default::default();
         let mut own =
-            Self { map, project, process, began, tests, outside, outside_always, imported };
+            Self { map, project, process, before, tests, outside, outside_always, imported };
         own.look_outside();
         own
     }
@@ -65,7 +65,7 @@ impl<'a> Taking<'a> {
                 self.blocks(path, lines, &mut all);
             }
         }
-        self.others(own, &mut all);
+        self.others(own, How::Searched, &mut all);
         all.sort_unstable();
         all.dedup();
         self.outside = all;
@@ -98,7 +98,7 @@ impl<'a> Taking<'a> {
         for path in tops {
             uses.push(self.top(path));
         }
-        self.others(own, &mut uses);
+        self.others(own, How::Listed, &mut uses);
         (uses, self.always(own).or_else(|| self.outside_always.clone()))
     }
 
@@ -116,14 +116,18 @@ impl<'a> Taking<'a> {
     }
 
     /// Whether what the process saw of a file may be another content than that of now.
-    fn is_unknown(&self, path: &str) -> bool {
-        self.project.is_later(path, self.began)
+    fn is_unknown(&mut self, path: &str) -> bool {
+        match self.before.files.get(path) {
+            Some(kept) => self.project.now(path).content != kept.content,
+            None => self.project.is_later(path, self.before.moment),
+        }
     }
 
     fn top(&mut self, path: &str) -> Use {
         let now = self.project.now(path);
+        let is_unknown = self.is_unknown(path);
         let sum = match &now.blocks {
-            _ if self.is_unknown(path) => UNKNOWN,
+            _ if is_unknown => UNKNOWN,
             Some(blocks) => blocks.top(),
             None => now.content,
         };
@@ -133,8 +137,9 @@ impl<'a> Taking<'a> {
     fn blocks(&mut self, path: &str, lines: &[u32], uses: &mut Vec<Use>) {
         let now = self.project.now(path);
         let path_number = self.map.number_of(path);
+        let is_unknown = self.is_unknown(path);
         let mut add = |sum: Sum| uses.push(Use { path: path_number, how: How::Entered, sum });
-        if self.is_unknown(path) {
+        if is_unknown {
             return add(UNKNOWN);
         }
         let Some(blocks) = &now.blocks else { return add(now.content) };
@@ -144,14 +149,14 @@ impl<'a> Taking<'a> {
         }
     }
 
-    fn others(&mut self, own: &Used, uses: &mut Vec<Use>) {
+    fn others(&mut self, own: &Used, listed: How, uses: &mut Vec<Use>) {
         for path in &own.opens {
             uses.push(self.content(path, How::Opened));
         }
         for path in &own.lists {
             let path = path.trim_end_matches('/');
-            let sum = self.project.listing(path);
-            uses.push(Use { path: self.map.number_of(path), how: How::Listed, sum });
+            let sum = self.project.listing(path, listed == How::Listed);
+            uses.push(Use { path: self.map.number_of(path), how: listed, sum });
         }
         for word in own.spawns.iter().flatten() {
             let word = word.strip_prefix("./").unwrap_or(word);
@@ -169,8 +174,11 @@ impl<'a> Taking<'a> {
         Use { path: self.map.number_of(path), how, sum }
     }
 
-    /// The first program that was started and may read anything of the project.
+    /// Why a test may use more than is known: it was not seen wholly, or started a program that may read anything of the project.
     fn always(&self, own: &Used) -> Option<String> {
+        if own.unseen.is_some() {
+            return own.unseen.clone();
+        }
         let may = |words: &&Vec<String>| {
             let Some(program) = words.first() else { return false };
             let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
@@ -179,6 +187,9 @@ impl<'a> Taking<'a> {
             let is_below = Path::new(program).starts_with(self.project.top());
             is_own || is_below || INTERPRETERS.contains(&name)
         };
-        own.spawns.iter().find(may).map(|words| words.join(" "))
+        own.spawns
+            .iter()
+            .find(may)
+            .map(|words| format!("it starts `{}`, which may read anything", words.join(" ")))
     }
 }

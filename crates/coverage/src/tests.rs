@@ -97,6 +97,8 @@ fn a_block_changes_by_what_it_says_and_not_by_where_it_stands() {
         [true, false, false]
     );
     assert_eq!(one("class User", "class Users"), [true, true, true]);
+    let more = sums(&RUBY.replace("  attr_reader", "  def more\n  end\n  attr_reader"));
+    assert_eq!((more.len(), more[0] == before[0], more[1] == before[1]), (4, false, true));
     // What is within what is another thing from what follows it.
     let python = |text: &str| Blocks::of(Language::Python, text.as_bytes()).all[0].sum;
     assert_ne!(python("if a:\n    b\n    c\n"), python("if a:\n    b\nc\n"));
@@ -125,6 +127,11 @@ fn what_is_no_program_is_one_block() {
 struct Room {
     directory: tempfile::TempDir,
     project: Project,
+}
+
+/// As if all files had been written long before.
+fn later() -> Before {
+    Before { moment: f64::INFINITY, ..Before::default() }
 }
 
 const USER: &str = "class User\n  def name\n    1\n  end\n  def mail\n    2\n  end\nend\n";
@@ -190,7 +197,7 @@ impl Room {
 
     fn map(&mut self) -> Map {
         let mut map = Map::default();
-        map.take(&mut self.project, &Self::ended(), &Self::seen(), f64::INFINITY, None);
+        map.take(&mut self.project, &Self::ended(), &Self::seen(), later(), None);
         map
     }
 
@@ -205,7 +212,11 @@ impl Room {
     }
 
     fn shown(&mut self, map: &Map, changed: Option<&[String]>) -> String {
-        let choice = choose(map, &mut self.project, changed);
+        self.project.refresh();
+        let choice = {
+            let changed = changed.map_or(Changed::With(&[]), Changed::Only);
+            choose(map, &mut self.project, changed)
+        };
         if let Some(why) = choice.everything {
             return format!("all: {why}");
         }
@@ -265,7 +276,7 @@ fn what_nobody_knew_falls_to_names_and_then_to_everything() {
     room.write("spec/user_spec.rb", "describe User do\n  it 'has a name' do\n    User.new.name\n  end\n  it 'is new' do\n  end\nend\n");
     assert_eq!(shown(&mut room, "spec/user_spec.rb"), "name spec/user_spec.rb");
     fs::remove_file(room.directory.path().join("spec/user_spec.rb")).unwrap();
-    let left = choose(&map, &mut room.project, Some(&["spec/user_spec.rb".into()]));
+    let left = choose(&map, &mut room.project, Changed::Only(&["spec/user_spec.rb".into()]));
     assert!(left.tests.iter().all(|own| own.name == MAIL) && left.files.is_empty(), "{left:?}");
 }
 
@@ -276,11 +287,11 @@ fn failures_come_first_and_programs_may_read_anything() {
     tests[0].status = TestStatus::Failed;
     seen.processes[0].tests[1].1.spawns.push(vec!["/usr/bin/python3.11".into(), "x.py".into()]);
     let mut map = Map::default();
-    map.take(&mut room.project, &tests, &seen, f64::INFINITY, None);
+    map.take(&mut room.project, &tests, &seen, later(), None);
     assert_eq!(room.shown(&map, Some(&[])), "name", "it failed");
     room.write("lib/user.rb", &USER.replace('1', "3"));
     assert_eq!(room.shown(&map, Some(&["lib/user.rb".into()])), "name mail");
-    let choice = choose(&map, &mut room.project, Some(&[]));
+    let choice = choose(&map, &mut room.project, Changed::Only(&[]));
     assert_eq!(choice.tests[0].why, Why::Failed);
 }
 
@@ -288,8 +299,14 @@ fn failures_come_first_and_programs_may_read_anything() {
 fn what_was_written_while_tests_ran_is_unknown() {
     let mut room = Room::new();
     let mut map = Map::default();
-    map.take(&mut room.project, &Room::ended(), &Room::seen(), 0.0, None);
+    map.take(&mut room.project, &Room::ended(), &Room::seen(), Before::default(), None);
     assert_eq!(room.shown(&map, None), "mail name spec/mail_spec.rb spec/user_spec.rb");
+    let (files, _) = room.project.compared(&BTreeMap::new());
+    room.write("lib/user.rb", &USER.replace('1', "4"));
+    let before = Before { files, moment: 0.0 };
+    map.take(&mut room.project, &Room::ended(), &Room::seen(), before, None);
+    assert_eq!(room.shown(&map, None), "mail name");
+    assert_eq!(room.project.compared(&map.files).1, ["lib/user.rb"]);
 }
 
 #[test]
@@ -299,10 +316,10 @@ fn tests_that_are_gone_are_forgotten_when_their_file_ran_whole() {
     let mut seen = Room::seen();
     seen.processes[0].tests.truncate(1);
     let own = &Room::ended()[..1];
-    map.take(&mut room.project, own, &seen, f64::INFINITY, Some(&[]));
+    map.take(&mut room.project, own, &seen, later(), Some(&[]));
     assert_eq!(map.tests.len(), 2);
     let whole = ["spec/mail_spec.rb".to_owned()];
-    map.take(&mut room.project, own, &seen, f64::INFINITY, Some(&whole));
+    map.take(&mut room.project, own, &seen, later(), Some(&whole));
     assert_eq!(map.tests.len(), 1);
 }
 
@@ -313,15 +330,47 @@ fn imports_say_who_needs_the_top_of_a_file() {
     // user_spec imports other, mail_spec does not.
     seen.processes[0].imports = Some(BTreeMap::from([(1, vec![0, 3]), (2, vec![0])]));
     let mut map = Map::default();
-    map.take(&mut room.project, &Room::ended(), &seen, f64::INFINITY, None);
+    map.take(&mut room.project, &Room::ended(), &seen, later(), None);
     room.write("lib/other.rb", "OTHER = 2\n");
     assert_eq!(room.chosen(&map, &["lib/other.rb"]), "name");
 }
 
 #[test]
+fn files_are_compared_with_what_they_were_and_new_ones_found() {
+    let mut room = Room::new();
+    room.write(".gitignore", "*.log\n");
+    room.write("a.log", "x");
+    room.write("node_modules/a.js", "x");
+    room.write(".git/config", "x");
+    let (all, new) = room.project.compared(&BTreeMap::new());
+    assert_eq!(all.len(), 6, "{all:?}");
+    assert_eq!(new.len(), 6);
+    // What is ignored is in no listing.
+    let listed = (room.project.listing("spec", true), room.project.listing(".", true));
+    room.write("spec/x.log", "x");
+    room.project.refresh();
+    assert_eq!((room.project.listing("spec/", true), room.project.listing("", true)), listed);
+    assert_eq!(room.project.listing("nowhere", true), ABSENT);
+    let both = |room: &mut Room, path| [true, false].map(|own| room.project.listing(path, own));
+    let (before, deep) = (both(&mut room, "spec"), both(&mut room, "spec/**"));
+    room.write("spec/more/new_spec.rb", "");
+    room.project.refresh();
+    assert_ne!(both(&mut room, "spec")[0], before[0]);
+    assert_eq!(both(&mut room, "spec")[1], before[1], "no other than sources");
+    assert_ne!(both(&mut room, "spec/**")[0], deep[0]);
+    fs::remove_dir_all(room.directory.path().join("spec/more")).unwrap();
+    assert_eq!(room.project.compared(&all).1, [""; 0]);
+    room.write("lib/user.rb", &format!("{USER}\n"));
+    room.write("lib/new.rb", "x");
+    fs::remove_file(room.directory.path().join("spec/mail.txt")).unwrap();
+    assert_eq!(room.project.compared(&all).1, ["lib/new.rb", "lib/user.rb", "spec/mail.txt"]);
+}
+
+#[test]
 fn a_map_is_found_again_and_one_that_is_damaged_begun_anew() {
     let mut room = Room::new();
-    let map = room.map();
+    let mut map = room.map();
+    map.files = room.project.compared(&BTreeMap::new()).0;
     let path = room.directory.path().join("cache/map.db");
     let mut store = Store::open(&path).unwrap();
     assert_eq!(store.load("rspec").unwrap(), Map::default());

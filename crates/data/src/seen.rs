@@ -45,6 +45,8 @@ pub struct Used {
     pub lists: Vec<String>,
     /// Programs that were started: their first words.
     pub spawns: Vec<Vec<String>>,
+    /// Why there may be more, if there may.
+    pub unseen: Option<String>,
 }
 
 impl Used {
@@ -60,6 +62,7 @@ impl Used {
         add(&mut self.opens, &other.opens);
         add(&mut self.lists, &other.lists);
         add(&mut self.spawns, &other.spawns);
+        self.unseen = self.unseen.take().or_else(|| other.unseen.clone());
     }
 }
 

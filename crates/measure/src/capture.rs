@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::fs::{FallocateFlags, OFlags, fallocate, fcntl_setfl};
 use rustix::io::{Errno, read};
 use rustix::pipe::{PipeFlags, pipe_with};
 
@@ -155,6 +155,19 @@ impl Capture {
         bytes
     }
 
+    /// Gives back the memory of what will not be kept: what a run has written beyond that is gone, but for its last part, and counted all the same.
+    pub(crate) fn bound(&self) {
+        for file in [&self.kept_output, &self.kept_errors].into_iter().flatten() {
+            let written = file.metadata().map_or(0, |found| found.len());
+            let end = written.saturating_sub(CHUNK as u64);
+            if end > MOST_KEPT + CHUNK as u64 {
+                let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+                // Where that is refused the memory stays in use until the run ends.
+                let _stays = fallocate(file, hole, MOST_KEPT, end - MOST_KEPT);
+            }
+        }
+    }
+
     /// Sleeps until the control socket has something, reading the pipes meanwhile. Returns early,
     /// with `Errno::INTR`, when a signal comes; and at once if there is no pipe to read.
     pub(crate) fn read_until(&mut self, control: BorrowedFd<'_>) -> Result<(), Errno> {
@@ -258,4 +271,32 @@ fn read_part(file: &File, start: u64, length: u64) -> io::Result<Vec<u8>> {
     }
     bytes.truncate(filled);
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn what_is_not_kept_takes_no_memory_and_is_counted() {
+        let wanted = Wanted { keep_output: true, ..Wanted::default() };
+        let (capture, writers) = Capture::open(wanted).unwrap();
+        let mut writer = File::from(writers.stdout.unwrap());
+        let piece = vec![b'x'; 1 << 20];
+        let most = MOST_KEPT >> 20;
+        for _ in 0..most + 8 {
+            writer.write_all(&piece).unwrap();
+        }
+        capture.bound();
+        writer.write_all(b"the end").unwrap();
+        let held = writer.metadata().unwrap().blocks() * 512;
+        assert!(held < MOST_KEPT + (1 << 20), "{held}");
+        let kept = capture.finish().unwrap().output.unwrap();
+        assert_eq!(kept.written, ((most + 8) << 20) + 7);
+        assert_eq!(kept.bytes.len() as u64, MOST_KEPT);
+        assert!(kept.bytes.iter().all(|byte| *byte == b'x'));
+    }
 }

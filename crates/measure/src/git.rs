@@ -183,6 +183,25 @@ fn described(line: &str) -> Option<Described> {
     Some(Described { commit, time, subject: parts.next().unwrap_or_default().to_owned() })
 }
 
+/// The files that are not as in a revision, or not known to git though nothing ignores them, by their paths from the top of the working tree; `top` is
+/// that. `None` where git does not answer.
+pub fn changed_since(top: &Path, revision: &str) -> Option<Vec<String>> {
+    if revision.starts_with('-') {
+        return None;
+    }
+    let asked = |words: &[&str]| {
+        let answer =
+            quiet(top).args(words).output().ok().filter(|answer| answer.status.success())?;
+        let text = String::from_utf8_lossy(&answer.stdout).into_owned();
+        Some(
+            text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect::<Vec<_>>(),
+        )
+    };
+    let mut paths = asked(&["diff", "--name-only", "--no-renames", "-z", revision, "--"])?;
+    paths.extend(asked(&["ls-files", "--others", "--exclude-standard", "-z"])?);
+    Some(paths)
+}
+
 /// Whether a clone has only the last commits; by what is there, git is not asked (gitrepository-layout(5), `shallow`).
 pub fn is_shallow(directory: &Path) -> bool {
     let start = directory.canonicalize().ok();

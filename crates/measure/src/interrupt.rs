@@ -5,8 +5,12 @@
 //! in flight and returns [`crate::MeasureError::Interrupted`]; the caller looks at [`count`]
 //! between runs. Run on the main thread: that is the one the kernel wakes. A process that asked for a signal to be ignored (`nohup`) is counted all the same.
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use crate::sys::signals;
 
@@ -29,4 +33,19 @@ pub fn answer_on_stderr(yes: bool) {
 /// How many signals came since [`install`].
 pub fn count() -> u32 {
     signals::COUNT.load(Ordering::SeqCst)
+}
+
+/// Sleeps until one of these has something to be read, a signal comes, or so much time has passed.
+///
+/// # Errors
+///
+/// What the system says.
+pub fn sleep_until(readable: &[BorrowedFd<'_>], most: Option<Duration>) -> io::Result<()> {
+    let mut polled: Vec<PollFd<'_>> =
+        readable.iter().map(|own| PollFd::from_borrowed_fd(*own, PollFlags::IN)).collect();
+    let most = most.map(|most| Timespec::try_from(most).map_err(io::Error::other)).transpose()?;
+    match poll(&mut polled, most.as_ref()) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }

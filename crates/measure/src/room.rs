@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What the names of rooms begin with.
-const PREFIX: &str = "assay-room-";
+pub const PREFIX: &str = "assay-room-";
 /// A younger room may have an owner that has not locked it yet.
 const SETTLED: Duration = Duration::from_secs(60);
 

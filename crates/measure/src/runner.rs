@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,6 +55,8 @@ pub type OutputSoFar<'a> = dyn Fn(u64) -> Vec<u8> + 'a;
 pub struct Watching<'a> {
     /// How often. Looking takes processor time that the run may want.
     pub every: Duration,
+    /// Looking at once when one of these has something to be read, too: what they have is to be taken then.
+    pub also: &'a [BorrowedFd<'a>],
     /// Says whether the run shall end. Then it is asked to (SIGTERM), and a second later made to.
     pub ends: &'a mut dyn FnMut(&OutputSoFar<'_>) -> bool,
 }
@@ -445,9 +448,14 @@ fn run_once(
         let answer = match (&mut watching, capture.read_until(launcher.link().socket())) {
             (None, Ok(())) => launcher.link().receive()?,
             (Some(watching), Ok(())) => {
-                let every = watching.every;
-                let mut look = || end_if_asked(watching, &capture, &page, &mut ended_at);
-                launcher.link().receive_watching(every, &mut look)?
+                let (every, also) = (watching.every, watching.also);
+                let mut look = || {
+                    capture.bound();
+                    end_if_asked(watching, &capture, &page, &mut ended_at);
+                    // Nobody takes what comes while a run ends.
+                    ended_at.is_none()
+                };
+                launcher.link().receive_watching(every, also, &mut look)?
             }
             (_, Err(Errno::INTR)) => Answer::Signal,
             (_, Err(error)) => return Err(io::Error::from(error).into()),

@@ -29,6 +29,7 @@ mod suites;
 mod synthetic;
 mod test_log;
 mod values;
+mod watching;
 
 pub use battery::{GroupTests, PairTests};
 pub use bisect::Bisection;
@@ -55,6 +56,7 @@ pub use suites::TestSuite;
 pub use synthetic::Synthetic;
 pub use test_log::TestLog;
 pub use values::{Estimate, Interval, Verdict};
+pub use watching::WatchedRun;
 
 use assay_data::ParameterValue;
 use schemars::JsonSchema;
@@ -98,6 +100,14 @@ impl Head {
 /// Never for the documents of this crate, whose keys are all texts.
 pub fn text(document: &impl Serialize) -> serde_json::Result<String> {
     serde_json::to_string_pretty(document).map(|text| text + "\n")
+}
+
+/// A document on one line, which a line feed ends: of those that come one after the other.
+///
+/// # Errors
+/// As of [`text`].
+pub fn line(document: &impl Serialize) -> serde_json::Result<String> {
+    serde_json::to_string(document).map(|text| text + "\n")
 }
 
 /// Parameters by name; numbers stay numbers.

@@ -73,4 +73,5 @@ pub mod terminal;
 pub mod test_log;
 pub mod tests_run;
 mod ticks;
+pub mod watching;
 pub mod words;

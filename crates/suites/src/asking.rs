@@ -24,6 +24,8 @@ pub struct Wanted {
     pub causes: bool,
     /// Whether each test runs beneath a frame of its own, for samplers.
     pub frames: bool,
+    /// Whether it is noted what each test uses of the project, whose top this is.
+    pub coverage: Option<PathBuf>,
 }
 
 /// A file that the run finds when it starts.
@@ -32,7 +34,7 @@ pub struct Text {
     /// Where.
     pub path: PathBuf,
     /// What is in it.
-    pub text: String,
+    pub content: Vec<u8>,
     /// Whether it can be run.
     pub runs: bool,
 }
@@ -69,8 +71,8 @@ impl Request {
 
     /// The same with one more file.
     #[must_use]
-    pub fn file(mut self, path: PathBuf, text: impl Into<String>) -> Self {
-        self.files.push(Text { path, text: text.into(), runs: false });
+    pub fn file(mut self, path: PathBuf, content: impl Into<Vec<u8>>) -> Self {
+        self.files.push(Text { path, content: content.into(), runs: false });
         self
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::error::SuiteError;
 use crate::run::{Part, Process, Run, Span, Test, TestStatus, Unfinished};
+use crate::seen;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -189,6 +190,8 @@ struct Gathered {
     names: Vec<String>,
     /// The processes that ended by themselves.
     ended: HashSet<u32>,
+    /// What tests used.
+    seen: seen::Gathered,
     /// What went on beside tests in a process that did not, with its parent.
     beside: Vec<(Option<u32>, Unfinished)>,
 }
@@ -196,6 +199,7 @@ struct Gathered {
 impl Gathered {
     fn file(&mut self, bytes: &[u8], phase: Option<Part>, path: &Path) -> Result<(), SuiteError> {
         let process = self.run.processes.len();
+        self.seen.next_process();
         let mut own = Process::default();
         let mut open = Open::default();
         let text = String::from_utf8_lossy(bytes);
@@ -206,8 +210,16 @@ impl Gathered {
             if text.trim().is_empty() {
                 continue;
             }
-            let line: Line = match serde_json::from_str(text) {
-                Ok(line) => line,
+            let read = match seen::Line::begins(text) {
+                true => serde_json::from_str(text).map(|line| {
+                    self.used(line, process);
+                    None
+                }),
+                false => serde_json::from_str(text).map(Some),
+            };
+            let line: Line = match read {
+                Ok(Some(line)) => line,
+                Ok(None) => continue,
                 // The process was killed while it wrote.
                 Err(_) if lines.peek().is_none() && !text.ends_with('\n') => break,
                 Err(error) => {
@@ -277,6 +289,17 @@ impl Gathered {
         }
     }
 
+    /// What a test of the process at hand used, or the process outside of tests.
+    fn used(&mut self, line: seen::Line, process: usize) {
+        let tests = self.run.tests.iter().zip(&self.names).rev();
+        let mut tests = tests.take_while(|(test, _)| test.process == process);
+        let count = self.run.tests.len();
+        self.seen.take(line, |name| {
+            let back = tests.position(|(_, own)| own == name)?;
+            Some(count - 1 - back)
+        });
+    }
+
     /// A test.
     fn test(&mut self, name: String, line: Line, process: usize) -> Test {
         self.names.push(name.clone());
@@ -313,6 +336,8 @@ impl Gathered {
     /// Takes off what groups set up while a test ran, which is not that test's. `None` where no process said what it is.
     fn finish(mut self) -> Option<Run> {
         told_apart(&mut self.run.tests, &self.names);
+        let tests = &self.run.tests;
+        self.run.seen = std::mem::take(&mut self.seen).finish(|test| tests[test].name.clone());
         // Workers are killed when all is done; whoever ended as it should did that.
         let Self { beside, ended, run, .. } = &mut self;
         let left =
@@ -398,6 +423,33 @@ mod tests {
 
     const HEAD: &str = r#"{"assay_tests":1,"framework":"rspec","framework_version":"3.12","language":"ruby","process":7,"parent":1,"worker":null,"loaded":1.0}
 "#;
+
+    #[test]
+    fn what_tests_used_is_read_under_the_names_that_they_have_in_the_end() {
+        let text = format!(
+            "{HEAD}{}",
+            r#"{"source":"lib/a.rb","number":3}
+{"loaded":[3],"imports":{"3":[4]},"opens":["a.yml"]}
+{"test":"A: x","begin":2.0,"end":3.0,"status":"passed"}
+{"covers":"A: x","blocks":{"3":[12,40]},"spawns":[["ls","-l"]]}
+{"test":"A: x","begin":3.0,"end":4.0,"status":"passed"}
+{"covers":"A: x","loads":[3]}
+{"covers":"nobody","lists":["lib"]}
+{"end":5.0}
+"#
+        );
+        let run = written(&[("7.jsonl", &text)]).unwrap().unwrap();
+        let seen = &run.seen.processes[0];
+        assert_eq!(seen.sources[&3], "lib/a.rb");
+        let (first, second) = (&seen.tests[0], &seen.tests[1]);
+        assert_eq!((first.0.as_str(), second.0.as_str()), ("A: x", "A: x #2"));
+        assert_eq!(first.1.blocks[&3], [12, 40]);
+        assert_eq!((first.1.spawns[0].len(), &second.1.loads[..]), (2, &[3][..]));
+        let outside = (&seen.outside.loads[..], &seen.outside.opens[..], &seen.outside.lists[..]);
+        assert_eq!(outside, (&[3][..], &["a.yml".to_owned()][..], &["lib".to_owned()][..]));
+        assert_eq!(seen.imports.as_ref().unwrap()[&3], [4]);
+        assert!(written(&[("7.jsonl", HEAD)]).unwrap().unwrap().seen.is_empty());
+    }
 
     #[test]
     fn tests_spans_and_the_end_are_read() {

@@ -49,6 +49,11 @@ pub trait Framework: Debug + Sync {
         self.orders() == Orders::Any
     }
 
+    /// Whether its runs can tell what each test uses of the project.
+    fn covers(&self) -> bool {
+        false
+    }
+
     /// The command that runs the suite and leaves its answer in `room`, which is empty then.
     ///
     /// # Errors
@@ -159,6 +164,10 @@ impl Framework for &'static dyn Framework {
         (**self).selects()
     }
 
+    fn covers(&self) -> bool {
+        (**self).covers()
+    }
+
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
         (**self).ask(call, wanted, room)
     }
@@ -205,11 +214,17 @@ fn hooked(request: Request, wanted: &Wanted, room: &Path) -> Request {
     for (name, text) in hooks::FILES {
         request = request.file(hooks_beside(room).join(name), text);
     }
+    for (name, library) in hooks::LIBRARIES {
+        request = request.file(hooks_beside(room).join(name), library);
+    }
     if wanted.causes {
         request = request.env("ASSAY_TESTS_CAUSES", "1");
     }
     if wanted.frames {
         request = request.env("ASSAY_TESTS_FRAMES", "1");
+    }
+    if let Some(top) = &wanted.coverage {
+        request = request.env("ASSAY_TESTS_COVERAGE", format!("path:{}", top.display()));
     }
     if let Some(only) = &wanted.only {
         let list = room.join("only.txt");

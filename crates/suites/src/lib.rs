@@ -25,6 +25,7 @@ pub mod parts;
 pub mod polluter;
 mod reports;
 pub mod run;
+mod seen;
 pub mod shard;
 pub mod toggles;
 pub mod watching;

@@ -1,5 +1,6 @@
 //! What one run of a suite told: its tests, and what it did beside them.
 
+use assay_data::seen::Seen;
 pub use assay_data::test_results::TestStatus;
 use std::collections::BTreeMap;
 
@@ -18,6 +19,8 @@ pub struct Run {
     pub unfinished: Vec<Unfinished>,
     /// What should be known of it.
     pub notes: Vec<String>,
+    /// What its tests used of the project, where that was asked for.
+    pub seen: Seen,
 }
 
 /// One test.

@@ -133,6 +133,20 @@ class SuiteFrameworksTest < Minitest::Test
     assert_match(/^3 tests/, unit.out)
   end
 
+  def test_all_tests_of_a_file_run_after_those_that_are_named
+    whole = ->(source, **how) { watched(source, **how).started.sort }
+    first = "BetaTest: test_teardown"
+    minitest = watched(MINITEST, only: [first, "no such", "file:suite_test.rb", "file:other_test.rb"])
+    assert_equal [first, whole.(MINITEST)], [minitest.started.first, minitest.started.sort]
+    assert_equal [["no such"]], minitest.of("missing").map { |event| event["missing"] }
+    unit = ["file:suite_test.rb"]
+    assert_equal whole.(TEST_UNIT), whole.(TEST_UNIT, only: unit) if there?("test/unit/version")
+    return unless there?("rspec/core/version")
+
+    how = {command: [RbConfig.ruby, "-S", "rspec"], file: "user_spec.rb"}
+    assert_equal whole.(RSPEC, **how), whole.(RSPEC, only: ["file:user_spec.rb"], **how)
+  end
+
   def test_a_seed_gives_test_unit_an_order
     skip("needs test-unit (Debian: ruby-test-unit)") unless there?("test/unit/version")
     orders = [1, 1, 2].map { |seed| watched(TEST_UNIT, order: seed).started }

@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 136] = [
+pub const CODES: [&str; 137] = [
     "ALARM_CONFIRMED",
     "ALARM_NOT_CONFIRMED",
     "ALARM_UNCONFIRMED",
@@ -126,6 +126,7 @@ pub const CODES: [&str; 136] = [
     "TESTS_UNSEEN",
     "TEST_FAILED",
     "TEST_HUNG",
+    "TEST_SLOWER",
     "TIMEOUTS",
     "TOGGLE_LEFT_OUT",
     "TOO_DEPENDENT",

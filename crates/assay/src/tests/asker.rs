@@ -11,10 +11,11 @@ use assay_measure::{
 use assay_report::number;
 use assay_suites::parts::{self, Parts};
 use assay_suites::run::{Test, TestStatus, Unfinished};
-use assay_suites::watching::{Hung, Watch};
+use assay_suites::watching::Hung;
 use assay_suites::{Answer, Call, Framework, Request, Run, SuiteError, Wanted};
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -38,6 +39,12 @@ pub(crate) struct Limits {
     pub suite: Duration,
     /// and once a test, or what is done for a group of them, takes so long.
     pub test: Option<Duration>,
+}
+
+/// Who attends to a run while it goes on.
+pub(crate) trait Attending {
+    /// Whether the run is to be ended; `running` says what it is at, where its framework tells.
+    fn ends(&mut self, running: &mut dyn FnMut() -> Option<Hung>) -> bool;
 }
 
 /// A suite is looked at so many times in the time that a test may take, but
@@ -94,8 +101,18 @@ impl Asker {
         let call = Call::new(&side.argv, &directory);
         let request = framework.ask(&call, wanted, room);
         let request = request.map_err(|error| RunError::Reading(error.to_string()))?;
-        let watch = self.limits.test.and_then(|_| framework.watch(&call, room));
-        let (result, hung) = self.put(&request, side, padding, watch)?;
+        let mut watch = self.limits.test.and_then(|_| framework.watch(&call, room));
+        let limit = self.limits.test.unwrap_or(self.limits.suite);
+        let mut hung = None;
+        let mut ends = |output: &OutputSoFar<'_>| {
+            let watch = watch.as_mut();
+            hung = watch.and_then(|own| own.hung(now_seconds(), limit.as_secs_f64(), output));
+            hung.is_some()
+        };
+        let every = (limit / LOOKS).clamp(OFTENEST, SELDOMEST);
+        let watching = Watching { every, also: &[], ends: &mut ends };
+        let watching = self.limits.test.map(|_| watching);
+        let result = self.put(&request, side, padding, watching)?;
         let (output, errors) = (kept(&result.output), kept(&result.errors));
         let answer = answer(room, &directory, &result, (&output, &errors));
         let read = framework.read(&answer);
@@ -103,6 +120,53 @@ impl Asker {
             Some(hung) => self.cut_short(read.unwrap_or_default(), result, &answer, &hung),
             None => self.judged(read, result, &answer),
         }
+    }
+
+    /// Runs the suite of a side while somebody attends to it, who looks from time to time and whenever one of `also` can be read; `None` when that
+    /// one had the run ended.
+    ///
+    /// # Errors
+    /// As [`Asker::run`] has them.
+    pub fn run_attended(
+        &mut self,
+        framework: &dyn Framework,
+        side: &Side,
+        wanted: &Wanted,
+        (every, also): (Duration, &[BorrowedFd<'_>]),
+        attending: &mut dyn Attending,
+    ) -> Result<Option<Ran>, RunError> {
+        let room = self.room()?;
+        let directory = directory_of(side);
+        let call = Call::new(&side.argv, &directory);
+        let request = framework.ask(&call, wanted, &room);
+        let request = request.map_err(|error| RunError::Reading(error.to_string()))?;
+        let mut watch = framework.watch(&call, &room);
+        let mut is_ended = false;
+        let mut ends = |output: &OutputSoFar<'_>| {
+            is_ended = attending.ends(&mut || watch.as_mut()?.hung(now_seconds(), 0.0, output));
+            is_ended
+        };
+        let watching = Watching { every, also, ends: &mut ends };
+        let result = side.under(|| self.put(&request, side, 0, Some(watching)))?;
+        let ran = match is_ended {
+            true => None,
+            false => {
+                let (output, errors) = (kept(&result.output), kept(&result.errors));
+                let answer = answer(&room, &directory, &result, (&output, &errors));
+                Some(self.judged(framework.read(&answer), result, &answer))
+            }
+        };
+        let _stays = fs::remove_dir_all(&room);
+        ran.transpose()
+    }
+
+    /// Takes a new launcher, which knows none of the commands of earlier runs: to be called now and then by who runs suites all day.
+    ///
+    /// # Errors
+    /// When the system lets no such program start.
+    pub fn renew(&mut self) -> Result<(), RunError> {
+        self.runner = Runner::start()?;
+        Ok(())
     }
 
     /// Has the tests of a side listed, by their names.
@@ -119,7 +183,7 @@ impl Asker {
         let call = Call::new(&side.argv, &directory);
         let request = framework.list(&call, &room);
         let request = request.map_err(|error| RunError::Reading(error.to_string()))?;
-        let (result, _) = side.under(|| self.put(&request, side, 0, None))?;
+        let result = side.under(|| self.put(&request, side, 0, None))?;
         let (output, errors) = (kept(&result.output), kept(&result.errors));
         let listed = framework.listed(&answer(&room, &directory, &result, (&output, &errors)));
         let _stays = fs::remove_dir_all(&room);
@@ -135,14 +199,14 @@ impl Asker {
         Ok(room)
     }
 
-    /// Runs a command once; also what hung in it, where somebody watches.
+    /// Runs a command once.
     fn put(
         &mut self,
         request: &Request,
         side: &Side,
         padding: u16,
-        mut watch: Option<Watch>,
-    ) -> Result<(RunResult, Option<Hung>), RunError> {
+        watching: Option<Watching<'_>>,
+    ) -> Result<RunResult, RunError> {
         let command = prepared(request, side)?;
         let subject = self.runner.add(&command)?;
         let options = RunOptions {
@@ -151,21 +215,12 @@ impl Asker {
             end_strays: true,
             ..RunOptions::default()
         };
-        let limit = self.limits.test.unwrap_or(self.limits.suite);
-        let mut hung = None;
-        let mut ends = |output: &OutputSoFar<'_>| {
-            let watch = watch.as_mut();
-            hung = watch.and_then(|own| own.hung(now_seconds(), limit.as_secs_f64(), output));
-            hung.is_some()
-        };
-        let every = (limit / LOOKS).clamp(OFTENEST, SELDOMEST);
-        let watching = self.limits.test.map(|_| Watching { every, ends: &mut ends });
         let result = self.runner.run_watched(subject, options, watching)?;
         if interrupt::count() > 0 && !result.outcome.is_success() {
             // The terminal sends Ctrl-C to the suite as well.
             return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));
         }
-        Ok((result, hung))
+        Ok(result)
     }
 
     /// A run that was ended because something in it hung: what had ended before is kept, and the test that hung has failed.
@@ -346,10 +401,10 @@ fn write(request: &Request) -> Result<(), (PathBuf, std::io::Error)> {
             fs::create_dir_all(above).map_err(failed(above))?;
         }
         // What an earlier run found stays as it is, and what was made of it is not out of date.
-        if fs::read(&file.path).is_ok_and(|known| known == file.text.as_bytes()) {
+        if fs::read(&file.path).is_ok_and(|known| known == file.content) {
             continue;
         }
-        fs::write(&file.path, &file.text).map_err(failed(&file.path))?;
+        fs::write(&file.path, &file.content).map_err(failed(&file.path))?;
         if file.runs {
             let mode = fs::Permissions::from_mode(0o700);
             fs::set_permissions(&file.path, mode).map_err(failed(&file.path))?;

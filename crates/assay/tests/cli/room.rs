@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 #[path = "../../../report/tests/common/schema.rs"]
-mod schema;
+pub mod schema;
 
 /// Nothing here takes so long, even on a busy machine; what does, hangs.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -3,7 +3,7 @@
 use super::{
     Bisection, Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Happenings, Listing,
     ProfileDifference, ProfileShares, Repetition, RunContents, RunList, SeriesDescription,
-    SmokeTest, StoreChange, SuiteShares, Synthetic, TestLog, Trends, VERSION,
+    SmokeTest, StoreChange, SuiteShares, Synthetic, TestLog, Trends, VERSION, WatchedRun,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -34,7 +34,7 @@ fn of<T: JsonSchema>() -> Schema {
 }
 
 /// All documents, in the order of the page.
-const DOCUMENTS: [Document; 20] = [
+const DOCUMENTS: [Document; 21] = [
     Document {
         title: "A result",
         commands: &["run A B", "bench A B", "load A B", "compare A B", "profile 'A' 'B'"],
@@ -150,6 +150,12 @@ const DOCUMENTS: [Document; 20] = [
         commands: &["tests --profile"],
         names: &["tests-profile"],
         schema: of::<SuiteShares>,
+    },
+    Document {
+        title: "A run of a watched project",
+        commands: &["watch"],
+        names: &["watch"],
+        schema: of::<WatchedRun>,
     },
     Document {
         title: "Synthetic data",

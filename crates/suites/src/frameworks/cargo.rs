@@ -83,7 +83,7 @@ impl Framework for CargoTest {
         let mut request = Request::words(call.with_passed(&passed))
             .file(runner, RUNNER)
             .env("RUSTDOC", doc.display().to_string());
-        request.files.push(Text { path: doc, text: wrapped, runs: true });
+        request.files.push(Text { path: doc, content: wrapped.into_bytes(), runs: true });
         request.directories.push(events);
         Ok(request)
     }

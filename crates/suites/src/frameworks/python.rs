@@ -43,6 +43,10 @@ impl Framework for Pytest {
         call.is(&["pytest", "py.test"])
     }
 
+    fn covers(&self) -> bool {
+        true
+    }
+
     fn orders(&self) -> Orders {
         Orders::Any
     }
@@ -114,6 +118,10 @@ impl Framework for Unittest {
             .any(|two| two[0].ends_with("manage.py") && two[1] == "test")
             || call.is(&["manage.py"]) && call.verb().is_some_and(|verb| verb == "test");
         (call.is_module() && call.is(&["unittest"])) || is_django
+    }
+
+    fn covers(&self) -> bool {
+        true
     }
 
     fn orders(&self) -> Orders {

@@ -40,6 +40,10 @@ impl Framework for Rspec {
         call.is(&["rspec", "parallel_rspec", "turbo_tests"]) || is_task
     }
 
+    fn covers(&self) -> bool {
+        true
+    }
+
     fn orders(&self) -> Orders {
         Orders::Any
     }
@@ -109,6 +113,10 @@ impl Framework for Minitest {
             || call.is(&["rake"]) && call.verb().is_none()
     }
 
+    fn covers(&self) -> bool {
+        true
+    }
+
     fn orders(&self) -> Orders {
         Orders::Any
     }
@@ -142,6 +150,10 @@ impl Framework for TestUnit {
 
     fn knows(&self, call: &Call) -> bool {
         call.is(&["testrb", "test-unit"])
+    }
+
+    fn covers(&self) -> bool {
+        true
     }
 
     fn orders(&self) -> Orders {

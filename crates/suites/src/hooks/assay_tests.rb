@@ -66,6 +66,11 @@ if ENV["ASSAY_TESTS"].to_s.start_with?("path:") && !defined?(::AssayTests) && ["
     RUBY
   end
 
+  if ENV["ASSAY_TESTS_COVERAGE"].to_s.start_with?("path:")
+    load("#{AssayTests::HERE}/assay_tests_coverage.rb") unless defined?(::AssayCoverage)
+    AssayCoverage.ask(ENV["ASSAY_TESTS_COVERAGE"].delete_prefix("path:"), AssayTests::HERE)
+  end
+
   # The first that is registered is the last that runs.
   at_exit { AssayTests.finish if AssayTests.respond_to?(:finish) }
   AssayTests.look

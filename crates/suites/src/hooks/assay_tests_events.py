@@ -38,6 +38,7 @@ class Running:
     """A test that runs. Whoever knows its framework sets where its phases end."""
 
     overlapped = False
+    groups = ()
     phase = before = inner_counts = None
     phase_begin = inner = inner_gc = 0
     setup = body = teardown = status = message = None
@@ -66,6 +67,8 @@ class Recorder:
         self.causes = causes
         # Calls beneath a frame that samplers see; see assay_tests_frames.py.
         self.framed = None
+        # What is executed, read and started; see assay_tests_coverage.py.
+        self.cover = None
         self.counts = [0] * 10  # Of assay_tests_causes.py.
         self.gc_time = 0
         self.gc_runs = 0
@@ -125,9 +128,16 @@ class Recorder:
                 self._only = [line for line in file.read().split("\n") if line]
         return self._only
 
-    def chosen(self, by_name):
-        """Of these tests those that ASSAY_TESTS_ONLY names, in its order."""
-        names = self.only
+    def chosen(self, by_name, file_of):
+        """Of these tests those that ASSAY_TESTS_ONLY names, in its order; of `file:PATH` all others that stand in that file."""
+        names = []
+        for name in self.only:
+            if name.startswith("file:"):
+                file = os.path.join(self._root, name[len("file:") :])
+                others = {own: test for own, test in by_name.items() if own not in self.only}
+                names += [own for own, test in others.items() if os.path.join(self._root, file_of(test)) == file]
+            else:
+                names.append(name)
         missing = [name for name in names if name not in by_name]
         if missing:
             self.emit('{"missing":[%s]}\n' % ",".join(map(_encode, missing)))
@@ -192,6 +202,8 @@ class Recorder:
         if running:
             for other in (*running, test):
                 other.overlapped = True
+        if self.cover is not None:
+            self.guarded(self.cover.begin, test)
         running.append(test)
         if self.causes:
             test.before = [*self.counts, self.gc_runs, self._blocks()]
@@ -241,6 +253,8 @@ class Recorder:
         self.emit(
             f'{{"test":{test.json},"group":{group},{test.place}"begin":{test.begin}e-9,"end":{now}e-9,"status":"{status}"{more}}}\n'
         )
+        if self.cover is not None:
+            self.emit(self.guarded(self.cover.end, test) or "")
         if self._forked and self._tail is None:
             self.flush()
 
@@ -428,6 +442,8 @@ class Recorder:
         self._lock = threading.Lock()
 
     def _finish(self):
+        if self.cover is not None:
+            self.guarded(self.cover.finish)
         if self._path is not None and not self._muted:
             self.emit('{"end":%de-9}\n' % self.clock())
             self.flush()
@@ -472,6 +488,11 @@ def start():
         import assay_tests_frames
 
         recorder.framed = assay_tests_frames.framed
+    top = os.environ.get("ASSAY_TESTS_COVERAGE", "")
+    if top.startswith("path:"):
+        import assay_tests_coverage
+
+        recorder.cover = recorder.guarded(assay_tests_coverage.watch, recorder, top[len("path:") :])
     if recorder.causes:
         import assay_tests_causes
 

@@ -6,17 +6,7 @@ module AssayTests
   # The hooks of Minitest.
   module OfMinitest
     # None of these takes anything, and to hand on whatever there might be costs more than all that they do.
-    RUN = <<~'RUBY'
-      def run
-        return super unless ::AssayTests::OfMinitest.begin_test(self)
-
-        begin
-          super
-        ensure
-          ::AssayTests::OfMinitest.end_test(self)
-        end
-      end
-
+    RUN = AssayTests.around("run", "::AssayTests::OfMinitest.begin_test(self)", "::AssayTests::OfMinitest.end_test(self)") + <<~'RUBY'
       def after_setup
         super
         ::AssayTests.setup_ended(self)
@@ -29,17 +19,7 @@ module AssayTests
     RUBY
 
     # Of classes: `run` is that of all of a class's tests, whatever a class of the suite does around it.
-    CLASS_RUN = <<~'RUBY'
-      def METHOD(...)
-        return super unless ::AssayTests::OfMinitest.begin_group(self)
-
-        begin
-          super
-        ensure
-          ::AssayTests::OfMinitest.end_group(self)
-        end
-      end
-    RUBY
+    CLASS_RUN = AssayTests.around("METHOD(...)", "::AssayTests::OfMinitest.begin_group(self)", "::AssayTests::OfMinitest.end_group(self)").freeze
 
     START = <<~'RUBY'
       def run(...)
@@ -168,6 +148,7 @@ module AssayTests
           @group = klass
           @tested = @set_up = false
           @group_begin = AssayTests.now
+          AssayCoverage.group_begins if COVERAGE
           AssayTests.span_begins("group_setup", group(klass)) if @own_run.include?(klass)
         end
         true
@@ -175,6 +156,7 @@ module AssayTests
 
       def end_group(klass)
         AssayTests.guarded do
+          AssayCoverage.group_ends if COVERAGE
           AssayTests.span("group_teardown", klass.name, AssayTests.last_end, AssayTests.now) if @tested && AssayTests.last_end
           AssayTests.flush
         end
@@ -194,8 +176,8 @@ module AssayTests
         all = ::Minitest::Runnable.runnables.each_with_object({}) do |klass, found|
           klass.runnable_methods.each { |name| found["#{klass.name || klass}: #{name}"] = [klass, name] }
         end
-        AssayTests.found(all.keys)
-        AssayTests.only.filter_map { |name| all[name] }.chunk_while { |one, next_one| one[0].equal?(next_one[0]) }.map do |tests|
+        chosen = AssayTests.chosen(all) { |klass, name| klass.instance_method(name).source_location&.first }
+        chosen.chunk_while { |one, next_one| one[0].equal?(next_one[0]) }.map do |tests|
           klass = tests[0][0]
           AssayTests.plant(klass.singleton_class, CHOSEN, @folder) unless @chosen.key?(klass)
           @chosen[klass] = tests.map(&:last)

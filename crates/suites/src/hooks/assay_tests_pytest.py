@@ -42,12 +42,21 @@ def pytest_configure(config):
         import assay_tests_frames
 
         _STARTED.guarded(assay_tests_frames.frame_pytest, hooks, config)
+    if _STARTED.cover is not None:
+        import assay_tests_coverage
+
+        _STARTED.guarded(assay_tests_coverage.watch_fixtures, _STARTED.cover)
     _STARTED.guarded(_watch_finishing, _STARTED, hooks.fixtures)
 
 
 def pytest_unconfigure(config):
     if _STARTED is not None and config in _taken:
         _STARTED.flush()
+
+
+def _file_of(item):
+    # `location` is relative to pytest's root, which need not be where the suite was started.
+    return str(getattr(item, "path", None) or getattr(item, "fspath", item.location[0]))
 
 
 class Hooks:
@@ -89,12 +98,18 @@ class Hooks:
     def _choose(self, config, items):
         if self.recorder.only is None:
             return
-        chosen = self.recorder.chosen({item.nodeid: item for item in items})
+        chosen = self.recorder.chosen({item.nodeid: item for item in items}, _file_of)
         kept = {id(item) for item in chosen}
         others = [item for item in items if id(item) not in kept]
         items[:] = chosen
         if others:
             config.hook.pytest_deselected(items=others)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session):
+        if self.recorder.cover is not None:
+            paths = {str(getattr(item, "path", None) or item.fspath) for item in session.items}
+            self.recorder.guarded(self.recorder.cover.tests_are, paths)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self):
@@ -119,12 +134,10 @@ class Hooks:
                 self.recorder.guarded(self.recorder.end_test, test, test.status or "passed", test.message)
 
     def _begin(self, item):
-        file, line, _ = item.location
+        line = item.location[1]
         name = item.nodeid
         group = name[: -len(item.name) - 2] if name.endswith("::" + item.name) else name.partition("::")[0]
-        # `location` is relative to pytest's root, which need not be where the suite was started.
-        path = str(getattr(item, "path", None) or getattr(item, "fspath", file))
-        return self.recorder.begin_test(name, group, path, None if line is None else line + 1)
+        return self.recorder.begin_test(name, group, _file_of(item), None if line is None else line + 1)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self):
@@ -180,9 +193,13 @@ class Hooks:
             return (yield)
         self.fixtures.add(fixturedef)
         span = self.recorder.guarded(_begin_fixture, self.recorder, fixturedef, request, "setup")
+        cover = self.recorder.cover
+        entered = None if cover is None else cover.enter()
         try:
             return (yield)
         finally:
+            if entered is not None:
+                self.recorder.guarded(cover.leave, fixturedef, entered)
             self.recorder.guarded(self.recorder.end_span, span)
 
 

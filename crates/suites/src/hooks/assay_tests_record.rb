@@ -11,7 +11,7 @@ module AssayTests
   # A test that runs. `faults` and `returned` are what a framework's part wants to remember.
   class Running
     attr_reader :name, :json, :group_json, :place, :thread, :begin, :gc, :runs, :objects, :counts
-    attr_accessor :setup_end, :body_end, :faults, :returned, :overlapped
+    attr_accessor :setup_end, :body_end, :faults, :returned, :overlapped, :covers
 
     def initialize(name, group_json, place)
       @name = name
@@ -39,6 +39,8 @@ module AssayTests
   CAUSES = ENV["ASSAY_TESTS_CAUSES"] == "1"
   # Whether samplers shall see what runs; see assay_tests_frames.rb.
   FRAMES = ENV["ASSAY_TESTS_FRAMES"] == "1"
+  # Whether what tests use is noted; see assay_tests_coverage.rb.
+  COVERAGE = defined?(::AssayCoverage) ? ::AssayCoverage.asked? : false
   # What the test's process did so far; see assay_tests_causes.rb.
   COUNTS = Array.new(10, 0) # rubocop:disable Style/MutableConstant
   LOG_LINES, SQL, SQL_TIME, REDIS, REDIS_TIME, SLEEPS, SLEEP_TIME, HTTP, HTTP_TIME, PROCESSES = *0..9
@@ -70,6 +72,8 @@ module AssayTests
   HEAD = 20
   PHASE = 18
   IN_SETUP, IN_BODY, IN_TEARDOWN = *"sbt".bytes
+  # What a name begins with that stands for all tests of a file.
+  WHOLE_FILE = "file:"
   SPECIAL = /["\\\u0000-\u001f\u007f]/.freeze
   ESCAPES = {"\"" => "\\\"", "\\" => "\\\\", "\n" => "\\n", "\r" => "\\r", "\t" => "\\t"}.freeze
 
@@ -136,6 +140,33 @@ module AssayTests
       methods
     end
 
+    # The source of a method around a framework's own, for `plant`: what begins says whether what ends is called, too.
+    def around(method, begins, ends)
+      <<~RUBY
+        def #{method}
+          return super unless #{begins}
+
+          begin
+            super
+          ensure
+            #{ends}
+          end
+        end
+      RUBY
+    end
+
+    # The same around what is a span.
+    def spanning(method, begins)
+      <<~RUBY
+        def #{method}
+          span = #{begins}
+          super
+        ensure
+          ::AssayTests.span_ended(span)
+        end
+      RUBY
+    end
+
     # The framework begins to run what was loaded.
     def run_begins(framework, version)
       return if inactive?
@@ -145,6 +176,7 @@ module AssayTests
 
       @load_end = now
       AssayTests.watch_causes if CAUSES
+      AssayCoverage.main_program if COVERAGE
       span("load", nil, LOADED, @load_end)
     end
 
@@ -156,12 +188,14 @@ module AssayTests
       within unless @within
       # Before the test's clock starts.
       @lock.synchronize { prepare if @tail_wanted } if @tail_wanted
+      covers = covers_begin if COVERAGE
       test = Running.new(name, @groups[group] ||= json(group), place)
       unless @tests.empty?
         test.overlapped = true
         @tests.values.each { |other| other.overlapped = true }
       end
       @tests[key] = test
+      test.covers = covers
       # Frameworks may run within a handler of `exit` themselves.
       @raised = $!
       emit(%({"start":#{test.json},"at":#{test.begin}e-9}\n))
@@ -201,7 +235,8 @@ module AssayTests
 
       setup = test.setup_end
       body = test.body_end
-      name = name && name != test.name ? "#{json(name)},\"started\":#{test.json}" : test.json
+      named = name && name != test.name ? json(name) : test.json
+      started = ",\"started\":#{test.json}" unless named.equal?(test.json)
       # As one text, since a suite of quick tests spends its time here.
       phases =
         if setup && body then ",\"setup\":#{setup - test.begin}e-9,\"body\":#{body - setup}e-9,\"teardown\":#{ended - body}e-9"
@@ -211,8 +246,8 @@ module AssayTests
       gc = ",\"gc\":#{GC_TIME.call - test.gc}e-9" if GC_TIME && !test.overlapped
       more = more(test) if CAUSES || test.overlapped
       more = "#{",\"id\":#{json(id)}" if id}#{",\"message\":#{json(cut(message))}" if message}#{more}" if id || message
-      emit "{\"test\":#{name},\"group\":#{test.group_json},#{test.place}\"begin\":#{test.begin}e-9,\"end\":#{ended}e-9," \
-                  "\"status\":\"#{status}\"#{phases}#{gc}#{more}}\n"
+      emit "{\"test\":#{named}#{started},\"group\":#{test.group_json},#{test.place}\"begin\":#{test.begin}e-9,\"end\":#{ended}e-9," \
+                  "\"status\":\"#{status}\"#{phases}#{gc}#{more}}\n#{covers(named, test) if COVERAGE}"
       @last_end = ended
       flush if @forked
       nil
@@ -234,6 +269,7 @@ module AssayTests
         next if inactive?
 
         begun = now
+        covers_group(kind, true) if COVERAGE
         if announce
           emit(%({"open":"#{kind}","group":#{json(group)},"at":#{begun}e-9}\n))
           flush
@@ -248,6 +284,7 @@ module AssayTests
       return unless span
 
       kind, group, begun, announced = span
+      covers_group(kind, false) if COVERAGE
       guarded { span(kind, group, begun, ended, shortest: announced ? 0 : SHORTEST_SPAN) }
     end
 
@@ -261,7 +298,7 @@ module AssayTests
     def place(file, line)
       return "" unless file
 
-      %("file":#{@places[file] ||= json(file.start_with?(ROOT) ? file[ROOT.size..-1] : file.delete_prefix("./"))},"line":#{line || "null"},)
+      %("file":#{@places[file] ||= json(relative(file))},"line":#{line || "null"},)
     end
 
     def json(text)
@@ -276,9 +313,26 @@ module AssayTests
       "\"#{text.gsub(SPECIAL) { |special| ESCAPES[special] || format("\\u%04x", special.ord) }}\""
     end
 
+    # Of these tests by name those that ASSAY_TESTS_ONLY names, in its order; of `file:PATH` all others that the block
+    # says to stand in that file.
+    def chosen(all)
+      found(all.keys)
+      only.flat_map do |name|
+        next [all[name]].compact unless name.start_with?(WHOLE_FILE)
+
+        file = name.delete_prefix(WHOLE_FILE)
+        all.reject { |own, _| only.include?(own) }.values.uniq.select { |one| relative(yield(one).to_s) == file }
+      end
+    end
+
+    # A file as it is named in lines.
+    def relative(file)
+      file.start_with?(ROOT) ? file[ROOT.size..-1] : file.delete_prefix("./")
+    end
+
     # Notes which of the tests that were asked for this process has.
     def found(names)
-      missing = (@only || []) - names
+      missing = (@only || []).reject { |name| name.start_with?(WHOLE_FILE) } - names
       emit(%({"missing":[#{missing.map { |name| json(name) }.join(",")}]}\n)) unless missing.empty?
     end
 
@@ -298,6 +352,7 @@ module AssayTests
 
     # This process is a child now. What waited is its parent's to write.
     def forked(pid = PID.call)
+      AssayCoverage.forked(!@tests.empty? || @muted) if COVERAGE
       @muted = true unless @tests.empty?
       @pid = pid
       @parent = Process.ppid
@@ -315,6 +370,7 @@ module AssayTests
     def finish
       return if inactive? || @path.nil?
 
+      emit(AssayCoverage.news) if COVERAGE
       emit(%({"end":#{now}e-9}\n))
       return flush unless @tail
 
@@ -364,6 +420,34 @@ module AssayTests
         %("gc_runs":#{GC_COUNT.call - test.runs},"sleeps":#{counts[SLEEPS] - before[SLEEPS]},) +
         %("sleep_time":#{counts[SLEEP_TIME] - before[SLEEP_TIME]}e-9,"http":#{counts[HTTP] - before[HTTP]},) +
         %("http_time":#{counts[HTTP_TIME] - before[HTTP_TIME]}e-9,"processes":#{counts[PROCESSES] - before[PROCESSES]}})
+    end
+
+    # What happened before it is told of before it.
+    def covers_begin
+      guarded do
+        AssayCoverage.threads unless Thread.current.equal?(MAIN_THREAD)
+        begun = AssayCoverage.test_begins
+        news = AssayCoverage.news
+        emit(news) unless news.empty?
+        begun
+      end
+    end
+
+    # The lines that follow that of a test.
+    def covers(named, test)
+      guarded do
+        next unless test.covers
+
+        members = AssayCoverage.test_ends(test.covers)
+        "#{AssayCoverage.sources}{\"covers\":#{named}#{members}}\n"
+      end
+    end
+
+    def covers_group(kind, begins)
+      case kind
+      when "group_setup" then begins ? AssayCoverage.group_begins : AssayCoverage.group_set_up
+      when "group_teardown" then AssayCoverage.group_ends if begins
+      end
     end
 
     def cut(message)
@@ -474,7 +558,8 @@ end
 if AssayTests::FORKS_ARE_SEEN
   Process.singleton_class.prepend(
     Module.new do
-      module_eval("def _fork = super.tap { |pid| ::AssayTests.forked if pid.zero? }", "<internal:assay_tests>", 1)
+      forks = "::AssayCoverage.forks(::AssayTests::FOLDER); " if AssayTests::COVERAGE
+      module_eval("def _fork = (#{forks}super.tap { |pid| ::AssayTests.forked if pid.zero? })", "<internal:assay_tests>", 1)
     end
   )
 end

@@ -28,33 +28,11 @@ module AssayTests
       end
     RUBY
 
-    GROUP = <<~'RUBY'
-      def run_before_context_hooks(...)
-        span = ::AssayTests::OfRspec.group_begins(self, "group_setup", :@before_context_hooks)
-        super
-      ensure
-        ::AssayTests.span_ended(span)
-      end
+    GROUP = %w[before setup after teardown].each_slice(2).map do |hook, kind|
+      AssayTests.spanning("run_#{hook}_context_hooks(...)", "::AssayTests::OfRspec.group_begins(self, 'group_#{kind}', :@#{hook}_context_hooks)")
+    end.join.freeze
 
-      def run_after_context_hooks(...)
-        span = ::AssayTests::OfRspec.group_begins(self, "group_teardown", :@after_context_hooks)
-        super
-      ensure
-        ::AssayTests.span_ended(span)
-      end
-    RUBY
-
-    EXAMPLE = <<~'RUBY'
-      def run(...)
-        return super unless ::AssayTests::OfRspec.begin_test(self)
-
-        begin
-          super
-        ensure
-          ::AssayTests::OfRspec.end_test(self)
-        end
-      end
-
+    EXAMPLE = AssayTests.around("run(...)", "::AssayTests::OfRspec.begin_test(self)", "::AssayTests::OfRspec.end_test(self)") + <<~'RUBY'
       def fail_with_exception(reporter, exception)
         super
       ensure
@@ -266,9 +244,8 @@ module AssayTests
         below = groups.flat_map(&:descendants)
         all = {}
         below.each { |group| group.filtered_examples.each { |example| all[name(example)] = all[example.id] = example } }
-        AssayTests.found(all.keys)
         AssayTests.plant(::RSpec::Core::ExampleGroup.singleton_class, CHOSEN, @folder)
-        chosen = AssayTests.only.filter_map { |name| all[name] }
+        chosen = AssayTests.chosen(all) { |example| example.metadata[:absolute_file_path] }
         chosen.chunk_while { |one, next_one| one.example_group.equal?(next_one.example_group) }.map { |examples| Chunk.new(examples) }
       end
 

@@ -5,17 +5,8 @@
 module AssayTests
   # The hooks of test-unit.
   module OfTestUnit
-    TEST = <<~'RUBY'
-      def run(result, *others, **options, &block)
-        return super unless ::AssayTests::OfTestUnit.begin_test(self, result)
-
-        begin
-          super
-        ensure
-          ::AssayTests::OfTestUnit.end_test(self, result)
-        end
-      end
-
+    TEST = AssayTests.around("run(result, *others, **options, &block)", "::AssayTests::OfTestUnit.begin_test(self, result)",
+                             "::AssayTests::OfTestUnit.end_test(self, result)") + <<~'RUBY'
       private
 
       def run_test(...)
@@ -28,23 +19,9 @@ module AssayTests
       end
     RUBY
 
-    SUITE = <<~'RUBY'
-      private
-
-      def run_startup(...)
-        span = ::AssayTests::OfTestUnit.group_begins(self, "group_setup", :startup)
-        super
-      ensure
-        ::AssayTests.span_ended(span)
-      end
-
-      def run_shutdown(...)
-        span = ::AssayTests::OfTestUnit.group_begins(self, "group_teardown", :shutdown)
-        super
-      ensure
-        ::AssayTests.span_ended(span)
-      end
-    RUBY
+    SUITE = "private\n" + %w[startup setup shutdown teardown].each_slice(2).map do |hook, kind|
+      AssayTests.spanning("run_#{hook}(...)", "::AssayTests::OfTestUnit.group_begins(self, 'group_#{kind}', :#{hook})")
+    end.join
 
     MEDIATOR = <<~'RUBY'
       def run(...)
@@ -55,21 +32,9 @@ module AssayTests
       end
     RUBY
 
-    HOOKS = <<~'RUBY'
-      def run_at_start_hooks(...)
-        span = ::AssayTests.span_begins("suite_setup", nil, announce: false)
-        super
-      ensure
-        ::AssayTests.span_ended(span)
-      end
-
-      def run_at_exit_hooks(...)
-        span = ::AssayTests.span_begins("suite_teardown", nil, announce: false)
-        super
-      ensure
-        ::AssayTests.span_ended(span)
-      end
-    RUBY
+    HOOKS = %w[start setup exit teardown].each_slice(2).map do |hook, kind|
+      AssayTests.spanning("run_at_#{hook}_hooks(...)", "::AssayTests.span_begins('suite_#{kind}', nil, announce: false)")
+    end.join.freeze
 
     # Beneath the methods above, so that what they do is in no frame.
     TEST_FRAME = <<~'RUBY'
@@ -103,9 +68,11 @@ module AssayTests
     class << self
       def install
         plant_frames if FRAMES
-        # What takes nothing is called with nothing, which costs less.
-        takes_nothing = ::Test::Unit::TestCase.instance_method(:run_test).arity.zero?
-        AssayTests.plant(::Test::Unit::TestCase, takes_nothing ? TEST.gsub("(...)", "") : TEST, @folder)
+        # What takes less is called with less: arguments of all kinds are objects, and a suite of quick tests collects them.
+        test = TEST
+        test = test.sub("(...)", "") if ::Test::Unit::TestCase.instance_method(:run_test).arity.zero?
+        test = test.sub(", *others, **options, &block", "") if ::Test::Unit::TestCase.instance_method(:run).arity == 1
+        AssayTests.plant(::Test::Unit::TestCase, test, @folder)
         AssayTests.plant(::Test::Unit::TestSuite, SUITE, @folder)
         AssayTests.plant(::Test::Unit::UI::TestRunnerMediator, MEDIATOR, @folder)
         AssayTests.plant(::Test::Unit.singleton_class, HOOKS, @folder) if ::Test::Unit.respond_to?(:run_at_start_hooks)
@@ -191,9 +158,9 @@ module AssayTests
       def chosen(suite)
         all = {}
         collect(suite, [], all)
-        AssayTests.found(all.keys)
         root = ::Test::Unit::TestSuite.new(suite.name)
-        AssayTests.only.filter_map { |name| all[name] }.chunk_while { |one, next_one| one[1] == next_one[1] }.each do |tests|
+        chosen = AssayTests.chosen(all) { |test, _| test.method(test.method_name).source_location&.first }
+        chosen.chunk_while { |one, next_one| one[1] == next_one[1] }.each do |tests|
           inner = tests[0][1].inject(root) do |outer, of|
             ::Test::Unit::TestSuite.new(of.name, of.test_case).tap { |made| outer << made }
           end

@@ -89,9 +89,13 @@ class Hooks:
 
     def arrange(self, suite):
         """The suite in the order that is asked for; None as it is. Suites of another class run as they are, in one piece."""
+        if self.recorder.cover is not None:
+            modules = {_module_of(type(test)) for test in _flat(suite, every=True)}
+            files = [getattr(module, "__file__", None) for module in modules]
+            self.recorder.guarded(self.recorder.cover.tests_are, [file for file in files if file])
         if self.recorder.only is not None:
             by_name = {_name(test): test for test in _flat(suite, every=True)}
-            return unittest.TestSuite(self.recorder.chosen(by_name))
+            return unittest.TestSuite(self.recorder.chosen(by_name, _file_of))
         if self.recorder.order is not None:
             modules, classes = {}, {}
 
@@ -139,8 +143,7 @@ class Hooks:
                 self.awaits = True
                 self.wrap_phases(sys.modules["unittest.async_case"].IsolatedAsyncioTestCase)
         name = getattr(test, "_testMethodName", "")
-        method = getattr(test, name, None)
-        code = getattr(getattr(method, "__func__", method), "__code__", None)
+        code = _code(test)
         is_function = name == "runTest" and isinstance(test, unittest.FunctionTestCase)
         name = f"{group}: {name}" if name and not is_function else _name(test)
         if code is None:
@@ -149,6 +152,7 @@ class Hooks:
             running = self.recorder.begin_test(name, group, code.co_filename, code.co_firstlineno)
         if running is not None:
             running.raised = None
+            running.groups = (kind, kind.__module__)
             running.results = _counted(result)
             self.tests[id(test)] = running
         return running
@@ -200,9 +204,13 @@ class Hooks:
                 return original(suite, test, result)
             announce = _own(found, method)
             span = self.recorder.guarded(self.recorder.begin_span, kind, _class(found), method, None, announce)
+            cover = self.recorder.cover if kind == "group_setup" else None
+            entered = None if cover is None else cover.enter()
             try:
                 return self.framed(kind, _class(found), original, suite, test, result)
             finally:
+                if entered is not None:
+                    self.recorder.guarded(cover.leave, found if isinstance(found, type) else found.__name__, entered)
                 self.recorder.guarded(self.recorder.end_span, span)
 
         setattr(owner, name, handle)
@@ -255,6 +263,16 @@ def _class_before(test, result):
 
 def _class(kind):
     return f"{kind.__module__}.{kind.__qualname__}" if isinstance(kind, type) else kind.__name__
+
+
+def _code(test):
+    method = getattr(test, getattr(test, "_testMethodName", ""), None)
+    return getattr(getattr(method, "__func__", method), "__code__", None)
+
+
+def _file_of(test):
+    code = _code(test)
+    return "" if code is None else code.co_filename
 
 
 def _name(test):

@@ -70,6 +70,20 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "TEST")]
     pub only: Vec<String>,
 
+    /// Run only the tests that are touched by what changed since they ran, or since a git revision
+    /// (Ruby, Python)
+    ///
+    /// A test is touched when a function that it entered, a file that it opened or a program that it started is no longer what it was. What each test
+    /// uses is noted while it runs, and kept in the cache (XDG_CACHE_HOME); where nothing is known yet, everything runs. Times of such runs are not to be
+    /// compared with others.
+    #[arg(long, value_name = "REVISION", num_args = 0..=1, require_equals = true, default_missing_value = "",
+        conflicts_with_all = NOT_CHANGED)]
+    pub changed: Option<String>,
+
+    /// Say for each test why it runs, or is left out
+    #[arg(long, requires = "changed")]
+    pub explain: bool,
+
     /// Run one part of the suite, such as 1/4, divided so that all parts take about as long by the
     /// times in the history (pytest, rspec, go)
     ///
@@ -140,8 +154,8 @@ pub(crate) struct WhenArgs {
     /// End a run of the suite once a test, or the setup of a group, takes longer than this; what
     /// ended before keeps its times (Ruby, Python, go test, cargo test, node --test)
     ///
-    /// The test that hangs has failed, and where it was is told: in its setup, its body or its teardown, or in which hook or fixture. Other
-    /// frameworks tell nothing before they are through; for them there is --timeout alone.
+    /// The test that hangs has failed, and where it was is shown: in its setup, its body or its teardown, or in which hook or fixture. Other
+    /// frameworks say nothing before they are through; for them there is --timeout alone.
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     pub test_timeout: Option<f64>,
 
@@ -179,6 +193,12 @@ pub(crate) struct ProfilingArgs {
 const NOT_SAMPLED: [&str; 14] = [
     "rev", "toggle", "causes", "time", "warmup", "resume", "save", "keep", "junit", "report",
     "plots", "fail_if", "flaky", "shard",
+];
+
+/// What makes no sense where only some tests run, once, and what they use is noted.
+const NOT_CHANGED: [&str; 13] = [
+    "only", "shard", "rev", "toggle", "with", "server", "runs", "time", "warmup", "keep", "order",
+    "profile", "resume",
 ];
 
 /// What is shown.

@@ -2,6 +2,7 @@
 
 use super::options::{OrderOf, SuiteRunArgs as Args};
 use super::{sharding, showing};
+use crate::changed::{self, Selection, Tracked};
 use crate::planning::{self, BUDGET_ALONE, CEILING, When, check_threshold, no_such_metric};
 use crate::progress::{Line, share_done};
 use crate::record::Record;
@@ -88,7 +89,24 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     if let Some(shard) = args.ask.shard {
         only = Some(sharding::part(args, shard, framework.as_ref(), &sides[0], &mut asker, &line)?);
     }
-    let wanted = Wanted { causes: args.ask.causes, only, ..Wanted::default() };
+    let mut tracked = None;
+    let mut files = None;
+    if let Some(revision) = &args.ask.changed {
+        let (mut own, note) = Tracked::open(framework.as_ref(), &args.command)?;
+        note.iter().for_each(|note| line.say(note));
+        let selection = select(&mut own, revision, args.ask.explain, &line)?;
+        match selection {
+            Selection::Nothing(_) => return Ok(Ending::Fine),
+            Selection::All(_) => {}
+            Selection::Some { only: names, files: whole, .. } => {
+                only = Some(names);
+                files = Some(whole);
+            }
+        }
+        tracked = Some(own);
+    }
+    let coverage = tracked.as_ref().map(Tracked::top);
+    let wanted = Wanted { causes: args.ask.causes, only, coverage, ..Wanted::default() };
     let order = order.then_some(plan.seed);
     let count = sides.len();
     let suite = Suite::new(sides, framework.as_ref(), asker, wanted, order);
@@ -144,6 +162,11 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     {
         polluters(session, &line);
     }
+    if let (Some(tracked), Some(ran)) = (&mut tracked, &session.source.last[0])
+        && let Err(error) = tracked.take(&ran.run, files.as_deref())
+    {
+        line.say(&format!("what the tests use is not kept for the next time: {error:#}"));
+    }
     // What is over need not be kept up while pages are written.
     let restored = toggled.map_or(Ok(()), |own| own.borrow_mut().close());
     // The record has them already.
@@ -159,6 +182,23 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
             Ending::InputError
         }
     })
+}
+
+/// What is to run of a suite, which is said.
+fn select(
+    tracked: &mut Tracked,
+    revision: &str,
+    explain: bool,
+    line: &Line,
+) -> anyhow::Result<Selection> {
+    let prefix = tracked.prefix().to_owned();
+    let choice = tracked.choice(Some(revision).filter(|revision| !revision.is_empty()))?;
+    if explain {
+        changed::explained(&choice).iter().for_each(|why| output::say(why));
+    }
+    let selection = Tracked::selection(&choice, &prefix);
+    line.say(&changed::said(&selection));
+    Ok(selection)
 }
 
 /// Of a suite of which nothing was measured.

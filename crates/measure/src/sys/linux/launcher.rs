@@ -9,6 +9,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::iter;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::{Errno, IoSlice, read};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -53,6 +55,13 @@ pub(crate) enum Answer {
     Signal,
     /// The launcher is gone.
     Gone,
+}
+
+/// What somebody who waits for more than the launcher was woken by.
+enum Come {
+    Answer,
+    Other,
+    Nothing,
 }
 
 /// Whose output the process may write to.
@@ -203,14 +212,16 @@ impl Link {
     /// Sleeps until the launcher answers, a signal comes or the launcher is gone. One that somebody stopped, and nobody continues for five
     /// seconds, is ended.
     pub(crate) fn receive(&mut self) -> io::Result<Answer> {
-        self.receive_watching(PULSE, &mut || {})
+        self.receive_watching(PULSE, &[], &mut || true)
     }
 
-    /// The same, and calls `look` whenever there is no answer for so long.
+    /// The same, and calls `look` whenever there is no answer for so long, or one of `also` can be read, until it says that the latter is of no
+    /// interest any more.
     pub(crate) fn receive_watching(
         &mut self,
         every: Duration,
-        look: &mut dyn FnMut(),
+        mut also: &[BorrowedFd<'_>],
+        look: &mut dyn FnMut() -> bool,
     ) -> io::Result<Answer> {
         if self.pulse != every {
             set_socket_timeout(&self.socket, Timeout::Recv, Some(every))?;
@@ -218,7 +229,20 @@ impl Link {
         }
         let mut stopped = Duration::ZERO;
         loop {
-            match read(&self.socket, &mut self.partial[self.received..]) {
+            let come =
+                if also.is_empty() { Ok(Come::Answer) } else { self.what_comes(also, every) };
+            let come = match come {
+                Ok(Come::Answer) => read(&self.socket, &mut self.partial[self.received..]),
+                Ok(Come::Nothing) => Err(Errno::AGAIN),
+                Ok(Come::Other) => {
+                    if !look() {
+                        also = &[];
+                    }
+                    continue;
+                }
+                Err(error) => Err(error),
+            };
+            match come {
                 Ok(0) | Err(Errno::CONNRESET) => return Ok(Answer::Gone),
                 Ok(n) => self.received += n,
                 Err(Errno::INTR) => return Ok(Answer::Signal),
@@ -228,7 +252,9 @@ impl Link {
                         self.kill();
                         return Ok(Answer::Gone);
                     }
-                    look();
+                    if !look() {
+                        also = &[];
+                    }
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -240,6 +266,21 @@ impl Link {
                 };
             }
         }
+    }
+
+    /// Sleeps until the launcher answers, one of the others can be read, or so much time has passed.
+    fn what_comes(&self, also: &[BorrowedFd<'_>], every: Duration) -> Result<Come, Errno> {
+        let mut polled: Vec<PollFd<'_>> = iter::once(self.socket.as_fd())
+            .chain(also.iter().copied())
+            .map(|own| PollFd::from_borrowed_fd(own, PollFlags::IN))
+            .collect();
+        let every = Timespec::try_from(every).map_err(|_| Errno::INVAL)?;
+        let come = poll(&mut polled, Some(&every))?;
+        Ok(match polled[0].revents().is_empty() {
+            false => Come::Answer,
+            true if come > 0 => Come::Other,
+            true => Come::Nothing,
+        })
     }
 
     fn is_stopped(&self) -> bool {

@@ -3,6 +3,7 @@
 pub(crate) mod child;
 pub(crate) mod clock;
 pub(crate) mod facts;
+pub(crate) mod inotify;
 pub(crate) mod knobs;
 pub(crate) mod launcher;
 pub(crate) mod locked;

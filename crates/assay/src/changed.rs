@@ -1,0 +1,293 @@
+//! Which tests of a suite a change touches: the map of what they used (`assay-coverage`), where it is kept, and what is asked of the framework
+//! for it. For `assay tests --changed` and `assay watch`. Nothing is run here.
+
+use crate::revisions::cache_directory;
+use anyhow::{Context, bail};
+use assay_coverage::{
+    Before, Changed, Choice, Chosen, Ended, How, Map, Project, Store, Why, choose, sum,
+};
+use assay_measure::{git, room};
+use assay_suites::{Framework, Run};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What stands before the path of a file all of whose tests are wanted (docs/reference/test-events.md, `ASSAY_TESTS_ONLY`).
+pub(crate) const WHOLE_FILE: &str = "file:";
+
+/// What is known of a suite's tests.
+pub(crate) struct Tracked {
+    /// What they used.
+    pub map: Map,
+    /// The files.
+    pub project: Project,
+    store: Option<Store>,
+    /// By what one knows that the tests are run as they were: the framework and the command.
+    way: String,
+    /// From the top of the project to where the suite is started: names of its files begin there.
+    prefix: String,
+    /// How the files were when it was last chosen.
+    before: Before,
+}
+
+/// What is to run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Selection {
+    /// Everything, and why.
+    All(String),
+    /// These tests, by name or as whole files; of so many.
+    Some {
+        /// As [`assay_suites::Wanted`] takes them.
+        only: Vec<String>,
+        /// The files among them, from the top of the project.
+        files: Vec<String>,
+        /// The tests that are known to be left out.
+        left: usize,
+    },
+    /// Nothing: so many tests used nothing that changed.
+    Nothing(usize),
+}
+
+impl Tracked {
+    /// The map of a suite that is started here; with what is to be said of it, if it can't be kept.
+    ///
+    /// # Errors
+    /// When nobody can see what the framework's tests use.
+    pub fn open(
+        framework: &dyn Framework,
+        command: &[OsString],
+    ) -> anyhow::Result<(Self, Option<String>)> {
+        if !framework.covers() {
+            bail!(
+                "what tests of {} use is not known: it is of rspec, minitest, test-unit, pytest and unittest",
+                framework.name()
+            );
+        }
+        let here = Path::new(".").canonicalize().context("the directory here")?;
+        let top = git::top(&here).unwrap_or_else(|| here.clone());
+        let below = here.strip_prefix(&top).unwrap_or(Path::new(""));
+        let prefix = match below.to_str() {
+            Some("") | None => String::new(),
+            Some(below) => format!("{below}/"),
+        };
+        let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+        let way = format!("{}\n{prefix}\n{}", framework.name(), words.join("\n"));
+        let project = Project::of(&top);
+        let (store, map, note) = match kept(&top, &way) {
+            Ok((store, map)) => (Some(store), map, None),
+            Err(error) => {
+                let note = format!("what tests use is not kept for the next time: {error:#}");
+                (None, Map::default(), Some(note))
+            }
+        };
+        Ok((Self { map, project, store, way, prefix, before: Before::default() }, note))
+    }
+
+    /// The top of the project.
+    pub fn top(&self) -> PathBuf {
+        self.project.top().to_owned()
+    }
+
+    /// What is to run: what is touched by what changed since the tests ran, or by what is not as in a revision.
+    ///
+    /// # Errors
+    /// When git can't say what changed since the revision.
+    pub fn choice(&mut self, revision: Option<&str>) -> anyhow::Result<Choice<'_>> {
+        let changed = self.look();
+        let Some(revision) = revision else {
+            return Ok(choose(&self.map, &mut self.project, Changed::With(&changed)));
+        };
+        let changed = git::changed_since(self.project.top(), revision).with_context(|| {
+            format!("--changed={revision}: git does not say what changed since")
+        })?;
+        Ok(choose(&self.map, &mut self.project, Changed::Only(&changed)))
+    }
+
+    /// What is to run after these files were saved, by their paths from where the suite is started; `None`: whatever they are.
+    pub fn choice_of(&mut self, saved: Option<&[String]>) -> Choice<'_> {
+        let Some(saved) = saved else {
+            let changed = self.look();
+            return choose(&self.map, &mut self.project, Changed::With(&changed));
+        };
+        let changed: Vec<String> =
+            saved.iter().map(|path| format!("{}{path}", self.prefix)).collect();
+        for path in &changed {
+            self.forget_compiled(path);
+            match self.project.noted(path) {
+                Some(kept) => drop(self.before.files.insert(path.clone(), kept)),
+                None => drop(self.before.files.remove(path)),
+            }
+        }
+        self.before.moment = since_1970();
+        choose(&self.map, &mut self.project, Changed::Only(&changed))
+    }
+
+    /// Looks at all files, for what changed since the tests ran.
+    pub fn look(&mut self) -> Vec<String> {
+        let (files, changed) = self.project.compared(&self.map.files);
+        changed.iter().for_each(|path| self.forget_compiled(path));
+        self.before = Before { files, moment: since_1970() };
+        changed
+    }
+
+    /// Removes what Python made of a source. It knows by the size and the whole second whether that is out of date: of two saves within a second
+    /// it would run the first.
+    fn forget_compiled(&self, path: &str) {
+        let place = self.project.top().join(path);
+        let (Some(directory), Some(stem)) = (place.parent(), place.file_stem()) else { return };
+        if place.extension().is_none_or(|ending| ending != "py") {
+            return;
+        }
+        let Ok(entries) = std::fs::read_dir(directory.join("__pycache__")) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let rest = name.as_encoded_bytes().strip_prefix(stem.as_encoded_bytes());
+            if rest.is_some_and(|rest| rest.starts_with(b".") && rest.ends_with(b".pyc")) {
+                let _made_again = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    /// What is asked of the framework for a choice.
+    pub fn selection(choice: &Choice<'_>, prefix: &str) -> Selection {
+        if let Some(why) = &choice.everything {
+            return Selection::All(why.clone());
+        }
+        if choice.is_empty() {
+            return Selection::Nothing(choice.left.len());
+        }
+        let mut only: Vec<String> =
+            choice.tests.iter().map(|chosen| chosen.name.to_owned()).collect();
+        // What is not below the directory of the suite is none of its files.
+        let files: Vec<&str> =
+            choice.files.iter().filter_map(|file| file.strip_prefix(prefix)).collect();
+        only.extend(files.iter().map(|file| format!("{WHOLE_FILE}{file}")));
+        let left = choice.left.len();
+        if only.is_empty() {
+            return Selection::Nothing(left);
+        }
+        Selection::Some { only, files: choice.files.clone(), left }
+    }
+
+    /// Gives up to keep what is known: it could not be written.
+    pub fn forget_store(&mut self) {
+        self.store = None;
+    }
+
+    /// From the top of the project to where the suite is started.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Takes what a run saw of the last choice, and keeps it. `whole`: see [`Map::take`].
+    ///
+    /// # Errors
+    /// When it can't be kept.
+    pub fn take(&mut self, run: &Run, whole: Option<&[String]>) -> anyhow::Result<()> {
+        let tests: Vec<Ended> = run
+            .tests
+            .iter()
+            .map(|test| Ended {
+                name: test.name.clone(),
+                file: test
+                    .file
+                    .as_deref()
+                    .map(|file| format!("{}{}", self.prefix, file.trim_start_matches("./"))),
+                id: test.id.clone(),
+                seconds: test.seconds,
+                status: test.status,
+            })
+            .collect();
+        let before = self.before.clone();
+        let mut seen = run.seen.clone();
+        for process in &mut seen.processes {
+            // Where TMPDIR is in the project, what is loaded into the suite lies there.
+            let is_ours =
+                |path: &String| path.split('/').any(|part| part.starts_with(room::PREFIX));
+            process.sources.retain(|_, path| !is_ours(path));
+        }
+        self.map.take(&mut self.project, &tests, &seen, before, whole);
+        if let Some(store) = &mut self.store {
+            store.save(&self.map, &self.way)?;
+        }
+        Ok(())
+    }
+}
+
+fn kept(top: &Path, way: &str) -> anyhow::Result<(Store, Map)> {
+    let cache = cache_directory()
+        .context("neither XDG_CACHE_HOME nor HOME names a directory to keep it in")?;
+    let key = sum(format!("{}\n{way}", top.display()).as_bytes());
+    let store = Store::open(&cache.join("coverage").join(format!("{key:016x}.db")))?;
+    let map = store.load(way)?;
+    Ok((store, map))
+}
+
+fn since_1970() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
+/// Why a test runs, as the end of a sentence about it.
+pub(crate) fn reason(why: &Why) -> String {
+    match why {
+        Why::Failed => "failed when it ran last".to_owned(),
+        Why::Unseen => "ran when nobody saw what it uses".to_owned(),
+        Why::Used { how: How::Entered, path, block: Some(block) } => {
+            format!("uses `{block}` of {path}, which changed")
+        }
+        Why::Used { how: How::Entered, path, block: None } => {
+            format!("uses code of {path} that changed")
+        }
+        Why::Used { how: How::Loaded, path, .. } => {
+            format!(
+                "needs {path}, which changed outside of its functions, or in which functions there are"
+            )
+        }
+        Why::Used { how: How::Opened, path, .. } => format!("opens {path}, which changed"),
+        Why::Used { how: How::Listed | How::Searched, path, .. } => {
+            format!("lists the directory {path}, in which files came or went")
+        }
+        Why::Used { how: How::Started, path, .. } => format!("starts {path}, which changed"),
+        Why::InFile(path) => format!("stands in {path}, which changed around its tests"),
+        Why::Maybe(why) => format!("may use what changed: {why}"),
+        Why::Called { source } => format!("stands in a file that is called like {source}"),
+        Why::Everything => "runs as everything does".to_owned(),
+    }
+}
+
+/// Why each test runs, or does not: lines for people.
+pub(crate) fn explained(choice: &Choice<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(why) = &choice.everything {
+        lines.push(format!("everything runs: {why}"));
+        return lines;
+    }
+    let line = |chosen: &Chosen<'_>| format!("{}: {}", chosen.name, reason(&chosen.why));
+    lines.extend(choice.tests.iter().map(line));
+    for file in &choice.files {
+        lines.push(format!("{file}: all of it, for it may have tests that nobody knows"));
+    }
+    for name in &choice.left {
+        lines.push(format!("{name}: left out; nothing that it used changed"));
+    }
+    lines
+}
+
+/// What is said of a selection before it runs.
+pub(crate) fn said(selection: &Selection) -> String {
+    match selection {
+        Selection::All(why) => format!("all tests run: {why}"),
+        Selection::Nothing(left) => {
+            format!("no test runs: nothing changed that one of the {left} uses")
+        }
+        Selection::Some { only, files, left } => {
+            let named = only.len() - files.len().min(only.len());
+            let mut text =
+                if named == 1 { "1 test runs".to_owned() } else { format!("{named} tests run") };
+            if !files.is_empty() {
+                text += &format!(", with all of {}", files.join(", "));
+            }
+            format!("{text}; left out: {left}, which use nothing that changed")
+        }
+    }
+}

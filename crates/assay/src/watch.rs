@@ -1,0 +1,491 @@
+//! Runs tests, or a command, again whenever a file is saved: at the first event, and anew if another one comes meanwhile.
+//!
+//! One thread: it waits for saves, keys and signals, and while something runs its runner waits for them too. What runs is decided by [`state`] and
+//! [`selection`], both of which start nothing.
+
+mod attention;
+mod echo;
+mod events;
+mod ignored;
+mod keys;
+mod programs;
+mod run;
+mod screen;
+mod selection;
+mod state;
+mod syntax;
+pub(crate) mod telling;
+mod times;
+mod wishes;
+
+use crate::Ending;
+use crate::args::ColorWhen;
+use crate::tests::{Asker, Limits, Side};
+use anyhow::Context;
+use assay_measure::interrupt;
+use assay_measure::keys::Keys;
+use assay_report::watching::{Came, Light};
+use assay_report::words::counted;
+use assay_suites::Framework;
+use attention::Attention;
+use echo::Echo;
+use events::{Events, Saved};
+use ignored::Ignored;
+use keys::Wish;
+use programs::Programs;
+use run::{Ran, Suite};
+use screen::Screen;
+use selection::Selection;
+use state::{FullRuns, State, What};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use telling::{Telling, TellingArgs};
+use times::Times;
+
+/// Until so much time passed without a save nothing begins again after a save had ended a run,
+const QUIET: Duration = Duration::from_millis(20);
+/// and so much after several in a row;
+const LONGEST_QUIET: Duration = Duration::from_millis(200);
+/// but it begins after this, whatever comes.
+const LONGEST_STORM: Duration = Duration::from_secs(2);
+/// While git is at work its lock is there; one that stays for so long was left by a git that was killed.
+const LONGEST_LOCK: Duration = Duration::from_secs(10);
+const LOCKED: Duration = Duration::from_millis(5);
+/// After so many runs a new launcher is taken.
+const MOST_RUNS: u64 = 200;
+
+/// What is watched, and how.
+pub(crate) struct How {
+    /// The command.
+    pub command: Vec<OsString>,
+    /// Its framework; `None`: it is run as it is.
+    pub framework: Option<Box<dyn Framework>>,
+    /// Where.
+    pub top: PathBuf,
+    /// Patterns of what is ignored.
+    pub ignore: Vec<String>,
+    /// How often to look, where one is to look.
+    pub poll: Option<Duration>,
+    pub full: FullRuns,
+    /// After so long without a save all tests run, where only parts of them did.
+    pub idle: Duration,
+    pub limits: Limits,
+    pub telling: TellingArgs,
+    pub json: bool,
+    pub quiet: bool,
+    pub clear: bool,
+    pub color: ColorWhen,
+}
+
+pub(crate) use state::FullRuns as Full;
+
+/// Something to run.
+struct Job {
+    what: What,
+    /// What was saved before it.
+    changed: Vec<String>,
+    why: String,
+}
+
+/// Who watches.
+struct Watcher {
+    how: How,
+    attention: Attention,
+    echo: Echo,
+    selection: Selection,
+    state: State,
+    screen: Screen,
+    telling: Telling,
+    programs: Programs,
+    suite: Option<Suite>,
+    runs: u64,
+    /// Ran, but was ended before it was through.
+    owed: Option<What>,
+    /// Saves since the last run that began.
+    held: Saved,
+    /// Runs in a row that a save ended.
+    ended: u32,
+    /// The tests that ran, and how long each took last, s.
+    known: BTreeMap<String, f64>,
+    times: Times,
+}
+
+/// Watches until it is told to leave.
+///
+/// # Errors
+/// When the directory can't be watched, or the command can't be run at all.
+pub(crate) fn watch(mut how: How) -> anyhow::Result<Ending> {
+    interrupt::install().context("signals can't be handled")?;
+    let ignored = Ignored::below(&how.top, &how.ignore)?;
+    let events = Events::below(&how.top, how.poll, ignored)
+        .with_context(|| how.top.display().to_string())?;
+    let keys = match how.json {
+        true => None,
+        false => Keys::take().context("the terminal's keys")?,
+    };
+    let (selection, note) = Selection::of(&how.top, how.framework.as_deref(), &how.command);
+    let suite = match how.framework.take() {
+        Some(framework) => {
+            let side = Side::new("suite", how.command.clone());
+            Some(Suite { framework, side, asker: Asker::start(how.limits)? })
+        }
+        None => None,
+    };
+    let mut screen = Screen::new((how.json, how.quiet, how.clear), how.color);
+    if let Some(note) = note {
+        screen.say(&note)?;
+    }
+    let telling = Telling::new(how.telling.clone(), screen.shows_output());
+    let mut watcher = Watcher {
+        attention: Attention::to(events, keys),
+        echo: Echo::default(),
+        selection,
+        state: State::new(how.full),
+        screen,
+        telling,
+        programs: Programs::start()?,
+        suite,
+        runs: 0,
+        owed: None,
+        held: Saved::default(),
+        ended: 0,
+        known: BTreeMap::new(),
+        times: Times::of(&how.top, &how.command),
+        how,
+    };
+    let ended = watcher.go();
+    watcher.screen.end()?;
+    ended
+}
+
+impl Watcher {
+    fn go(&mut self) -> anyhow::Result<Ending> {
+        let first = self.state.first();
+        let mut next = first.map(|what| self.job(what, "at the start".to_owned()));
+        let mut idle_since = Instant::now();
+        loop {
+            if interrupt::count() > 0 {
+                return Ok(Ending::Interrupted);
+            }
+            if let Some(said) = self.attention.said() {
+                self.screen.say(&said)?;
+            }
+            if let Some(wish) = self.attention.wish.take() {
+                match wish {
+                    Wish::Quit => return Ok(Ending::Fine),
+                    wish => next = self.wished(wish)?.or(next),
+                }
+            }
+            self.answer()?;
+            if !self.attention.saved.is_empty() {
+                if self.attention.saved.is_gone {
+                    anyhow::bail!("{} is not there any more", self.how.top.display());
+                }
+                next = self.saved()?;
+            }
+            if let Some(job) = next.take() {
+                next = self.do_job(job)?;
+                idle_since = Instant::now();
+                continue;
+            }
+            let due = self.state.when_idle().map(|what| {
+                let left = self.how.idle.saturating_sub(idle_since.elapsed());
+                (what, left)
+            });
+            if let Some((what, left)) = &due
+                && left.is_zero()
+            {
+                next = Some(self.job(what.clone(), "nothing else is to do".to_owned()));
+                continue;
+            }
+            self.renew()?;
+            self.show_wait()?;
+            let saved = self.attention.wait(due.map(|(_, left)| left))?;
+            if !saved.is_empty() {
+                self.echo.while_idle(&saved);
+                idle_since = Instant::now();
+            }
+        }
+    }
+
+    fn job(&self, what: What, why: String) -> Job {
+        Job { what, changed: self.held.paths.iter().cloned().collect(), why }
+    }
+
+    /// Takes what was saved, and says what runs because of it.
+    fn saved(&mut self) -> anyhow::Result<Option<Job>> {
+        self.wait_for_git()?;
+        if self.ended > 0 {
+            let quiet = QUIET.saturating_mul(self.ended).min(LONGEST_QUIET);
+            self.attention.wait_for_quiet(quiet, LONGEST_STORM)?;
+        }
+        self.held.and(std::mem::take(&mut self.attention.saved));
+        if self.suite.is_none() {
+            let why = self.named();
+            return Ok(Some(self.job(What::All, why)));
+        }
+        if let Some((path, complaint)) = self.broken() {
+            self.show_broken(&path, complaint)?;
+            return Ok(None);
+        }
+        let selected = self.selection.touched(&self.held);
+        let touched = self.state.after_change(selected.touched);
+        let what = both(self.owed.clone(), touched);
+        let Some(what) = what else {
+            self.held = Saved::default();
+            return Ok(None);
+        };
+        let why = match selected.everything {
+            Some(everything) => format!("{} ({everything})", self.named()),
+            None => self.named(),
+        };
+        Ok(Some(self.job(what, why)))
+    }
+
+    /// `a.rb and 3 others were saved`.
+    fn named(&self) -> String {
+        // What an editor wrote beside a file and renamed, or deleted, says less.
+        let (there, gone): (Vec<&String>, Vec<&String>) =
+            self.held.paths.iter().partition(|path| self.how.top.join(path).exists());
+        let mut paths = if there.is_empty() { gone.iter() } else { there.iter() };
+        match (paths.next(), paths.len()) {
+            (None, _) => "files were saved".to_owned(),
+            (Some(path), 0) => format!("{path} was saved"),
+            (Some(path), 1) => format!("{path} and another file were saved"),
+            (Some(path), more) => format!("{path} and {more} other files were saved"),
+        }
+    }
+
+    /// While git checks something out, or rebases, all that it writes is one save.
+    fn wait_for_git(&mut self) -> anyhow::Result<()> {
+        let Some(lock) = git_of(&self.how.top).map(|own| own.join("index.lock")) else {
+            return Ok(());
+        };
+        let began = Instant::now();
+        while lock.exists() && began.elapsed() < LONGEST_LOCK && interrupt::count() == 0 {
+            self.attention.wait(Some(LOCKED))?;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    /// The first of the saved sources that can't be read as its language, and what its interpreter says.
+    fn broken(&mut self) -> Option<(String, String)> {
+        for path in &self.held.paths {
+            if self.selection.looks_broken(path) {
+                let file = self.how.top.join(path);
+                if let Some(said) = syntax::complaint(&file, &self.how.command, &mut self.programs)
+                {
+                    return Some((path.clone(), said));
+                }
+            }
+        }
+        None
+    }
+
+    fn show_broken(&mut self, path: &str, complaint: String) -> anyhow::Result<()> {
+        let came = Came {
+            light: Light::Broken,
+            trouble: Some(complaint),
+            ..self.blank(&Job {
+                what: What::All,
+                changed: self.held.paths.iter().cloned().collect(),
+                why: format!("{path} can't be read"),
+            })
+        };
+        self.screen.begin(&came.why, false)?;
+        self.show(&came)
+    }
+
+    fn show(&mut self, came: &Came) -> anyhow::Result<()> {
+        self.screen.came(came)?;
+        for wrong in self.telling.tell(came, &mut self.programs) {
+            self.screen.say(&wrong)?;
+        }
+        Ok(())
+    }
+
+    /// A run that told nothing yet.
+    fn blank(&self, job: &Job) -> Came {
+        Came {
+            run: self.runs,
+            began: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
+            changed: job.changed.clone(),
+            why: job.why.clone(),
+            all: job.what == What::All,
+            light: Light::Green,
+            all_green: false,
+            passed: None,
+            skipped: 0,
+            failed: Vec::new(),
+            seconds: 0.0,
+            trouble: None,
+            said: None,
+            findings: Vec::new(),
+        }
+    }
+
+    /// Runs it; what runs next without anybody's doing.
+    fn do_job(&mut self, job: Job) -> anyhow::Result<Option<Job>> {
+        self.runs += 1;
+        let held = std::mem::take(&mut self.held);
+        let is_suite = self.suite.is_some();
+        self.screen.begin(&heading(&job, is_suite), !is_suite)?;
+        self.echo.begin();
+        let began = Instant::now();
+        let ran = match is_suite {
+            true => self.run_suite(&job)?,
+            false => self.run_any(&job)?,
+        };
+        // What came at the very end is part of it.
+        let late = self.attention.look();
+        self.echo.of_others(late, began.elapsed());
+        let meanwhile = self.attention.saved.clone();
+        self.echo.end();
+        if let Some(said) = self.echo.said() {
+            self.screen.say(&said)?;
+        }
+        match ran {
+            Ran::Ended => {
+                if self.attention.wish.is_none() {
+                    self.ended += 1;
+                }
+                self.owed = both(self.owed.take(), Some(job.what));
+                self.held = held;
+                Ok(None)
+            }
+            Ran::Else(what) => {
+                let why = "those that were to run are not there".to_owned();
+                Ok(Some(Job { what, why, ..job }))
+            }
+            Ran::Came(came, next) => {
+                self.ended = 0;
+                self.owed = self.owed.take().and_then(|owed| left_of(owed, &job.what));
+                self.show(&came)?;
+                if let Some(pause) = self.echo.pause(&meanwhile) {
+                    self.pause(pause)?;
+                }
+                let again = next.map(|what| self.job(what, "they are green again".to_owned()));
+                let owed = self.owed.clone();
+                Ok(again.or(owed.map(|what| self.job(what, "they were not through".to_owned()))))
+            }
+        }
+    }
+
+    /// Lets time pass, unless something comes.
+    fn pause(&mut self, pause: Duration) -> anyhow::Result<()> {
+        let began = Instant::now();
+        while began.elapsed() < pause && interrupt::count() == 0 && self.attention.wish.is_none() {
+            // Somebody else saves.
+            if !self.attention.wait(Some(pause.saturating_sub(began.elapsed())))?.is_empty() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where commands of earlier runs are forgotten.
+    fn renew(&mut self) -> anyhow::Result<()> {
+        self.programs.renew()?;
+        if let Some(suite) = &mut self.suite
+            && self.runs.is_multiple_of(MOST_RUNS)
+            && self.runs > 0
+        {
+            suite.asker.renew()?;
+        }
+        Ok(())
+    }
+
+    fn show_wait(&mut self) -> anyhow::Result<()> {
+        if !self.attention.has_keys() {
+            return Ok(());
+        }
+        match self.attention.pattern() {
+            Some(pattern) => self.screen.waiting(&format!("pattern: {pattern}")),
+            None => self.screen.waiting("waiting for a save · h keys, q leaves"),
+        }
+    }
+}
+
+/// Where git keeps what it knows of the tree around a directory; of a linked tree a file says it.
+fn git_of(top: &Path) -> Option<PathBuf> {
+    let own = top.ancestors().map(|above| above.join(".git")).find(|own| own.exists())?;
+    if own.is_dir() {
+        return Some(own);
+    }
+    let text = std::fs::read_to_string(&own).ok()?;
+    Some(own.parent()?.join(text.strip_prefix("gitdir:")?.trim()))
+}
+
+/// What both have run.
+fn both(one: Option<What>, other: Option<What>) -> Option<What> {
+    match (one, other) {
+        (None, other) => other,
+        (one, None) => one,
+        (Some(What::These(one)), Some(What::These(other))) => {
+            let new: Vec<String> = other.into_iter().filter(|name| !one.contains(name)).collect();
+            Some(What::These([one, new].concat()))
+        }
+        _ => Some(What::All),
+    }
+}
+
+/// What of it was not to run yet.
+fn left_of(owed: What, ran: &What) -> Option<What> {
+    match (owed, ran) {
+        (_, What::All) => None,
+        (What::All, _) => Some(What::All),
+        (What::These(owed), What::These(ran)) => {
+            let left: Vec<String> = owed.into_iter().filter(|name| !ran.contains(name)).collect();
+            (!left.is_empty()).then_some(What::These(left))
+        }
+    }
+}
+
+fn heading(job: &Job, is_suite: bool) -> String {
+    match &job.what {
+        What::All if is_suite => format!("all tests: {}", job.why),
+        What::All => job.why.clone(),
+        What::These(names) => {
+            let count = counted(names.len(), "test");
+            format!("{count}: {}", job.why)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+    use super::*;
+
+    fn these(names: &[&str]) -> What {
+        What::These(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    #[test]
+    fn git_is_found_around_a_directory_also_of_a_linked_tree() {
+        let room = tempfile::tempdir().unwrap();
+        let tree = room.path().join("tree/deep");
+        std::fs::create_dir_all(&tree).unwrap();
+        std::fs::write(room.path().join("tree/.git"), "gitdir: /main/.git/worktrees/tree\n")
+            .unwrap();
+        assert_eq!(git_of(&tree), Some("/main/.git/worktrees/tree".into()));
+        std::fs::create_dir(tree.join(".git")).unwrap();
+        assert_eq!(git_of(&tree), Some(tree.join(".git")));
+    }
+
+    #[test]
+    fn what_was_ended_runs_with_what_ended_it_and_what_did_not_run_is_owed() {
+        let merged = both(Some(these(&["a", "b"])), Some(these(&["b", "c"])));
+        assert_eq!(merged, Some(these(&["a", "b", "c"])));
+        assert_eq!(both(Some(What::All), Some(these(&["a"]))), Some(What::All));
+        assert_eq!(both(None, Some(these(&["a"]))), Some(these(&["a"])));
+        assert_eq!(left_of(these(&["a", "b"]), &these(&["b"])), Some(these(&["a"])));
+        assert_eq!(left_of(these(&["a"]), &these(&["a", "b"])), None);
+        assert_eq!(left_of(What::All, &these(&["a"])), Some(What::All));
+        assert_eq!(left_of(What::All, &What::All), None);
+    }
+}

@@ -1,0 +1,185 @@
+//! Files that runs write themselves, where they are watched: a log, a report, a program. A run that is ended by its own writing would begin again for
+//! ever. A file that is written at about the same time of run after run ends none any more at that time, and begins the next one after a pause that
+//! grows: no save is lost, and no storm begins.
+
+use super::events::Saved;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// After so many runs in a row during whose first moments it was written a file is taken for one that runs write,
+const RUNS: u32 = 3;
+/// which is so long.
+const EARLY: Duration = Duration::from_secs(2);
+/// After so many if it is later, as people's saves are.
+const LATER_RUNS: u32 = 5;
+/// About the same time is half as much more, and this.
+const SLACK: Duration = Duration::from_millis(500);
+/// The first pause, which doubles,
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// up to this one.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// At which times of runs in a row a file was written.
+#[derive(Clone, Copy, Debug)]
+struct Written {
+    least: Duration,
+    most: Duration,
+    runs: u32,
+}
+
+impl Written {
+    fn at(time: Duration) -> Self {
+        Self { least: time, most: time, runs: 1 }
+    }
+
+    fn is_own(&self) -> bool {
+        self.runs >= RUNS && self.most <= EARLY || self.runs >= LATER_RUNS
+    }
+
+    /// Whether this is about the same time.
+    fn is_about(&self, time: Duration) -> bool {
+        let is_early = self.most <= EARLY && time <= EARLY;
+        let later = time <= self.least + self.least / 2 + SLACK;
+        is_early || later && self.most <= time + time / 2 + SLACK
+    }
+}
+
+/// What is known of them.
+#[derive(Debug, Default)]
+pub(crate) struct Echo {
+    known: BTreeMap<String, Written>,
+    /// What was saved during the run at hand, and when first.
+    during: BTreeMap<String, Duration>,
+    pauses: u32,
+    told: bool,
+}
+
+impl Echo {
+    /// A run begins.
+    pub fn begin(&mut self) {
+        self.during.clear();
+    }
+
+    /// Takes what was saved at a time of the run at hand, and hands back what was not by that run, as far as is known.
+    pub fn of_others(&mut self, saved: Saved, time: Duration) -> Saved {
+        let mut others = saved;
+        for path in &others.paths {
+            self.during.entry(path.clone()).or_insert(time);
+        }
+        let known = &self.known;
+        others
+            .paths
+            .retain(|path| !known.get(path).is_some_and(|own| own.is_own() && own.is_about(time)));
+        others
+    }
+
+    /// The run at hand is over.
+    pub fn end(&mut self) {
+        // What was not written again is somebody else's.
+        let before = std::mem::take(&mut self.known);
+        let during = std::mem::take(&mut self.during).into_iter();
+        self.known = during
+            .map(|(path, time)| {
+                let again = before.get(&path).filter(|own| own.is_about(time));
+                let written = again.map_or(Written::at(time), |own| Written {
+                    least: own.least.min(time),
+                    most: own.most.max(time),
+                    runs: own.runs + 1,
+                });
+                (path, written)
+            })
+            .collect();
+    }
+
+    fn is_own(&self, path: &str) -> bool {
+        self.known.get(path).is_some_and(Written::is_own)
+    }
+
+    /// Takes what was saved while nothing ran: runs do not write it, or not alone.
+    pub fn while_idle(&mut self, saved: &Saved) {
+        self.known.retain(|path, _| !saved.paths.contains(path));
+        self.pauses = 0;
+    }
+
+    /// How long to wait until the next run, of what was saved during the last one.
+    pub fn pause(&mut self, saved: &Saved) -> Option<Duration> {
+        let is_own = !saved.are_unknown && saved.paths.iter().all(|path| self.is_own(path));
+        if !is_own || saved.paths.is_empty() {
+            self.pauses = 0;
+            return None;
+        }
+        let pause = FIRST_PAUSE.saturating_mul(1 << self.pauses.min(16)).min(LONGEST_PAUSE);
+        self.pauses += 1;
+        Some(pause)
+    }
+
+    /// What is to be said of it, once.
+    pub fn said(&mut self) -> Option<String> {
+        let own = self.known.iter().find(|(_, own)| own.is_own()).map(|(path, _)| path.clone());
+        let first = own.filter(|_| !self.told)?;
+        self.told = true;
+        Some(format!(
+            "{first} is written by the runs themselves, which begin again and again: name it in .gitignore, or by --ignore '{first}'"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+    use super::*;
+
+    fn saved(names: &[&str]) -> Saved {
+        let paths = names.iter().map(|name| (*name).to_owned()).collect();
+        Saved { paths, ..Saved::default() }
+    }
+
+    /// One run after the other, each with a file saved at a time, ms; whether that ended the run.
+    fn runs(echo: &mut Echo, name: &str, times: &[u64]) -> Vec<bool> {
+        let one = |time: &u64| {
+            echo.begin();
+            let others = echo.of_others(saved(&[name]), Duration::from_millis(*time));
+            echo.end();
+            !others.is_empty()
+        };
+        times.iter().map(one).collect()
+    }
+
+    #[test]
+    fn what_runs_write_themselves_ends_none_and_begins_one_after_longer_and_longer_pauses() {
+        let mut echo = Echo::default();
+        let log = saved(&["a.log"]);
+        assert_eq!(runs(&mut echo, "a.log", &[50, 9, 300, 100]), [true, true, true, false]);
+        echo.begin();
+        let both = echo.of_others(saved(&["a.log", "a.rb"]), Duration::from_millis(40));
+        assert_eq!(both, saved(&["a.rb"]));
+        echo.end();
+        let pauses: Vec<u64> =
+            (0..9).map(|_| echo.pause(&log).unwrap().as_millis() as u64).collect();
+        assert_eq!(pauses[..3], [250, 500, 1000]);
+        assert_eq!(pauses[8], 30_000);
+        assert!(echo.said().unwrap().contains("a.log"));
+        assert_eq!(echo.said(), None);
+        // Somebody else writes it as well.
+        echo.while_idle(&log);
+        assert_eq!(runs(&mut echo, "a.log", &[50]), [true]);
+        assert_eq!(echo.pause(&log), None);
+    }
+
+    #[test]
+    fn what_runs_write_at_their_end_is_theirs_and_what_comes_at_any_time_is_peoples() {
+        let mut echo = Echo::default();
+        let at_the_end = runs(&mut echo, "out", &[9000, 9500, 8800, 10_000, 9100, 9300, 9200]);
+        assert_eq!(at_the_end, [true, true, true, true, true, false, false]);
+        // Much sooner, it is somebody's.
+        assert_eq!(runs(&mut echo, "out", &[3000]), [true]);
+        let mut echo = Echo::default();
+        let server = [4000, 60_000, 9000, 31_000, 5000, 200_000, 8000, 7000, 50_000, 3000];
+        assert!(runs(&mut echo, "app.py", &server).into_iter().all(|ended| ended));
+        // Nor what is saved in some runs alone.
+        runs(&mut echo, "a.rb", &[1, 1]);
+        runs(&mut echo, "b.rb", &[1]);
+        assert_eq!(runs(&mut echo, "a.rb", &[1, 1, 1]), [true, true, true]);
+    }
+}

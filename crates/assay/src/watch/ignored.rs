@@ -1,0 +1,174 @@
+//! Which files are of no interest to whoever watches: those that git ignores, what version control and tools keep for themselves, and the copies
+//! that editors make while they save.
+
+use crate::revisions::cache_directory;
+use crate::store::state_directory;
+use anyhow::Context;
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Directories that nobody edits, whatever git says.
+const DIRECTORIES: [&str; 16] = [
+    ".git",
+    ".hg",
+    ".svn",
+    ".jj",
+    ".bzr",
+    "_darcs",
+    "CVS",
+    ".bundle",
+    ".mypy_cache",
+    ".nox",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".tox",
+    ".venv",
+    "__pycache__",
+    "node_modules",
+];
+
+/// The file by which a directory says that it is a cache.
+const CACHE_TAG: &str = "CACHEDIR.TAG";
+
+/// Beginnings and ends of names of what editors write beside a file, and of our own rooms.
+const BEGINNINGS: [&str; 4] = [".#", ".goutputstream-", ".~lock.", "assay-room-"];
+const ENDS: [&str; 8] =
+    ["~", ".swp", ".swo", ".swx", ".swpx", "___jb_tmp___", "___jb_old___", ".pyc"];
+
+/// What is ignored.
+pub(crate) struct Ignored {
+    /// Where patterns hold from: the top of the repository, or of what is watched.
+    from: PathBuf,
+    /// What the user wants to be ignored here.
+    wanted: Gitignore,
+    /// What the user, and the repository without saying so in its tree, has git ignore.
+    everywhere: Vec<Gitignore>,
+    /// The patterns of each directory, as far as they were asked for.
+    of: HashMap<PathBuf, Option<Gitignore>>,
+    /// What assay keeps itself.
+    own: Vec<PathBuf>,
+}
+
+impl Ignored {
+    /// Below this directory, with these patterns of the user, as .gitignore has them.
+    ///
+    /// # Errors
+    /// When a pattern can't be read.
+    pub fn below(top: &Path, patterns: &[String]) -> anyhow::Result<Self> {
+        let mut wanted = GitignoreBuilder::new(top);
+        for pattern in patterns {
+            wanted.add_line(None, pattern).with_context(|| format!("--ignore {pattern}"))?;
+        }
+        let repository = top.ancestors().find(|above| above.join(".git").exists());
+        let (global, _unreadable) = GitignoreBuilder::new(top).build_global();
+        let mut everywhere = vec![global];
+        if let Some(repository) = repository {
+            let mut own = GitignoreBuilder::new(repository);
+            let _none = own.add(repository.join(".git/info/exclude"));
+            everywhere.extend(own.build());
+        }
+        Ok(Self {
+            from: repository.unwrap_or(top).to_owned(),
+            wanted: wanted.build()?,
+            everywhere,
+            of: HashMap::new(),
+            own: state_directory().into_iter().chain(cache_directory()).collect(),
+        })
+    }
+
+    /// Whether a path is of no interest; then nothing below it is.
+    pub fn skips(&mut self, path: &Path, is_directory: bool) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if is_directory && DIRECTORIES.contains(&name.as_ref()) || is_a_copy(&name) {
+            return true;
+        }
+        if is_directory
+            && (path.join(CACHE_TAG).is_file() || self.own.iter().any(|own| own == path))
+        {
+            return true;
+        }
+        if !is_directory && name == ".gitignore" {
+            // What it says is read again.
+            self.of.remove(path.parent().unwrap_or(path));
+        }
+        match self.wanted.matched(path, is_directory) {
+            Match::None => {}
+            told => return told.is_ignore(),
+        }
+        for directory in path.ancestors().skip(1) {
+            if let Some(own) = self.in_directory(directory) {
+                match own.matched(path, is_directory) {
+                    Match::None => {}
+                    told => return told.is_ignore(),
+                }
+            }
+            if directory == self.from {
+                break;
+            }
+        }
+        self.everywhere.iter().any(|own| own.matched(path, is_directory).is_ignore())
+    }
+
+    fn in_directory(&mut self, directory: &Path) -> Option<&Gitignore> {
+        if !self.of.contains_key(directory) {
+            let file = directory.join(".gitignore");
+            let own = file.is_file().then(|| Gitignore::new(&file).0);
+            self.of.insert(directory.to_owned(), own);
+        }
+        self.of.get(directory)?.as_ref()
+    }
+}
+
+fn is_a_copy(name: &str) -> bool {
+    // Vim tries with this name whether it may write.
+    name == "4913"
+        || name.starts_with('#') && name.ends_with('#')
+        || BEGINNINGS.iter().any(|own| name.starts_with(own))
+        || ENDS.iter().any(|own| name.ends_with(own) && name.len() > own.len())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn what_git_ignores_is_ignored_with_exceptions_at_every_depth() {
+        let room = tempfile::tempdir().unwrap();
+        let top = room.path().join("repository/part");
+        fs::create_dir_all(top.join("deep")).unwrap();
+        fs::create_dir_all(room.path().join("repository/.git/info")).unwrap();
+        fs::write(room.path().join("repository/.gitignore"), "*.log\n/part/tmp/\n").unwrap();
+        fs::write(room.path().join("repository/.git/info/exclude"), "private\n").unwrap();
+        fs::write(top.join("deep/.gitignore"), "!kept.log\n").unwrap();
+        let mut ignored = Ignored::below(&top, &["*.out".to_owned()]).unwrap();
+        let mut skips =
+            |name: &str| ignored.skips(&top.join(name.trim_end_matches('/')), name.ends_with('/'));
+        for name in [
+            "a.log",
+            "deep/b.log",
+            "tmp/",
+            "private",
+            "x.out",
+            "deep/node_modules/",
+            ".a.swp",
+            "a~",
+        ] {
+            assert!(skips(name), "{name}");
+        }
+        for name in ["a.rb", "deep/kept.log", "deep/tmp/", "~", "deep/"] {
+            assert!(!skips(name), "{name}");
+        }
+        // It may say something else later.
+        fs::write(top.join("deep/.gitignore"), "").unwrap();
+        assert!(!skips("deep/.gitignore"));
+        assert!(skips("deep/kept.log"));
+        fs::write(top.join("deep/CACHEDIR.TAG"), "").unwrap();
+        assert!(skips("deep/"));
+        assert!(Ignored::below(&top, &["a{".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,112 @@
+//! Programs that are run beside suites: the command of `--any`, interpreters that are asked for the syntax of a file, hooks, `notify-send`.
+
+use super::attention::{Attention, borrowed};
+use crate::run_error::RunError;
+use assay_measure::{
+    Command, Kept, Outcome, Output, OutputSoFar, RunOptions, RunResult, Runner, Watching,
+};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// After so many commands a new launcher is taken, which knows none of them.
+const MOST_COMMANDS: usize = 200;
+/// So long a program beside may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// So much is shown of what a command said, from its end.
+const TAIL: usize = 4000;
+
+/// Runs programs, one at a time.
+pub(crate) struct Programs {
+    runner: Runner,
+    commands: usize,
+}
+
+impl Programs {
+    /// # Errors
+    /// When the system lets no launcher start.
+    pub fn start() -> Result<Self, RunError> {
+        Ok(Self { runner: Runner::start()?, commands: 0 })
+    }
+
+    /// To be called when nothing is to do.
+    ///
+    /// # Errors
+    /// When the system lets no launcher start.
+    pub fn renew(&mut self) -> Result<(), RunError> {
+        if self.commands > MOST_COMMANDS {
+            *self = Self::start()?;
+        }
+        Ok(())
+    }
+
+    /// Runs a program to its end, with what it wrote to standard output and error; `None`: it isn't there, or can't be run.
+    pub fn ask(&mut self, words: &[OsString]) -> Option<(Outcome, String)> {
+        let command = Command::new(words.to_vec()).ok()?;
+        let command = Command { keep_output: true, keep_errors: true, ..command };
+        let options =
+            RunOptions { timeout: Some(PATIENCE), end_strays: true, ..RunOptions::default() };
+        self.commands += 1;
+        let subject = self.runner.add(&command).ok()?;
+        let result = self.runner.run(subject, options).ok()?;
+        Some((result.outcome, said(&result)))
+    }
+
+    /// Runs a line in a shell, with these variables; what it prints goes where our output goes, or nowhere. Says how it ended where that was badly.
+    pub fn hook(&mut self, line: &str, env: Vec<(String, String)>, shown: bool) -> Option<String> {
+        let output = if shown { Output::Inherit } else { Output::Null };
+        let command = Command::new(["/bin/sh", "-c", line]).ok()?;
+        let options = RunOptions { timeout: Some(PATIENCE), ..RunOptions::default() };
+        self.commands += 1;
+        let ran = self.runner.add(&Command { env, output, ..command });
+        match ran.and_then(|subject| self.runner.run(subject, options)) {
+            Ok(result) if result.outcome.is_success() => None,
+            Ok(result) => Some(format!("`{line}` {}", result.outcome)),
+            Err(error) => Some(format!("`{line}`: {error}")),
+        }
+    }
+
+    /// Runs the command of `--any` while somebody attends to it; `None` when that one had it ended. Its output is shown as it comes, or kept.
+    ///
+    /// # Errors
+    /// When it can't be run.
+    pub fn any(
+        &mut self,
+        words: &[OsString],
+        shown: bool,
+        attention: &mut Attention,
+        ends: &mut dyn FnMut(&mut Attention) -> bool,
+    ) -> Result<Option<RunResult>, RunError> {
+        let command = Command::new(words.to_vec());
+        let command = command.map_err(|error| RunError::Reading(error.to_string()))?;
+        let output = if shown { Output::Inherit } else { Output::Null };
+        let command = Command { output, keep_output: !shown, keep_errors: !shown, ..command };
+        let subject = self.runner.add(&command)?;
+        self.commands += 1;
+        let wakers = attention.wakers().map_err(|error| RunError::Reading(error.to_string()))?;
+        let (every, also) = (attention.every(), borrowed(&wakers));
+        let mut is_ended = false;
+        let mut look = |_: &OutputSoFar<'_>| {
+            is_ended = ends(attention);
+            is_ended
+        };
+        let watching = Watching { every, also: &also, ends: &mut look };
+        let options = RunOptions { end_strays: true, ..RunOptions::default() };
+        let result = self.runner.run_watched(subject, options, Some(watching))?;
+        Ok((!is_ended).then_some(result))
+    }
+}
+
+/// The end of what a program wrote.
+pub(crate) fn said(result: &RunResult) -> String {
+    let of = |kept: &Option<Kept>| kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default();
+    let all = [of(&result.output), of(&result.errors)].concat();
+    let text = String::from_utf8_lossy(&all);
+    let from = text.char_indices().rev().nth(TAIL).map_or(0, |(at, _)| at);
+    text[from..].trim_end().to_owned()
+}
+
+/// Where a program of this name is on PATH, if it is.
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
+    Command::new([name]).ok()?.resolve().ok()
+}

@@ -1,0 +1,198 @@
+//! What is to run next: autotest's machine. All tests first; after a change what it touches, with those that failed, until these are green; then all
+//! again, if anything failed since all ran last. Pure.
+
+use std::collections::BTreeSet;
+
+/// Which tests are to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// All of them.
+    All,
+    /// Only these, by their names, in this order.
+    These(Vec<String>),
+}
+
+/// Which full runs are made by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FullRuns {
+    /// One at the start.
+    pub first: bool,
+    /// One after red became green, and one when nothing is to do.
+    pub later: bool,
+}
+
+/// What a change touches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Touched {
+    /// Everything, as far as one knows.
+    All,
+    /// These tests.
+    These(Vec<String>),
+}
+
+/// How the tests stand.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    full: FullRuns,
+    /// Those that failed when they ran last, in the order in which they did.
+    failing: Vec<String>,
+    /// Something failed since all ran last, which other tests may have to do with.
+    tainted: bool,
+    /// Others ran since all ran last.
+    in_part: bool,
+    /// All ran at least once.
+    all_ran: bool,
+}
+
+/// What came of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Came<'a> {
+    /// What was to run.
+    pub what: &'a What,
+    /// Every test that ran, and whether it failed.
+    pub tests: &'a [(&'a str, bool)],
+    /// Whether the run as a whole failed: it crashed, or ended badly although no test failed.
+    pub broke: bool,
+}
+
+impl State {
+    pub fn new(full: FullRuns) -> Self {
+        Self { full, failing: Vec::new(), tainted: false, in_part: false, all_ran: false }
+    }
+
+    /// What runs at the start.
+    pub fn first(&self) -> Option<What> {
+        self.full.first.then_some(What::All)
+    }
+
+    /// Those that fail.
+    pub fn failing(&self) -> &[String] {
+        &self.failing
+    }
+
+    /// Whether all ran, and passed, with nothing since.
+    pub fn all_is_green(&self) -> bool {
+        self.all_ran && self.failing.is_empty() && !self.tainted && !self.in_part
+    }
+
+    /// What runs after a change: those that fail, and what it touches; `None` where that is nothing.
+    pub fn after_change(&self, touched: Touched) -> Option<What> {
+        match touched {
+            Touched::All => Some(What::All),
+            Touched::These(touched) => {
+                let known: BTreeSet<&String> = self.failing.iter().collect();
+                let others = touched.iter().filter(|name| !known.contains(name));
+                let all: Vec<String> = self.failing.iter().chain(others).cloned().collect();
+                (!touched.is_empty()).then_some(What::These(all))
+            }
+        }
+    }
+
+    /// The failed ones alone.
+    pub fn failed_again(&self) -> Option<What> {
+        (!self.failing.is_empty()).then(|| What::These(self.failing.clone()))
+    }
+
+    /// Takes what came of a run, and says what runs at once after it.
+    pub fn ran(&mut self, came: Came<'_>) -> Option<What> {
+        let failed: Vec<&str> =
+            came.tests.iter().filter(|(_, failed)| *failed).map(|(name, _)| *name).collect();
+        let is_red = came.broke || !failed.is_empty();
+        if *came.what == What::All {
+            if !came.broke || !came.tests.is_empty() {
+                self.failing = failed.iter().map(|name| (*name).to_owned()).collect();
+            }
+            (self.tainted, self.in_part) = (is_red, false);
+            self.all_ran |= !came.broke;
+            return None;
+        }
+        let ran: BTreeSet<&str> = came.tests.iter().map(|(name, _)| *name).collect();
+        // One that was to run, and is not there any more, does not fail.
+        let wanted: BTreeSet<&String> = match came.what {
+            What::These(wanted) if !came.broke => wanted.iter().collect(),
+            _ => BTreeSet::new(),
+        };
+        self.failing.retain(|name| !ran.contains(name.as_str()) && !wanted.contains(name));
+        self.failing.splice(0..0, failed.iter().map(|name| (*name).to_owned()));
+        (self.tainted, self.in_part) = (self.tainted || is_red, true);
+        let is_green = !is_red && self.failing.is_empty();
+        (is_green && self.tainted && self.full.later).then_some(What::All)
+    }
+
+    /// What runs when nothing happened for a while: all, if only parts ran since all did last.
+    pub fn when_idle(&self) -> Option<What> {
+        (self.full.later && self.in_part && self.failing.is_empty()).then_some(What::All)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+    use super::*;
+
+    const BOTH: FullRuns = FullRuns { first: true, later: true };
+
+    fn these(names: &[&str]) -> What {
+        What::These(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    fn touched(names: &[&str]) -> Touched {
+        Touched::These(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    fn ran(state: &mut State, what: &What, tests: &[(&str, bool)]) -> Option<What> {
+        state.ran(Came { what, tests, broke: false })
+    }
+
+    #[test]
+    fn from_red_to_green_and_then_all_again() {
+        let mut state = State::new(BOTH);
+        assert_eq!(state.first(), Some(What::All));
+        let all = [("a", false), ("b", true), ("c", true)];
+        assert_eq!(ran(&mut state, &What::All, &all), None);
+        assert_eq!(state.failing(), ["b", "c"]);
+        // Failing ones first, then what was touched, each once.
+        let next = state.after_change(touched(&["a", "c"])).unwrap();
+        assert_eq!(next, these(&["b", "c", "a"]));
+        assert_eq!(ran(&mut state, &next, &[("b", false), ("c", true), ("a", true)]), None);
+        assert_eq!(state.failing(), ["c", "a"]);
+        // What can't be touched by anything that runs does not run the failing ones again either.
+        assert_eq!(state.after_change(touched(&[])), None);
+        let next = state.after_change(touched(&["a"])).unwrap();
+        let green = [("c", false), ("a", false)];
+        assert_eq!(ran(&mut state, &next, &green), Some(What::All));
+        assert!(!state.all_is_green());
+        assert_eq!(ran(&mut state, &What::All, &[("a", false)]), None);
+        assert!(state.all_is_green());
+    }
+
+    #[test]
+    fn without_a_failure_parts_need_no_full_run_but_when_nothing_is_to_do() {
+        let mut state = State::new(BOTH);
+        ran(&mut state, &What::All, &[("a", false), ("b", false)]);
+        assert_eq!(state.when_idle(), None);
+        let next = state.after_change(touched(&["a"])).unwrap();
+        assert_eq!(ran(&mut state, &next, &[("a", false)]), None);
+        assert_eq!(state.when_idle(), Some(What::All));
+        let none = FullRuns { first: false, later: false };
+        let mut state = State::new(none);
+        assert_eq!(state.first(), None);
+        ran(&mut state, &these(&["a"]), &[("a", true)]);
+        assert_eq!(ran(&mut state, &these(&["a"]), &[("a", false)]), None);
+        assert_eq!(state.when_idle(), None);
+    }
+
+    #[test]
+    fn a_run_that_breaks_is_red_and_knows_nothing_of_tests_that_did_not_run() {
+        let mut state = State::new(BOTH);
+        ran(&mut state, &What::All, &[("a", true)]);
+        state.ran(Came { what: &What::All, tests: &[], broke: true });
+        assert_eq!(state.failing(), ["a"]);
+        let only = these(&["a"]);
+        assert_eq!(state.ran(Came { what: &only, tests: &[], broke: true }), None);
+        assert_eq!(state.failing(), ["a"]);
+        // A test that went is none that fails.
+        assert_eq!(ran(&mut state, &only, &[("b", false)]), Some(What::All));
+    }
+}

@@ -1,0 +1,143 @@
+//! Tells people who look elsewhere that the tests turned red or green: by a bell, through the terminal, on the desktop, by lines of a shell.
+
+use super::programs::Programs;
+use crate::output;
+use assay_report::watching::{Came, Light};
+use clap::ValueEnum;
+
+/// Ways to tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Way {
+    /// The terminal's bell
+    Bell,
+    /// A notification of the terminal (OSC 9 and OSC 777), also from afar
+    Terminal,
+    /// A notification of the desktop (notify-send)
+    Desktop,
+}
+
+/// Lines of a shell that are run.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Notifications")]
+pub(crate) struct TellingArgs {
+    /// Tell when red becomes green or green red; repeat it for several ways
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub notify: Vec<Way>,
+
+    /// Shell line to run when it turns red
+    ///
+    /// It finds in its environment ASSAY_STATE (red, green), ASSAY_PASSED, ASSAY_FAILED (numbers of tests) and ASSAY_TESTS (the names of those that
+    /// failed, one a line), and may take 10 s.
+    #[arg(long, value_name = "LINE")]
+    pub on_red: Vec<String>,
+
+    /// Shell line to run when it turns green
+    #[arg(long, value_name = "LINE")]
+    pub on_green: Vec<String>,
+
+    /// Shell line to run when all tests ran and passed
+    #[arg(long, value_name = "LINE")]
+    pub on_all_green: Vec<String>,
+}
+
+/// Who tells it, and what was told last.
+pub(crate) struct Telling {
+    how: TellingArgs,
+    last: Option<(Light, bool)>,
+    /// Whether standard output is a terminal, and is not data.
+    shown: bool,
+}
+
+impl Telling {
+    pub fn new(how: TellingArgs, shown: bool) -> Self {
+        Self { how, last: None, shown }
+    }
+
+    /// Tells it, if things stand otherwise than before. Hands back what went wrong with that.
+    pub fn tell(&mut self, came: &Came, programs: &mut Programs) -> Vec<String> {
+        let is_red = came.light != Light::Green;
+        let before = self.last.replace((came.light, came.all_green));
+        let was_red = before.map(|(light, _)| light != Light::Green);
+        let turned = was_red != Some(is_red);
+        let all_turned = came.all_green && before.is_none_or(|(_, all)| !all);
+        let mut wrong = Vec::new();
+        // What is green at first is no news, but to a line of a shell.
+        if turned && (before.is_some() || is_red) {
+            for way in self.how.notify.clone() {
+                wrong.extend(self.by(way, came, programs));
+            }
+        }
+        let lines = match is_red {
+            true => &self.how.on_red,
+            false => &self.how.on_green,
+        };
+        let lines = lines.iter().filter(|_| turned);
+        let lines = lines.chain(self.how.on_all_green.iter().filter(|_| all_turned));
+        for line in lines {
+            wrong.extend(programs.hook(line, environment(came), self.shown));
+        }
+        wrong
+    }
+
+    fn by(&self, way: Way, came: &Came, programs: &mut Programs) -> Option<String> {
+        let text = in_words(came);
+        match way {
+            Way::Bell => output::say_bytes(b"\x07"),
+            Way::Terminal => {
+                let escaped = format!("\x1b]9;{text}\x07\x1b]777;notify;assay;{text}\x07");
+                output::say_bytes(wrapped(&escaped).as_bytes());
+            }
+            Way::Desktop => {
+                let urgency = if came.light == Light::Green { "low" } else { "normal" };
+                let words = ["notify-send", "-a", "assay", "-u", urgency, "--", "assay", &text];
+                let words = words.map(std::ffi::OsString::from);
+                match programs.ask(&words) {
+                    Some((outcome, _)) if outcome.is_success() => {}
+                    Some((outcome, said)) => {
+                        return Some(format!("--notify desktop: notify-send {outcome}: {said}"));
+                    }
+                    None => {
+                        return Some(
+                            "--notify desktop: there is no notify-send (package libnotify-bin)"
+                                .to_owned(),
+                        );
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+/// tmux and screen hand sequences on that are wrapped.
+fn wrapped(text: &str) -> String {
+    match std::env::var_os("TMUX").is_some() {
+        true => format!("\x1bPtmux;{}\x1b\\", text.replace('\x1b', "\x1b\x1b")),
+        false => text.to_owned(),
+    }
+}
+
+fn in_words(came: &Came) -> String {
+    let failed = came.failed.len();
+    match (came.light, came.passed) {
+        (Light::Broken, _) => "broken: a source can't be read".to_owned(),
+        (Light::Green, None) => "green".to_owned(),
+        (Light::Red, None) => "red".to_owned(),
+        (Light::Green, Some(passed)) => format!("green: {passed} passed"),
+        (Light::Red, Some(_)) if failed > 0 => format!("red: {failed} failed"),
+        (Light::Red, Some(_)) => "red: the suite did not get through".to_owned(),
+    }
+}
+
+fn environment(came: &Came) -> Vec<(String, String)> {
+    let names: Vec<&str> = came.failed.iter().map(|test| test.name.as_str()).collect();
+    let state = if came.light == Light::Green { "green" } else { "red" };
+    [
+        ("ASSAY_STATE", state.to_owned()),
+        ("ASSAY_PASSED", came.passed.unwrap_or(0).to_string()),
+        ("ASSAY_FAILED", names.len().to_string()),
+        ("ASSAY_TESTS", names.join("\n")),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .to_vec()
+}

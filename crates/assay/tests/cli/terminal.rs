@@ -1,0 +1,111 @@
+//! A pseudo terminal in which `assay` is started: keys go in, and what is shown comes out.
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Nothing here takes so long, even on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A terminal with a program in it.
+pub struct Terminal {
+    keys: File,
+    /// The other end, held open so that its modes can be looked at after the program.
+    other: File,
+    shown: Arc<Mutex<Vec<u8>>>,
+    child: Child,
+}
+
+impl Terminal {
+    /// Starts a command in a terminal of so many columns.
+    pub fn start(mut command: Command, columns: u16) -> Self {
+        let master =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let name = Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
+        let other = File::options().read(true).write(true).open(name).unwrap();
+        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&other, size).unwrap();
+        let end = || other.try_clone().unwrap();
+        command.stdin(end()).stdout(end()).stderr(end()).env_remove("COLUMNS");
+        let child = command.spawn().unwrap();
+        let keys = File::from(master);
+        let shown = Arc::new(Mutex::new(Vec::new()));
+        let (mut from, to) = (keys.try_clone().unwrap(), Arc::clone(&shown));
+        // It ends when nobody has the terminal open any more, which Linux tells by an error.
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(read @ 1..) = from.read(&mut bytes) {
+                to.lock().unwrap().extend(&bytes[..read]);
+            }
+        });
+        Self { keys, other, shown, child }
+    }
+
+    /// Presses keys.
+    pub fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Everything that was shown so far.
+    pub fn shown(&self) -> String {
+        String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
+    }
+
+    /// Waits until this is shown behind what was shown when this was asked last, which is handed back up to there.
+    #[track_caller]
+    pub fn until_shown(&mut self, what: &str) -> String {
+        let began = Instant::now();
+        loop {
+            let text = self.shown();
+            if let Some(at) = text.find(what) {
+                let end = at + what.len();
+                let mut shown = self.shown.lock().unwrap();
+                // Nothing is replaced: what is shown is UTF-8 in whole letters up to a match.
+                shown.drain(..end);
+                return text[..end].to_owned();
+            }
+            assert!(began.elapsed() < PATIENCE, "waited in vain for `{what}`: {text}");
+            sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Waits for the end: the status, what was shown last, and whether the terminal shows again what is typed.
+    pub fn finish(mut self) -> (i32, String, bool) {
+        let began = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if began.elapsed() > PATIENCE {
+                let _gone = self.child.kill();
+                unreachable!("it hung and was killed: {}", self.shown());
+            }
+            sleep(Duration::from_millis(2));
+        };
+        let is_as_before = tcgetattr(&self.other)
+            .unwrap()
+            .local_modes
+            .contains(LocalModes::ECHO | LocalModes::ISIG);
+        let status = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap();
+        (status, self.shown(), is_as_before)
+    }
+}
+
+impl Drop for Terminal {
+    /// Nothing outlives a test that failed.
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _gone = self.child.wait();
+    }
+}

@@ -1,0 +1,341 @@
+//! Watches the files below a directory: which were written, came or went. By events of the system where it has them, else by looking at all of
+//! them from time to time.
+//!
+//! What is of interest is the caller's, and so is what follows from a change.
+
+use crate::sys::inotify::{Tree, Trouble, limit};
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Whether something below the directory is of no interest: its path, and whether it is a directory; then nothing below it is.
+pub type Skips<'a> = dyn FnMut(&Path, bool) -> bool + 'a;
+
+/// What changed since the last look.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Files that were written, came or went.
+    pub paths: BTreeSet<PathBuf>,
+    /// Directories have other names, or are elsewhere: what was in them is gone, and told by no path.
+    pub directories: bool,
+    /// More changed than could be told: anything may have.
+    pub are_unknown: bool,
+    /// The directory itself is gone.
+    pub is_gone: bool,
+}
+
+impl Changes {
+    /// Whether nothing changed.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Why the files are looked at again and again, and no event is waited for.
+#[derive(Debug)]
+pub enum Polled {
+    /// It was asked for.
+    Wanted,
+    /// This user watches as many directories as the system lets; so many that is.
+    Watches(Option<u64>),
+    /// This user has as many watchers as the system lets; so many that is.
+    Instances(Option<u64>),
+    /// The file system does not tell what other machines or programs write.
+    FileSystem,
+    /// The system refuses.
+    Refused(io::Error),
+}
+
+/// A directory that is watched.
+#[derive(Debug)]
+pub struct Files {
+    top: PathBuf,
+    by: By,
+    why: Option<Polled>,
+}
+
+#[derive(Debug)]
+enum By {
+    Events(Tree),
+    Looks(Looks),
+}
+
+/// By what a file is seen to be another one: inode, size, when it was written and when changed.
+type Stamp = (u64, u64, (i64, i64), (i64, i64));
+
+#[derive(Debug)]
+struct Looks {
+    every: Duration,
+    known: HashMap<PathBuf, Stamp>,
+    last: Instant,
+}
+
+impl Files {
+    /// Watches the files below a directory; `poll`: without events, by a look in so much time. Where there can be no events they are looked at
+    /// every `else_every`.
+    ///
+    /// # Errors
+    /// When the directory can't be read.
+    pub fn watch(
+        top: &Path,
+        poll: Option<Duration>,
+        else_every: Duration,
+        skips: &mut Skips<'_>,
+    ) -> io::Result<Self> {
+        fs::read_dir(top)?;
+        let why = match poll {
+            Some(_) => Polled::Wanted,
+            None => match Tree::watch(top, skips) {
+                Ok(tree) => {
+                    return Ok(Self { top: top.to_owned(), by: By::Events(tree), why: None });
+                }
+                Err(trouble) => polled(trouble),
+            },
+        };
+        let looks = Looks::begin(top, poll.unwrap_or(else_every), skips);
+        Ok(Self { top: top.to_owned(), by: By::Looks(looks), why: Some(why) })
+    }
+
+    /// Why there are no events, where there are none.
+    pub fn why_polled(&self) -> Option<&Polled> {
+        self.why.as_ref()
+    }
+
+    /// Has something to be read when files changed; `None` where one has to look.
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        match &self.by {
+            By::Events(tree) => Some(tree.descriptor()),
+            By::Looks(_) => None,
+        }
+    }
+
+    /// How long until the next look; `None` where there are events.
+    pub fn due_in(&self) -> Option<Duration> {
+        match &self.by {
+            By::Events(_) => None,
+            By::Looks(looks) => Some(looks.every.saturating_sub(looks.last.elapsed())),
+        }
+    }
+
+    /// How many directories are watched, where there are events.
+    pub fn directories(&self) -> Option<usize> {
+        match &self.by {
+            By::Events(tree) => Some(tree.directories()),
+            By::Looks(_) => None,
+        }
+    }
+
+    /// What changed since the last time. Where events end (a limit is reached by new directories), files are looked at every `else_every` from
+    /// then on, and anything may have changed.
+    pub fn changes(&mut self, else_every: Duration, skips: &mut Skips<'_>) -> Changes {
+        let mut changes = Changes::default();
+        match &mut self.by {
+            By::Events(tree) => {
+                if let Err(trouble) = tree.take(skips, &mut changes) {
+                    self.why = Some(polled(trouble));
+                    self.by = By::Looks(Looks::begin(&self.top, else_every, skips));
+                    changes.are_unknown = true;
+                }
+            }
+            By::Looks(looks) if looks.last.elapsed() < looks.every => {}
+            By::Looks(looks) => looks.look(&self.top, skips, &mut changes),
+        }
+        changes.is_gone |= !changes.is_empty() && !self.top.is_dir();
+        changes
+    }
+}
+
+fn polled(trouble: Trouble) -> Polled {
+    match trouble {
+        Trouble::Watches => Polled::Watches(limit("max_user_watches")),
+        Trouble::Instances => Polled::Instances(limit("max_user_instances")),
+        Trouble::Deaf => Polled::FileSystem,
+        Trouble::Gone => Polled::Refused(io::ErrorKind::NotFound.into()),
+        Trouble::Other(error) => Polled::Refused(error),
+    }
+}
+
+impl Looks {
+    fn begin(top: &Path, every: Duration, skips: &mut Skips<'_>) -> Self {
+        Self { every, known: all(top, skips), last: Instant::now() }
+    }
+
+    fn look(&mut self, top: &Path, skips: &mut Skips<'_>, changes: &mut Changes) {
+        let now = all(top, skips);
+        let other = now.iter().filter(|(path, stamp)| self.known.get(*path) != Some(stamp));
+        changes.paths.extend(other.map(|(path, _)| path.clone()));
+        let gone = self.known.keys().filter(|path| !now.contains_key(*path));
+        changes.paths.extend(gone.cloned());
+        changes.is_gone = !top.is_dir();
+        (self.known, self.last) = (now, Instant::now());
+    }
+}
+
+/// All files below a directory that are not skipped.
+fn all(top: &Path, skips: &mut Skips<'_>) -> HashMap<PathBuf, Stamp> {
+    let mut found = HashMap::new();
+    let mut open = vec![top.to_owned()];
+    while let Some(directory) = open.pop() {
+        let Ok(entries) = fs::read_dir(&directory) else { continue };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            let Ok(own) = entry.metadata() else { continue };
+            if skips(&path, own.is_dir()) {
+                continue;
+            }
+            if own.is_dir() {
+                open.push(path);
+            } else {
+                let (written, changed) =
+                    ((own.mtime(), own.mtime_nsec()), (own.ctime(), own.ctime_nsec()));
+                found.insert(path, (own.ino(), own.len(), written, changed));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    const EVERY: Duration = Duration::ZERO;
+
+    /// Does something by events and by looks, and hands back the names of what each saw to have changed, with whether directories did.
+    fn seen(
+        prepare: impl Fn(&Path),
+        act: impl Fn(&Path),
+        skipped: &str,
+    ) -> Vec<(BTreeSet<String>, Changes)> {
+        let of = |poll: Option<Duration>| {
+            let room = tempfile::tempdir().unwrap();
+            let top = room.path();
+            prepare(top);
+            let mut skips = |path: &Path, _: bool| path.ends_with(skipped);
+            let mut files = Files::watch(top, poll, EVERY, &mut skips).unwrap();
+            assert_eq!(files.why_polled().is_some(), poll.is_some());
+            assert!(files.changes(EVERY, &mut skips).is_empty());
+            act(top);
+            let changes = files.changes(EVERY, &mut skips);
+            let name = |path: &PathBuf| {
+                path.strip_prefix(top).unwrap_or(path).to_string_lossy().into_owned()
+            };
+            (changes.paths.iter().map(name).collect(), changes)
+        };
+        vec![of(None), of(Some(EVERY))]
+    }
+
+    fn names(of: &[&str]) -> BTreeSet<String> {
+        of.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn what_is_written_comes_and_goes_is_seen_wherever_it_is() {
+        let prepare = |top: &Path| {
+            fs::create_dir_all(top.join("a/b")).unwrap();
+            fs::create_dir(top.join("skipped")).unwrap();
+            for name in ["a/b/old", "same", "gone"] {
+                fs::write(top.join(name), "1").unwrap();
+            }
+        };
+        let act = |top: &Path| {
+            fs::write(top.join("a/b/old"), "22").unwrap();
+            fs::write(top.join("new"), "").unwrap();
+            fs::write(top.join("skipped/x"), "").unwrap();
+            fs::remove_file(top.join("gone")).unwrap();
+            symlink("same", top.join("link")).unwrap();
+        };
+        for (found, changes) in seen(prepare, act, "skipped") {
+            assert_eq!(found, names(&["a/b/old", "gone", "link", "new"]));
+            assert!(!changes.are_unknown && !changes.is_gone);
+        }
+    }
+
+    #[test]
+    fn editors_save_by_renaming_and_new_directories_are_watched_with_what_is_in_them() {
+        let prepare = |top: &Path| {
+            fs::create_dir(top.join("was")).unwrap();
+            fs::write(top.join("was/x"), "1").unwrap();
+            fs::write(top.join("file"), "1").unwrap();
+        };
+        let act = |top: &Path| {
+            fs::write(top.join(".file.new"), "2").unwrap();
+            fs::rename(top.join(".file.new"), top.join("file")).unwrap();
+            fs::create_dir_all(top.join("deep/er")).unwrap();
+            fs::write(top.join("deep/er/y"), "1").unwrap();
+            fs::rename(top.join("was"), top.join("is")).unwrap();
+        };
+        let [by_events, by_looks] = seen(prepare, act, "skipped").try_into().unwrap();
+        assert_eq!(by_events.0, names(&[".file.new", "deep/er/y", "file", "is/x"]));
+        assert!(by_events.1.directories);
+        assert_eq!(by_looks.0, names(&["deep/er/y", "file", "is/x", "was/x"]));
+    }
+
+    #[test]
+    fn a_directory_that_was_renamed_tells_its_files_by_their_new_names() {
+        let room = tempfile::tempdir().unwrap();
+        let top = room.path();
+        fs::create_dir_all(top.join("was/deep")).unwrap();
+        let mut skips = |_: &Path, _: bool| false;
+        let mut files = Files::watch(top, None, EVERY, &mut skips).unwrap();
+        fs::rename(top.join("was"), top.join("is")).unwrap();
+        assert!(files.changes(EVERY, &mut skips).directories);
+        fs::write(top.join("is/deep/x"), "").unwrap();
+        let changes = files.changes(EVERY, &mut skips);
+        assert_eq!(changes.paths.into_iter().collect::<Vec<_>>(), [top.join("is/deep/x")]);
+        // And another one in its old place.
+        fs::create_dir_all(top.join("was")).unwrap();
+        files.changes(EVERY, &mut skips);
+        fs::write(top.join("was/y"), "").unwrap();
+        let changes = files.changes(EVERY, &mut skips);
+        assert_eq!(changes.paths.into_iter().collect::<Vec<_>>(), [top.join("was/y")]);
+        assert_eq!(files.directories(), Some(4));
+    }
+
+    #[test]
+    fn that_the_directory_itself_went_is_told() {
+        for poll in [None, Some(EVERY)] {
+            let room = tempfile::tempdir().unwrap();
+            let top = room.path().join("top");
+            fs::create_dir(&top).unwrap();
+            fs::write(top.join("x"), "").unwrap();
+            let mut skips = |_: &Path, _: bool| false;
+            let mut files = Files::watch(&top, poll, EVERY, &mut skips).unwrap();
+            fs::remove_dir_all(&top).unwrap();
+            assert!(files.changes(EVERY, &mut skips).is_gone);
+            assert!(Files::watch(&top, poll, EVERY, &mut skips).is_err());
+        }
+    }
+
+    #[test]
+    fn when_there_was_more_than_the_system_keeps_anything_may_have_changed() {
+        let most = limit("max_queued_events").unwrap_or(u64::MAX);
+        if most > 50_000 {
+            return;
+        }
+        let room = tempfile::tempdir().unwrap();
+        let top = room.path();
+        let mut skips = |_: &Path, _: bool| false;
+        let mut files = Files::watch(top, None, EVERY, &mut skips).unwrap();
+        let names = [top.join("a"), top.join("b")];
+        for _ in 0..=most / 4 {
+            // Each is made, written and deleted; events of one kind and name in a row would be one.
+            for name in &names {
+                fs::write(name, "").unwrap();
+                fs::remove_file(name).unwrap();
+            }
+        }
+        fs::create_dir(top.join("unseen")).unwrap();
+        assert!(files.changes(EVERY, &mut skips).are_unknown);
+        assert!(!files.changes(EVERY, &mut skips).are_unknown);
+        fs::write(top.join("unseen/x"), "").unwrap();
+        let changes = files.changes(EVERY, &mut skips);
+        assert_eq!(changes.paths.into_iter().collect::<Vec<_>>(), [top.join("unseen/x")]);
+    }
+}

@@ -1,0 +1,96 @@
+//! Keys of a terminal one by one, as they are pressed, and without being shown. What they mean is the caller's.
+//!
+//! Ctrl-C is a key then, and no signal. However the process ends in order, the terminal is as it was.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Signal, getpgrp, getpid, kill_process};
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, isatty, tcgetattr, tcgetpgrp, tcsetattr,
+};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// Ctrl-Z.
+const SUSPEND: u8 = 0x1a;
+
+/// The keys of the terminal that is standard input.
+pub struct Keys {
+    input: File,
+    before: Termios,
+}
+
+impl Keys {
+    /// Takes over the keys; `None` where standard input is no terminal, or somebody else's at the moment.
+    ///
+    /// # Errors
+    /// What the terminal says.
+    pub fn take() -> io::Result<Option<Self>> {
+        let input = io::stdin();
+        if !isatty(&input) || tcgetpgrp(&input).is_ok_and(|group| group != getpgrp()) {
+            return Ok(None);
+        }
+        let input = File::from(input.as_fd().try_clone_to_owned()?);
+        let keys = Self { before: tcgetattr(&input)?, input };
+        keys.set()?;
+        Ok(Some(keys))
+    }
+
+    fn set(&self) -> io::Result<()> {
+        let mut modes = self.before.clone();
+        modes
+            .local_modes
+            .remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG | LocalModes::IEXTEN);
+        modes.special_codes[SpecialCodeIndex::VMIN] = 0;
+        modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+        Ok(tcsetattr(&self.input, OptionalActions::Now, &modes)?)
+    }
+
+    fn unset(&self) {
+        // A terminal that is gone has no modes.
+        let _gone = tcsetattr(&self.input, OptionalActions::Now, &self.before);
+    }
+
+    /// Has something to be read when a key was pressed.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.input.as_fd()
+    }
+
+    /// The bytes of what was pressed; none: nothing was. Ctrl-Z stops this process, which goes on here.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn pressed(&mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; 64];
+        let mut polled = [PollFd::from_borrowed_fd(self.input.as_fd(), PollFlags::IN)];
+        poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).or_else(
+            |error| match error {
+                Errno::INTR => Ok(0),
+                other => Err(other),
+            },
+        )?;
+        if polled[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let read = match self.input.read(&mut bytes) {
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            Err(error) => return Err(error),
+        };
+        bytes.truncate(read);
+        if bytes.contains(&SUSPEND) {
+            self.unset();
+            kill_process(getpid(), Signal::TSTP)?;
+            self.set()?;
+            bytes.retain(|&byte| byte != SUSPEND);
+        }
+        Ok(bytes)
+    }
+}
+
+impl Drop for Keys {
+    fn drop(&mut self) {
+        self.unset();
+    }
+}

@@ -1,0 +1,251 @@
+//! Events of the directories below one (inotify(7)). What is skipped, and what is made of the events, is `files`'s.
+
+use crate::files::Changes;
+use rustix::fs::inotify::{
+    CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init, remove_watch,
+};
+use rustix::fs::statfs;
+use rustix::io::Errno;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Bytes of one read: some hundred events.
+const BUFFER: usize = 1 << 14;
+/// After so many events what is still to come is left to the next look.
+const MOST_EVENTS: usize = 100_000;
+
+/// File systems whose other writers the kernel does not hear of (`f_type` of statfs(2)): NFS, SMB, CIFS, 9P, Coda, AFS, what programs serve
+/// (FUSE), and folders of virtual machines.
+const DEAF: [u32; 9] = [
+    0x6969,
+    0x517B,
+    0xFF53_4D42,
+    0xFE53_4D42,
+    0x0102_1997,
+    0x7375_7245,
+    0x5346_414F,
+    0x6573_5546,
+    0x786F_4256,
+];
+
+/// Why there are no events.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// Too many directories are watched by this user.
+    Watches,
+    /// Too many programs of this user watch.
+    Instances,
+    /// The file system does not tell what others write.
+    Deaf,
+    /// The directory is not there.
+    Gone,
+    Other(io::Error),
+}
+
+/// The directories below one that are watched.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    queue: OwnedFd,
+    top: PathBuf,
+    directories: HashMap<i32, PathBuf>,
+    /// The directory in which the top stands.
+    above: Option<i32>,
+}
+
+/// What stands in the files of `/proc/sys`.
+pub(crate) fn limit(name: &str) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/sys/fs/inotify/{name}")).ok()?;
+    text.trim().parse().ok()
+}
+
+impl Tree {
+    /// Watches a directory and those below it that are not skipped.
+    pub(crate) fn watch(
+        top: &Path,
+        skips: &mut dyn FnMut(&Path, bool) -> bool,
+    ) -> Result<Self, Trouble> {
+        let kind = statfs(top).map(|found| found.f_type as u32);
+        if kind.is_ok_and(|kind| DEAF.contains(&kind)) {
+            return Err(Trouble::Deaf);
+        }
+        let queue = match init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK) {
+            Ok(queue) => queue,
+            Err(Errno::MFILE) => return Err(Trouble::Instances),
+            Err(error) => return Err(Trouble::Other(error.into())),
+        };
+        // A directory in which a process works does not tell itself that it went.
+        let gone = WatchFlags::DELETE | WatchFlags::MOVED_FROM | WatchFlags::ONLYDIR;
+        let above = top.parent().and_then(|above| add_watch(&queue, above, gone).ok());
+        let mut tree = Self { queue, top: top.to_owned(), directories: HashMap::new(), above };
+        tree.add(top.to_owned(), skips, &mut None)?;
+        if tree.directories.is_empty() {
+            return Err(Trouble::Gone);
+        }
+        Ok(tree)
+    }
+
+    /// Has something to be read when there are events.
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.queue.as_fd()
+    }
+
+    /// How many directories are watched.
+    pub(crate) fn directories(&self) -> usize {
+        self.directories.len()
+    }
+
+    /// Watches a directory and those below it, and notes the files in them where that is wanted: they may have come before they were watched.
+    fn add(
+        &mut self,
+        directory: PathBuf,
+        skips: &mut dyn FnMut(&Path, bool) -> bool,
+        found: &mut Option<&mut Changes>,
+    ) -> Result<(), Trouble> {
+        let mask = WatchFlags::CLOSE_WRITE
+            | WatchFlags::CREATE
+            | WatchFlags::DELETE
+            | WatchFlags::MOVED_FROM
+            | WatchFlags::MOVED_TO
+            | WatchFlags::DELETE_SELF
+            | WatchFlags::MOVE_SELF
+            | WatchFlags::ONLYDIR
+            | WatchFlags::DONT_FOLLOW
+            | WatchFlags::EXCL_UNLINK;
+        let mut open = vec![directory];
+        while let Some(directory) = open.pop() {
+            match add_watch(&self.queue, &directory, mask) {
+                Ok(number) => {
+                    self.directories.insert(number, directory.clone());
+                }
+                Err(Errno::NOSPC) => return Err(Trouble::Watches),
+                // It is gone already, or is none of ours to look into.
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP) => continue,
+                Err(error) => return Err(Trouble::Other(error.into())),
+            }
+            // After the watch: what comes from now on has an event.
+            let Ok(entries) = fs::read_dir(&directory) else { continue };
+            for entry in entries.flatten() {
+                let path = entry.path();
+                let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                if skips(&path, is_directory) {
+                    continue;
+                }
+                if is_directory {
+                    open.push(path);
+                } else if let Some(found) = found.as_mut() {
+                    found.paths.insert(path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// No longer watches a directory and those below it: it has another name now, or is elsewhere.
+    fn forget(&mut self, directory: &Path) {
+        let queue = &self.queue;
+        self.directories.retain(|number, own| {
+            let is_below = own.starts_with(directory);
+            if is_below {
+                // It may be gone already.
+                let _gone = remove_watch(queue, *number);
+            }
+            !is_below
+        });
+    }
+
+    /// Takes all events that there are.
+    pub(crate) fn take(
+        &mut self,
+        skips: &mut dyn FnMut(&Path, bool) -> bool,
+        changes: &mut Changes,
+    ) -> Result<(), Trouble> {
+        let mut buffer = [MaybeUninit::uninit(); BUFFER];
+        let mut come = Vec::new();
+        let queue = self.queue.try_clone().map_err(Trouble::Other)?;
+        let mut reader = Reader::new(queue, &mut buffer);
+        loop {
+            if come.len() >= MOST_EVENTS && reader.is_buffer_empty() {
+                break;
+            }
+            match reader.next() {
+                Ok(event) => {
+                    let name = event.file_name().map(|name| name.to_bytes().to_owned());
+                    come.push((event.wd(), event.events(), name));
+                }
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(Trouble::Other(error.into())),
+            }
+        }
+        for (number, events, name) in come {
+            self.event(number, events, name.as_deref(), skips, changes)?;
+        }
+        Ok(())
+    }
+
+    fn event(
+        &mut self,
+        number: i32,
+        events: ReadFlags,
+        name: Option<&[u8]>,
+        skips: &mut dyn FnMut(&Path, bool) -> bool,
+        changes: &mut Changes,
+    ) -> Result<(), Trouble> {
+        if events.contains(ReadFlags::QUEUE_OVERFLOW) {
+            changes.are_unknown = true;
+            // Directories may have come of which nobody heard.
+            return self.add(self.top.clone(), skips, &mut None);
+        }
+        if Some(number) == self.above {
+            let own = self.top.file_name().map(OsStrExt::as_bytes);
+            changes.is_gone |= name.is_some() && name == own && !self.top.is_dir();
+            return Ok(());
+        }
+        let Some(directory) = self.directories.get(&number).cloned() else { return Ok(()) };
+        if events.intersects(ReadFlags::DELETE_SELF | ReadFlags::IGNORED | ReadFlags::MOVE_SELF) {
+            if directory == self.top {
+                changes.is_gone = true;
+            }
+            if events.contains(ReadFlags::MOVE_SELF) {
+                // Where to, its new parent says if that is watched; then it has a watch with its new name already.
+                let is_moved = !directory.exists();
+                if is_moved {
+                    self.forget(&directory);
+                }
+            } else {
+                self.directories.remove(&number);
+            }
+            return Ok(());
+        }
+        let Some(name) = name else { return Ok(()) };
+        let path = directory.join(OsStr::from_bytes(name));
+        let is_directory = events.contains(ReadFlags::ISDIR);
+        if skips(&path, is_directory) {
+            return Ok(());
+        }
+        if is_directory {
+            if events.contains(ReadFlags::MOVED_FROM) {
+                self.forget(&path);
+                changes.directories = true;
+            }
+            if events.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO) {
+                self.add(path.clone(), skips, &mut Some(changes))?;
+            }
+            return Ok(());
+        }
+        // A new file is told when it is written, but for those that are never: links.
+        let is_only_made = events.contains(ReadFlags::CREATE)
+            && fs::symlink_metadata(&path).is_ok_and(|own| own.is_file() && own.nlink() == 1);
+        if !is_only_made {
+            changes.paths.insert(path);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! Compiles what the hooks load that is not text: `c/marks.c` for Ruby, `c/python_calls.c` for the interpreters of Python that have no
+//! `sys.monitoring`.
+//!
+//! They have no C library, and no header of Ruby or Python, so that each is the same for every interpreter; see their own heads. They are no
+//! objects to link: `cc` only names the compiler and the flags for the target.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// Where the C is, from the crate's directory, what is made of it, and the flags that only this one has.
+const LIBRARIES: [(&str, &str, &[&str]); 2] = [
+    (
+        "../../c/marks.c",
+        "assay_marks.so",
+        &["-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-Wl,-z,now"],
+    ),
+    ("../../c/python_calls.c", "assay_python_calls.so", &["-Wl,-z,defs"]),
+];
+const FLAGS: [&str; 11] = [
+    "-std=gnu11",
+    "-Wall",
+    "-Wextra",
+    "-s",
+    "-shared",
+    "-fPIC",
+    "-nostdlib",
+    "-ffreestanding",
+    "-fvisibility=hidden",
+    "-Wl,--build-id=none",
+    "-Wl,-z,noexecstack",
+];
+
+fn main() -> Result<(), String> {
+    for (source, _, _) in LIBRARIES {
+        println!("cargo::rerun-if-changed={source}");
+    }
+    if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
+        return Ok(());
+    }
+    let directory = |name| env::var_os(name).map(PathBuf::from).ok_or(format!("no {name}"));
+    let (from, to) = (directory("CARGO_MANIFEST_DIR")?, directory("OUT_DIR")?);
+    let compiler = cc::Build::new()
+        .opt_level(2)
+        .debug(false)
+        .pic(false)
+        .warnings(false)
+        .cargo_metadata(false)
+        .get_compiler();
+    LIBRARIES.iter().try_for_each(|(source, made, flags)| {
+        compile(&compiler, &from.join(source), flags, &to.join(made))
+    })
+}
+
+fn compile(compiler: &cc::Tool, source: &Path, flags: &[&str], made: &Path) -> Result<(), String> {
+    let status =
+        compiler.to_command().args(FLAGS).args(flags).arg("-o").arg(made).arg(source).status();
+    let source = source.display();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("the C compiler could not build {source} ({status})")),
+        Err(error) => Err(format!(
+            "no C compiler for {source}: `{}`: {error}. Install one or name it in CC.",
+            compiler.path().display()
+        )),
+    }
+}

@@ -1,0 +1,393 @@
+"""What each test was seen to execute, read and start of the project, with ASSAY_TESTS_COVERAGE: the `covers` and `loaded` lines.
+
+Which functions were entered comes from assay_tests_calls.py, who imports whom from assay_tests_imports.py, files, directories and programs from
+assay_tests_files.py. What happens belongs to whoever runs: a test, a fixture of several tests or a class's set-up, or none of them (`outside`). What a
+fixture did counts for every test that has it.
+
+Nothing of this is loaded unless it is asked for.
+"""
+
+import os
+import sys
+from importlib.machinery import SourceFileLoader
+
+import assay_tests_calls
+from assay_tests_events import _encode
+from assay_tests_files import Files
+from assay_tests_imports import Imports
+
+
+class Seen:
+    """What was seen of one test, of one fixture, or outside."""
+
+    __slots__ = ("blocks", "loads", "opens", "lists", "spawns", "unseen", "uses")
+
+    def __init__(self):
+        self.blocks = set()  # (number of the file, line)
+        self.loads = set()
+        self.opens = set()
+        self.lists = set()
+        self.spawns = []
+        self.unseen = None
+        self.uses = set()  # Fixtures.
+
+    def add(self, other):
+        """What another one saw counts here, too."""
+        self.blocks |= other.blocks
+        self.loads |= other.loads
+        self.opens |= other.opens
+        self.lists |= other.lists
+        self.spawns += [spawn for spawn in other.spawns if spawn not in self.spawns]
+        self.unseen = self.unseen or other.unseen
+
+
+class Coverage:
+    """What is seen in this process."""
+
+    def __init__(self, recorder, top):
+        self.recorder = recorder
+        self.project = Files(self, top)
+        self.path_of = self.project.path_of
+        self.files = {}  # By what code says that its file is: number, kind and path.
+        self.numbers = {}  # By path from the top.
+        self.known = {}  # By address of code: (code, number, line).
+        self.untold = []  # `source` lines.
+        self.outside = self.now = Seen()
+        self.told = Seen()
+        self.of = {}  # By fixture, class or module.
+        self.running = []
+        self.conftests = set()
+        self.imports = Imports(self.path_of)
+        self.news = True
+        self.forks = 0
+        self.pid = os.getpid()
+        self.child = None
+        self.exit, self.getpid = os._exit, os.getpid
+        self.calls, why = assay_tests_calls.source()
+        self.why = None if self.calls else "functions can't be watched: %s" % why
+        self._loaded_before()
+        self._done_before(sys.modules.pop("assay_tests_before", None))
+        self.project.watch()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(before=self._fork, after_in_child=self._forked)
+
+    # Files. -------------------------------------------------------------------------------------------------------------
+
+    def number(self, path):
+        number = self.numbers.get(path)
+        if number is None:
+            number = self.numbers[path] = len(self.numbers) + 1
+            self.untold.append('{"source":%s,"number":%d}\n' % (_encode(path), number))
+        return number
+
+    def file(self, name):
+        """Of code's file: its number, whether it is Python's own source, and its path; None if it is not the project's."""
+        try:
+            return self.files[name]
+        except KeyError:
+            path = self.path_of(name)
+            found = None
+            if path is not None:
+                is_source = os.path.splitext(path)[1] in ("", ".py", ".pyw", ".pyx")
+                found = (self.number(path) if is_source else 0, is_source, path)
+            self.files[name] = found
+            return found
+
+    # Code. --------------------------------------------------------------------------------------------------------------
+
+    def gather(self):
+        """What was entered until now belongs to whoever runs."""
+        if self.calls is None:
+            return
+        known, blocks = self.known, self.now.blocks
+        for code in self.calls.take():
+            place = known.get(id(code))
+            if place is not None:
+                self.calls.again(code)
+                blocks.add(place[1])
+            else:
+                self._meet(code)
+        why = self.calls.trouble()
+        if why is not None:
+            self.now.unseen = why
+
+    def _meet(self, code):
+        file = self.file(code.co_filename)
+        if file is None:
+            self.calls.ignore(code)
+            return
+        number, is_source, path = file
+        if not is_source:
+            # What a template was made into: it is no source that could be cut into blocks.
+            self.now.opens.add(path)
+            return
+        if code.co_flags & 2:  # A function of any kind has variables of its own (CO_NEWLOCALS).
+            place = (number, code.co_firstlineno)
+            self.known[id(code)] = (code, place)
+            self.calls.again(code)
+            self.now.blocks.add(place)
+        elif code.co_name == "<module>":
+            self._load(path, number, code)
+
+    def _load(self, path, number, code):
+        self.news = True
+        self.now.loads.add(number)
+        if os.path.basename(path) == "conftest.py":
+            self.conftests.add(path)
+        self.imports.load(path, code)
+
+    def _loaded_before(self):
+        """Modules of the project that were there before us."""
+        for name, module in list(sys.modules.items()):
+            file = getattr(module, "__file__", None)
+            found = self.file(file) if isinstance(file, str) else None
+            if found is None or not found[1]:
+                continue
+            if name == "__main__":
+                self.imports.main = found[2]
+            try:
+                # Not by its own loader: pytest's gives no code.
+                code = SourceFileLoader(name, file).get_code(name)
+            except Exception:
+                code = None
+            self._load(found[2], found[0], code)
+
+    def _done_before(self, before):
+        """What a preloaded process did before it was forked."""
+        if before is None:
+            return
+        for name, line in before.functions:
+            file = self.file(name)
+            if file is not None and file[1]:
+                self.now.blocks.add((file[0], line))
+        self.now.opens.update(path for path in map(self.path_of, before.opened) if path)
+        self.imports.preloaded.update(path for path in map(self.path_of, before.preloaded) if path)
+
+    # Who runs. ----------------------------------------------------------------------------------------------------------
+
+    def switch(self, seen):
+        """Another one runs now. Gives the one until now."""
+        self.gather()
+        before, self.now = self.now, seen
+        return before
+
+    def begin(self, test):
+        """A test begins."""
+        if self.running:
+            # At once with another one, in a thread: what both do counts for both.
+            test.seen = self.running[0].seen
+        else:
+            self.gather()
+            self.tell()
+            test.seen = self.now = Seen()
+            self.forks = 0
+        self.running.append(test)
+
+    def end(self, test):
+        """It ended: the line of it."""
+        if test not in self.running:
+            return ""
+        self.gather()
+        self.running.remove(test)
+        seen = test.seen
+        if self.forks:
+            self._children(seen)
+        if not self.running:
+            self.now = self.outside
+        uses = seen.uses.union(test.groups)
+        if uses:
+            whole = Seen()
+            whole.add(seen)
+            done = set()
+            while uses:
+                use = uses.pop()
+                done.add(use)
+                held = self.of.get(use)
+                if held is not None:
+                    whole.add(held)
+                    uses |= held.uses - done
+            seen = whole
+        loads = ',"loads":%s' % _numbers(seen.loads) if seen.loads else ""
+        text = '{"covers":%s%s%s}\n' % (test.json, loads, self._members(seen))
+        return "".join(self._sources()) + text
+
+    def use(self, fixture):
+        """The test, or fixture, that runs has this fixture."""
+        self.now.uses.add(fixture)
+
+    def enter(self):
+        """A fixture of several tests, or a class, is set up."""
+        seen = Seen()
+        return seen, self.switch(seen)
+
+    def leave(self, of, entered):
+        """It was."""
+        seen, before = entered
+        self.switch(before)
+        held = self.of.get(of)
+        if held is None:
+            self.of[of] = seen
+        else:
+            held.add(seen)
+            held.uses |= seen.uses
+
+    def tests_are(self, files):
+        """The files in which tests stand."""
+        self.imports.tests.update(path for path in map(self.path_of, files) if path)
+        self.news = True
+
+    # Lines. -------------------------------------------------------------------------------------------------------------
+
+    def _sources(self):
+        untold, self.untold = self.untold, []
+        return untold
+
+    def _members(self, seen):
+        more = ""
+        if seen.blocks:
+            by_file = {}
+            for number, line in sorted(seen.blocks):
+                by_file.setdefault(number, []).append(line)
+            more += _by_number("blocks", by_file)
+        for name, paths in (("opens", seen.opens), ("lists", seen.lists)):
+            if paths:
+                more += ',"%s":[%s]' % (name, ",".join(map(_encode, sorted(paths))))
+        if seen.spawns:
+            more += ',"spawns":[%s]' % ",".join(["[%s]" % ",".join(map(_encode, words)) for words in seen.spawns])
+        why = seen.unseen or self.why
+        if why:
+            more += ',"unseen":%s' % _encode(why)
+        return more
+
+    def tell(self):
+        """What is new outside of tests."""
+        seen, told = self.outside, self.told
+        new = Seen()
+        for name in ("blocks", "loads", "opens", "lists"):
+            found, before = getattr(seen, name), getattr(told, name)
+            if len(found) != len(before):
+                getattr(new, name).update(found - before)
+                before |= found
+        for spawn in seen.spawns:
+            if spawn not in told.spawns:
+                new.spawns.append(spawn)
+        told.spawns += new.spawns
+        more = self._members(new)
+        if self.news:
+            self.news = False
+            pairs = {}
+            for importer, path in sorted(self.imports.link(self.conftests)):
+                pairs.setdefault(self.number(importer), []).append(self.number(path))
+            if pairs:
+                more += _by_number("imports", pairs)
+        if more or new.loads:
+            # It is known by the member that it begins with.
+            self.recorder.emit("".join(self._sources()) + '{"loaded":%s%s}\n' % (_numbers(new.loads), more))
+
+    def finish(self):
+        """The process ends."""
+        if self.child is not None:
+            self._flush_child()
+        elif not self.recorder._muted:
+            self.gather()
+            self.tell()
+
+    # Processes that a test forks: each leaves what it saw in a file, for its parent. ------------------------------------
+
+    def _fork(self):
+        self.pid = self.getpid()
+        if self.child is not None:
+            self.now.unseen = "a process that it forked did so, too"
+        elif self.running:
+            self.forks += 1
+
+    def _forked(self):
+        if not self.running:
+            self.untold = ['{"source":%s,"number":%d}\n' % (_encode(path), number) for path, number in self.numbers.items()]
+            self.told = Seen()
+            self.news = True
+            self.imports.forget()
+            return
+        if self.child is not None:
+            self.child = None
+            self.running = []
+            os._exit = self.exit
+            return
+        folder = self.recorder._folder
+        self.child = os.path.join(folder, "%d-%d.forked" % (self.pid, self.forks))
+        self.gather()
+        self.now = self.running[0].seen = Seen()
+
+        def leave(status):
+            self._flush_child()
+            self.exit(status)
+
+        os._exit = leave
+
+    def _flush_child(self):
+        if self.child is None:
+            return
+        self.gather()
+        seen = self.now
+        paths = {number: path for path, number in self.numbers.items()}
+        import json
+
+        found = {
+            "blocks": sorted([paths[number], line] for number, line in seen.blocks),
+            "loads": sorted(paths[number] for number in seen.loads),
+            "opens": sorted(seen.opens),
+            "lists": sorted(seen.lists),
+            "spawns": seen.spawns,
+            "unseen": seen.unseen,
+        }
+        with open(self.child + "-", "w", encoding="utf-8", errors="replace") as file:
+            json.dump(found, file)
+        os.replace(self.child + "-", self.child)
+
+    def _children(self, seen):
+        forks, self.forks = self.forks, 0
+        folder = self.recorder._folder
+        for number in range(1, forks + 1):
+            path = os.path.join(folder, "%d-%d.forked" % (self.pid, number))
+            try:
+                import json
+
+                with open(path, encoding="utf-8") as file:
+                    found = json.load(file)
+                os.unlink(path)
+            except (OSError, ValueError):
+                seen.unseen = seen.unseen or "a process that it forked did not say what it did"
+                continue
+            seen.blocks.update((self.number(path), line) for path, line in found["blocks"])
+            seen.loads.update(map(self.number, found["loads"]))
+            seen.opens.update(found["opens"])
+            seen.lists.update(found["lists"])
+            seen.spawns += [words for words in found["spawns"] if words not in seen.spawns]
+            seen.unseen = seen.unseen or found["unseen"]
+
+
+def _numbers(numbers):
+    return str(sorted(numbers)).replace(" ", "")
+
+
+def _by_number(name, lists):
+    return ',"%s":{%s}' % (name, ",".join(['"%d":%s' % (number, _numbers(some)) for number, some in lists.items()]))
+
+
+def watch(recorder, top):
+    """What is seen from now on."""
+    return Coverage(recorder, top)
+
+
+def watch_fixtures(coverage):
+    """Notes which fixtures of more than one test a test of pytest has, also those that were set up before it."""
+    from _pytest.fixtures import FixtureDef
+
+    execute = FixtureDef.execute
+
+    def executed(self, request):
+        if self.scope != "function":
+            coverage.use(self)
+        return execute(self, request)
+
+    FixtureDef.execute = executed

@@ -1,0 +1,226 @@
+"""Which files of the project are opened, which directories listed and which programs started, for assay_tests_coverage.py; and which files are the
+project's at all.
+
+Audit hooks tell of it. What imports, collects and reports opens files as well, which is no news: who asked is found on the stack.
+"""
+
+import os
+import sys
+
+# Below a directory of such a name nothing is the project's.
+FOREIGN = frozenset(
+    (
+        *("site-packages", "dist-packages", "node_modules", ".venv", "venv", "gems", ".git", "__pycache__", ".pytest_cache"),
+        *(".hypothesis", ".mypy_cache", ".ruff_cache", ".tox", ".nox"),
+    )
+)
+MOST_WORDS = 8
+# So many names of files are known, and no more.
+MOST_PATHS = 50_000
+# Where a call comes from, when a file is opened: from one that counts, from machinery, from what is between them, or from what imports: that
+# also reads data of packages.
+_COUNTS, _MACHINERY, _BETWEEN, _IMPORTER = range(4)
+_LIBRARIES = (os.path.dirname(os.__file__) + os.sep, "/proc/", "/dev/")
+_IMPORTABLE = (".py", ".so", ".pyd", ".pth")
+_MACHINES = ("_pytest", "pluggy", "xdist", "execnet", "coverage", "pytest_cov")
+_MACHINE_FILES = ("traceback.py", "warnings.py", "loader.py")
+
+
+class Files:
+    """The files of the project below `top`, and what happens with them."""
+
+    def __init__(self, coverage, top):
+        self.coverage = coverage
+        top = os.path.abspath(top)
+        self.tops = tuple({top + os.sep: None, os.path.realpath(top) + os.sep: None})
+        self.paths = {}  # By what a path is called: the path from the top, or None.
+        self.written = set()
+        self.frames = {}  # By file of code: what a call that comes from it is.
+        # As they are now: tests may put others in their place.
+        self.getcwd, self.getframe, self.fspath = os.getcwd, sys._getframe, os.fsdecode
+
+    def watch(self):
+        """Hears of it from now on."""
+        self._watch_programs()
+        if hasattr(sys, "addaudithook"):
+            sys.addaudithook(self._audit())
+
+    def path_of(self, name):
+        """The path from the top, where a file is the project's."""
+        try:
+            return self.paths[name]
+        except KeyError:
+            found = self.paths[name] = self._path_of(name)
+            return found
+
+    def _path_of(self, name):
+        if not name or name[0] == "<" or name.startswith(_LIBRARIES) or "/site-packages/" in name:
+            return None
+        path = os.path.normpath(name if name[0] == "/" else os.path.join(self.getcwd(), name))
+        for top in self.tops:
+            if path.startswith(top):
+                short = path[len(top) :]
+                break
+            if path + os.sep == top:
+                return "."
+        else:
+            if not FOREIGN.isdisjoint(path.split(os.sep)):
+                return None
+            real = os.path.realpath(path)
+            if real == path or not real.startswith(self.tops):
+                return None
+            short = next(real[len(top) :] for top in self.tops if real.startswith(top))
+        parts = short.split(os.sep)
+        if not FOREIGN.isdisjoint(parts) or "vendor" + os.sep + "bundle" in short:
+            return None
+        return short
+
+    # What happens. -----------------------------------------------------------------------------------------------------
+
+    def _audit(self):
+        handlers = {
+            "open": self._opened,
+            "exec": self._executed,
+            "os.listdir": self._listed,
+            "os.scandir": self._listed,
+            "sqlite3.connect": self._connected,
+            "subprocess.Popen": self._started,
+            "os.exec": self._became,
+            "os.posix_spawn": self._started,
+            "os.system": self._ran,
+        }
+        find = handlers.get
+
+        def audit(event, args):
+            handler = find(event)
+            if handler is not None:
+                try:
+                    handler(*args)
+                except Exception as problem:
+                    self.coverage.recorder.problem(problem)
+
+        return audit
+
+    def _path(self, name):
+        """The path from the top of what was opened or listed, where it is the project's."""
+        if not isinstance(name, str):
+            if name is None:
+                name = "."
+            elif isinstance(name, int):
+                return None
+            else:
+                name = self.fspath(name)
+        if name[:1] != os.sep:
+            name = os.path.join(self.getcwd(), name)
+        if len(self.paths) > MOST_PATHS:
+            self.paths.clear()
+        return self.path_of(name)
+
+    def _opened(self, name, _mode, flags):
+        path = self._path(name)
+        if path is None or path.endswith(".pyc"):
+            return
+        access = flags & (os.O_WRONLY | os.O_RDWR)
+        if access == os.O_WRONLY or flags & os.O_TRUNC:
+            self.written.add(path)
+        elif path not in self.coverage.now.opens and path not in self.written and self._matters(path.endswith(_IMPORTABLE)):
+            self.coverage.now.opens.add(path)
+
+    def _listed(self, name=None, *_):
+        path = self._path(name)
+        if path is not None and path not in self.coverage.now.lists and self._matters(True):
+            self.coverage.now.lists.add(path)
+
+    def _connected(self, name, *_):
+        if name != ":memory:" and not (isinstance(name, str) and name.startswith("file:")):
+            self._opened(name, None, os.O_RDONLY)
+
+    def _executed(self, code):
+        if getattr(code, "co_name", None) != "<module>":
+            return
+        file = self.coverage.file(code.co_filename)
+        if file is None or not file[1]:
+            return
+        frame = self.getframe(2)
+        while frame is not None:
+            importer = self.coverage.file(frame.f_code.co_filename)
+            if importer is not None and importer[2] != file[2]:
+                self.coverage.imports.from_frame(importer[2], file[2])
+                break
+            frame = frame.f_back
+        else:
+            if sys.modules["__main__"].__dict__.get("__file__") and self.coverage.imports.main is None:
+                self.coverage.imports.main = self.path_of(sys.modules["__main__"].__file__)
+        if self.coverage.calls is None:
+            self.coverage._load(file[2], file[0], code)
+
+    def _started(self, program, args, *_):
+        if isinstance(args, (str, bytes)):
+            args = self.fspath(args).split()
+        words = [self.fspath(word) for word in list(args)[:MOST_WORDS]] or [self.fspath(program)]
+        if words not in self.coverage.now.spawns:
+            self.coverage.now.spawns.append(words)
+
+    def _ran(self, command):
+        self._started("sh", ["/bin/sh", "-c", command])
+
+    def _became(self, program, args, *_):
+        self._started(program, args)
+        self.coverage._flush_child()
+
+    def _matters(self, importable):
+        """Whether a file is opened for the project or a library of it; not by what imports, collects or reports."""
+        frame = self.getframe(3)
+        frames = self.frames
+        while frame is not None:
+            name = frame.f_code.co_filename
+            kind = frames.get(name)
+            if kind is None:
+                kind = frames[name] = self._kind(name)
+            if kind == _IMPORTER:
+                if importable:
+                    return False
+            elif kind != _BETWEEN:
+                return kind == _COUNTS
+            frame = frame.f_back
+        return True
+
+    def _kind(self, name):
+        if name.startswith("<frozen importlib") or name.startswith("<frozen zipimport"):
+            return _IMPORTER
+        if name.startswith("<") or name.startswith("assay-frame:"):
+            return _BETWEEN
+        if self.path_of(name) is not None:
+            return _COUNTS
+        folder, base = os.path.split(name)
+        if folder == os.path.dirname(__file__):
+            return _BETWEEN
+        parts = folder.split(os.sep)
+        if not {"site-packages", "dist-packages"}.isdisjoint(parts):
+            return _MACHINERY if not set(_MACHINES).isdisjoint(parts) else _COUNTS
+        if not set(_MACHINES).isdisjoint(parts):
+            return _MACHINERY
+        library = os.path.dirname(os.__file__)
+        if folder.startswith(library):
+            within = folder[len(library) + 1 :]
+            is_machine = base in _MACHINE_FILES and within in ("", "unittest") or within == os.path.join("importlib", "metadata")
+            return _MACHINERY if is_machine else _BETWEEN
+        return _COUNTS
+
+    def _watch_programs(self):
+        """Interpreters that multiprocessing starts: no event tells of them."""
+        try:
+            import _posixsubprocess
+        except ImportError:
+            return
+        fork_exec = _posixsubprocess.fork_exec
+        started = self._started
+
+        def watched(args, executables, *others):
+            try:
+                started(executables[0], args)
+            except Exception as problem:
+                self.coverage.recorder.problem(problem)
+            return fork_exec(args, executables, *others)
+
+        _posixsubprocess.fork_exec = watched

@@ -1,0 +1,121 @@
+# frozen_string_literal: true
+
+# What of Ruby opens files, lists directories and starts programs, for coverage: it is told, and goes on as ever.
+
+module AssayCoverage
+  # What opens files, lists directories and starts programs.
+  module Intercepted
+    # What the methods here are called as in backtraces.
+    FILE = "<internal:assay_tests>"
+    METHODS = Module.instance_method(:instance_methods)
+    METHOD = Module.instance_method(:instance_method)
+
+    class << self
+      def put_in
+        # As it is read, all of what `File.open` and `File.new` come to.
+        before(::File, <<~'RUBY')
+          def initialize(path, *rest, **options, &block)
+            mode = rest.empty? ? options[:mode] : rest[0]
+            ::AssayCoverage::Intercepted.opened(path, mode) unless path.is_a?(::Integer)
+            super
+          end
+          private :initialize
+        RUBY
+        before(::IO.singleton_class, %i[read binread readlines foreach].map { |name| <<~RUBY }.join)
+          def #{name}(path, *rest, **options, &block)
+            ::AssayCoverage.path_used(:opens, path)
+            super
+          end
+        RUBY
+        before(::IO.singleton_class, <<~'RUBY')
+          def write(path, *rest, **options, &block)
+            ::AssayCoverage.path_written(path)
+            super
+          end
+
+          def copy_stream(from, *rest, **options, &block)
+            ::AssayCoverage.path_used(:opens, from) unless from.is_a?(::IO)
+            super
+          end
+
+          def popen(*arguments, **options, &block)
+            ::AssayCoverage.started(arguments.flatten(1))
+            super
+          end
+        RUBY
+        before(::Dir.singleton_class, %i[entries children each_child foreach empty? open new].map { |name| <<~RUBY }.join)
+          def #{name}(path, *rest, **options, &block)
+            ::AssayCoverage.path_used(:lists, path)
+            super
+          end
+        RUBY
+        before(::Dir.singleton_class, <<~'RUBY')
+          def glob(patterns, *rest, **options, &block)
+            ::AssayCoverage::Intercepted.globbed(patterns, options[:base])
+            super
+          end
+
+          def [](*patterns, **options)
+            ::AssayCoverage::Intercepted.globbed(patterns, options[:base])
+            super
+          end
+        RUBY
+        before(::Process.singleton_class, %i[spawn exec].map { |name| <<~RUBY }.join)
+          def #{name}(*arguments, **options, &block)
+            ::AssayCoverage.started(arguments)
+            super
+          end
+        RUBY
+        into_kernel(%i[system spawn exec `], "::AssayCoverage.started(arguments)")
+        into_kernel(%i[fork], "::AssayCoverage.forks_unseen") unless Process.respond_to?(:_fork)
+        into_kernel(%i[open], "::AssayCoverage::Intercepted.opened(arguments[0], arguments[1])")
+      end
+
+      def opened(path, mode)
+        return if path.nil?
+        return ::AssayCoverage.started([path[1..-1]]) if path.is_a?(String) && path.start_with?("|")
+
+        reads = case mode
+                when String then mode.start_with?("r")
+                when Integer then (mode & (IO::WRONLY | IO::TRUNC)).zero?
+                else true
+                end
+        reads ? ::AssayCoverage.path_used(:opens, path) : ::AssayCoverage.path_written(path)
+      end
+
+      # The folder in front of what is not fixed in a pattern. What is listed below it, too, ends in `/**`.
+      def globbed(patterns, base)
+        Array(patterns).each do |pattern|
+          pattern = pattern.to_path if pattern.respond_to?(:to_path)
+          next unless pattern.is_a?(String)
+
+          fixed = pattern[0...(pattern.index(WILDCARD) || pattern.size)]
+          rest = pattern[fixed.size..-1]
+          folder = fixed[0...(fixed.rindex("/") || 0)]
+          folder = "/" if folder.empty? && fixed.start_with?("/")
+          folder = EXPAND.call(folder.empty? ? "." : folder, base.nil? ? nil : base.to_s)
+          ::AssayCoverage.path_used(:lists, folder, rest.include?("/") ? "/**" : nil)
+        end
+      end
+
+      private
+
+      def before(target, source)
+        methods = Module.new
+        methods.module_eval("# frozen_string_literal: true\n#{source}", FILE, 0)
+        target.prepend(methods)
+      end
+
+      # Up to Ruby 2.7 what is prepended to a module does not reach the classes that have it: so by an alias.
+      def into_kernel(names, noted)
+        names.each do |name|
+          kept = "assay_coverage_#{name == :` ? "backtick" : name}"
+          text = "alias_method :#{kept}, :#{name}\ndef #{name}(*arguments, &block)\n#{noted}\n#{kept}(*arguments, &block)\nend\n" \
+                 "ruby2_keywords(:#{name}) if respond_to?(:ruby2_keywords, true)\nprivate :#{name}, :#{kept}\n"
+          ::Kernel.module_eval(text, FILE, 1)
+          ::Kernel.singleton_class.class_eval(text.sub(/^private .*/, "private :#{kept}"), FILE, 1)
+        end
+      end
+    end
+  end
+end

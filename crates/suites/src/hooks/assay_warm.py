@@ -1,0 +1,479 @@
+"""A Python process that has everything loaded, and is forked for every run (docs/reference/preloading.md). PYTEST_DONT_REWRITE
+
+The process loads what the user's command loads, in that order, and is stopped at some places on the way: before the first file of the project, before
+a file that changes often, when pytest has read its options. Whoever waits at such a place is a stage. It is forked to load on, up to the next
+place, or to become a run: then the very same stack returns to what it was doing, and ends as the command would.
+
+The first that waits is the root: it listens at the socket, knows all stages, and hands runs to the last one. This file knows what a stage is and
+says; assay_warm_server.py is the root; assay_warm_load.py knows what to load; assay_warm_pytest.py where pytest waits.
+"""
+
+import _socket
+import json
+import os
+import select
+import signal
+import struct
+import sys
+import time
+
+VARIABLES = ("ASSAY_WARM", "ASSAY_WARM_ROOT", "ASSAY_WARM_SEEN", "ASSAY_WARM_LIFE")
+FOREIGN = frozenset(
+    ("site-packages", "dist-packages", "node_modules", ".venv", "venv", "gems", ".git", "__pycache__", ".pytest_cache")
+)
+# Programs that start the one that is meant, in their own place.
+LAUNCHERS = ("poetry", "pipenv", "pdm", "hatch", "tox", "nox", "uv")
+SENT = struct.Struct("i")
+
+# What the process knows of itself; one, or none.
+warm = None
+
+
+class Warm:
+    """This process: it loads, waits as a stage, or runs."""
+
+    def __init__(self, here):
+        value = {name: os.environ.get(name, "") for name in VARIABLES}
+        self.here = here
+        self.socket = value["ASSAY_WARM"][len("path:") :]
+        root = value["ASSAY_WARM_ROOT"]
+        self.root = os.path.abspath(root[len("path:") :] if root.startswith("path:") else ".")
+        self.roots = tuple({self.root + os.sep: None, os.path.realpath(self.root) + os.sep: None})
+        seen = value["ASSAY_WARM_SEEN"]
+        self.seen = seen[len("path:") :] if seen.startswith("path:") else None
+        self.life = int(value["ASSAY_WARM_LIFE"]) if value["ASSAY_WARM_LIFE"].isdigit() else None
+        if self.life is not None:
+            os.set_inheritable(self.life, False)
+        # To start anew in this place.
+        self.environment = dict(os.environ)
+        self.saved = [_high(number) for number in (0, 1, 2)]
+        self.directory = os.getcwd()
+        self.begun = time.monotonic()
+        self.control = None  # The socket to the root, of a stage that is not it.
+        self.server = None
+        self.request = None  # Of a run.
+        self.children = {}  # By number of a process: what waits for its end.
+        self.loads = True
+        self.files = []  # Of the project, loaded or opened since the last stage.
+        self.known = set()  # In all stages.
+        self.hot = frozenset()
+        self.phase = "framework"
+        self.pytest = None
+        self.main = None
+        self.notes = []
+        self.failures = []
+        self.siblings = {}
+        self.engines = []
+        self.given = {}
+        self.plugins = []
+        self.calls = None
+        self.left = frozenset()  # Modules that are not to be loaded ahead.
+        self.printed = None
+        self.hooks = {}
+        self.entered = set()  # Functions of the project that were entered while loading.
+        self.preloaded = set()  # Files that were loaded only because an earlier run did so.
+        self.paths = {}
+        self.run_ended = False
+
+    # Which files are the project's. -------------------------------------------------------------------------------------
+
+    def of_project(self, name):
+        """The path of a file of the project, else None."""
+        try:
+            return self.paths[name]
+        except KeyError:
+            found = self.paths[name] = self._of_project(name)
+            return found
+
+    def _of_project(self, name):
+        if not isinstance(name, str) or not name or name[0] == "<" or "/site-packages/" in name:
+            return None
+        path = os.path.normpath(os.path.join(self.directory, name))
+        if not path.startswith(self.roots):
+            if not FOREIGN.isdisjoint(path.split(os.sep)):
+                return None
+            path = os.path.realpath(path)
+        for root in self.roots:
+            if path.startswith(root):
+                below = path[len(root) :]
+                # One name for each file, by whatever way it was reached.
+                return os.path.join(self.root, below) if FOREIGN.isdisjoint(below.split(os.sep)) else None
+        return None
+
+    def note_file(self, path):
+        if path is not None and path not in self.known:
+            self.known.add(path)
+            self.files.append(path)
+
+    # Where the process begins. ------------------------------------------------------------------------------------------
+
+    def audit(self, event, args):
+        """Before the program: that is where a process waits that is not pytest's."""
+        if not self.loads:
+            return
+        if event == "open":
+            name, _, flags = args
+            if isinstance(name, str) and not flags & os.O_WRONLY and not name.endswith(".pyc"):
+                self.note_file(self.of_project(name))
+        elif event in ("cpython.run_file", "cpython.run_module", "cpython.run_command") and self.main is None:
+            self.main = (event[len("cpython.run_") :], str(args[0]))
+            try:
+                self.begin()
+            except Exception as problem:
+                if self.request is not None:
+                    raise
+                self.loads = False
+                print("assay: this process can't be preloaded: %s" % problem, file=sys.stderr)
+
+    def begin(self):
+        kind, name = self.main
+        base = os.path.basename(name)
+        if kind == "file" and base in LAUNCHERS or kind == "module" and name in LAUNCHERS:
+            self.loads = False
+            return
+        # Programs that are started while loading are not to wait.
+        for variable in VARIABLES:
+            os.environ.pop(variable, None)
+        paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.abspath(path) != self.here]
+        os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+        if not os.environ["PYTHONPATH"]:
+            del os.environ["PYTHONPATH"]
+        # The program itself is run anew each time.
+        self.files.clear()
+        self.known.clear()
+        self.given = dict(os.environ)
+        self.has_own_path = not getattr(sys.flags, "safe_path", False)
+        if self.life is not None:
+            self._end_with_life()
+        loading = self.sibling("assay_warm_load")
+        loading.watch(self)
+        if kind == "module" and name in ("pytest", "py.test") or kind == "file" and base in ("pytest", "py.test"):
+            self.pytest = self.sibling("assay_warm_pytest")
+            self.pytest.prepare(self)
+            return
+        loading.load(self)
+
+    def _end_with_life(self):
+        """A process that is stuck while it loads ends, too, when `assay` is gone: by the signal that the kernel sends then."""
+        import fcntl
+
+        try:
+            if os.getpgrp() != os.getpid():
+                os.setpgid(0, 0)
+            fcntl.fcntl(self.life, fcntl.F_SETOWN, -os.getpgrp())
+            fcntl.fcntl(self.life, fcntl.F_SETFL, fcntl.fcntl(self.life, fcntl.F_GETFL) | os.O_ASYNC)
+        except OSError:
+            pass
+
+    def sibling(self, name, modules=None):
+        """Another file of these, which the program can't import by chance. `modules` is where others of these find it."""
+        module = self.siblings.get(name)
+        if module is None:
+            from importlib.util import module_from_spec, spec_from_file_location
+
+            spec = spec_from_file_location(name, os.path.join(os.path.dirname(self.here), name + ".py"))
+            module = self.siblings[name] = module_from_spec(spec)
+            if modules is not None:
+                modules[name] = module
+            spec.loader.exec_module(module)
+        elif modules is not None:
+            modules[name] = module
+        return module
+
+    # Stages. ------------------------------------------------------------------------------------------------------------
+
+    def stage(self, name, last=False, natural=False):
+        """Waits here. Returns in a process that loads on, and in one that runs. `last` is the one that runs are forked of, `natural` the last before
+        what only earlier runs show to be needed."""
+        if self.request is not None or not self.loads:
+            return
+        about = {
+            "name": name,
+            "pid": os.getpid(),
+            "files": self.files,
+            "seconds": round(time.monotonic() - self.begun, 4),
+            "last": last,
+            "natural": natural,
+            "notes": self.notes + self.sibling("assay_warm_load").notes(self),
+        }
+        loading = self.sibling("assay_warm_load")
+        loading.gather(self)
+        if natural:
+            # Once: what comes behind it is made anew more often.
+            loading.load_hooks(self)
+        self.loads = False
+        # Whoever waits ends by itself, and ends its runs before.
+        signal.signal(signal.SIGIO, signal.SIG_IGN)
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (AttributeError, OSError, ValueError):
+                pass
+        try:
+            if self.control is None:
+                self.server = self.sibling("assay_warm_server").Server(self, about)
+                self.server.serve()
+            else:
+                self.send(about)
+                self.wait()
+        except BrokenPipeError:
+            os._exit(0)  # It was given up meanwhile.
+        except Exception:
+            # What is below has nothing to do with it: it would take it for its own.
+            import traceback
+
+            traceback.print_exc(file=sys.__stderr__)
+            sys.__stderr__.flush()
+            os._exit(70)
+        signal.signal(signal.SIGIO, signal.SIG_DFL)
+        if self.request is None:
+            if self.life is not None and select.select([self.life], [], [], 0)[0]:
+                os._exit(0)
+            self.loads = True
+            self.begun = time.monotonic()
+            self.files, self.notes, self.failures = [], [], []
+
+    def send(self, message):
+        """Says something to the root."""
+        self.control.sendall(json.dumps(message).encode() + b"\n")
+
+    def wait(self):
+        """A stage that is not the root: does what the root says."""
+        control = Lines(self.control)
+        # Another one is made in its place: it waits for the end of its runs, and begins none.
+        retired = False
+        while True:
+            readable = self.poll([self.control.fileno()])
+            if retired and not any(connection is not None for connection in self.children.values()):
+                os._exit(0)
+            if self.run_ended:
+                self.run_ended = False
+                self.send({"ended": True})
+            if self.life in readable:
+                self.end_runs()
+                os._exit(0)
+            if self.control.fileno() not in readable:
+                continue
+            if not control.read():
+                self.end_runs()
+                os._exit(0)
+            for message in control.lines():
+                if "go" in message:
+                    if self.go_on(message, *control.take(1)):
+                        return
+                elif "retire" in message:
+                    retired = True
+                    if not any(connection is not None for connection in self.children.values()):
+                        os._exit(0)
+                else:
+                    self.send({"run": True})
+                    *streams, connection = control.take(4)
+                    if self.run(message["run"], streams, connection):
+                        return
+
+    def poll(self, descriptors, waits=None):
+        """Waits for one of these, for the end of `assay`, or for the end of a child, which is reported."""
+        poll = select.poll()
+        if self.life is not None:
+            poll.register(self.life, select.POLLIN)
+        for descriptor in descriptors:
+            poll.register(descriptor, select.POLLIN)
+        asking = {}
+        for number, connection in self.children.items():
+            handle = _pidfd(number)
+            if handle is not None:
+                poll.register(handle, select.POLLIN)
+            if connection is not None:
+                # Only whether it is closed.
+                poll.register(connection, 0)
+                asking[connection] = number
+        if self.children and not _PIDFD:
+            waits = 5
+        found = dict(poll.poll(waits))
+        for connection in asking.keys() & found:
+            # Nobody asks any more.
+            self.end_run(asking[connection])
+        readable = found.keys() - asking.keys()
+        for number in list(self.children):
+            self.reap(number)
+        return readable
+
+    def reap(self, number):
+        try:
+            ended, status = os.waitpid(number, os.WNOHANG)
+        except ChildProcessError:
+            ended, status = number, 0
+        if ended == 0:
+            return
+        connection = self.children.pop(number)
+        handle = _handles.pop(number, None)
+        if handle is not None:
+            os.close(handle)
+        if connection is not None:
+            if os.WIFSIGNALED(status):
+                answer(connection, {"signal": os.WTERMSIG(status)})
+            else:
+                answer(connection, {"exit": os.WEXITSTATUS(status)})
+            os.close(connection)
+            self.run_ended = True
+
+    def end_runs(self):
+        for number, connection in self.children.items():
+            if connection is not None:
+                self.end_run(number)
+
+    def end_run(self, number):
+        for kill in (os.killpg, os.kill):
+            try:
+                kill(number, signal.SIGKILL)
+            except OSError:
+                pass
+
+    def forked(self):
+        """A child has nothing of what its parent listens to, but for what it is to keep."""
+        for number, connection in self.children.items():
+            if connection is not None:
+                os.close(connection)
+            handle = _handles.get(number)
+            if handle is not None:
+                os.close(handle)
+        _handles.clear()
+        self.children = {}
+        if self.server is not None:
+            self.server.forget()
+            self.server = None
+        elif self.control is not None:
+            self.control.close()
+
+    def go_on(self, message, descriptor):
+        """A child that loads on. True in the child."""
+        number = os.fork()
+        if number:
+            self.children[number] = None
+            os.close(descriptor)
+            return False
+        self.forked()
+        self.control = _socket.socket(fileno=descriptor)
+        self.control.settimeout(None)
+        self.hot = frozenset(message.get("hot", ()))
+        self.send({"pid": os.getpid()})
+        return True
+
+    def run(self, request, streams, connection):
+        """A child that is a run. True in the child."""
+        why = self.pytest.refusal(self, request) if self.pytest is not None else None
+        try:
+            number = os.fork() if why is None else None
+        except OSError as problem:
+            why = "it can't be forked: %s" % problem
+        if why is not None:
+            answer(connection, {"refused": why})
+            for descriptor in (*streams, connection):
+                os.close(descriptor)
+            return False
+        if number:
+            self.children[number] = connection
+            for descriptor in streams:
+                os.close(descriptor)
+            return False
+        self.request = request
+        os.setsid()
+        # From now on it can be ended by its group.
+        answer(connection, {"pid": os.getpid()})
+        self.forked()
+        self.control = None
+        os.close(connection)
+        if self.life is not None:
+            os.close(self.life)
+        for descriptor in self.saved:
+            os.close(descriptor)
+        self.sibling("assay_warm_load").become(self, streams)
+        return True
+
+
+class Lines:
+    """Lines of a stream, and the descriptors that came with them."""
+
+    def __init__(self, socket):
+        self.socket = socket
+        self.data = b""
+        self.descriptors = []
+
+    def read(self):
+        """Reads what is there; False at the end."""
+        try:
+            data, more, _, _ = self.socket.recvmsg(1 << 16, _socket.CMSG_SPACE(8 * SENT.size), _socket.MSG_CMSG_CLOEXEC)
+        except OSError:
+            return False
+        for level, kind, content in more:
+            if level == _socket.SOL_SOCKET and kind == _socket.SCM_RIGHTS:
+                whole = len(content) - len(content) % SENT.size
+                self.descriptors += [number for (number,) in SENT.iter_unpack(content[:whole])]
+        self.data += data
+        return bool(data)
+
+    def lines(self):
+        """The lines that are there as a whole. Bytes that carried descriptors may stand before one."""
+        while b"\n" in self.data:
+            line, _, self.data = self.data.partition(b"\n")
+            yield json.loads(line[max(line.find(b"{"), 0) :].decode("utf-8", "surrogateescape"))
+
+    def take(self, number):
+        """So many descriptors, in the order in which they came."""
+        taken, self.descriptors = self.descriptors[:number], self.descriptors[number:]
+        return taken
+
+
+def send_with(socket, message, descriptors):
+    """A line with descriptors, to a stage."""
+    rights = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, b"".join(map(SENT.pack, descriptors)))]
+    data = json.dumps(message).encode() + b"\n"
+    sent = socket.sendmsg([data], rights)
+    socket.sendall(data[sent:])
+
+
+def answer(connection, message):
+    """A line to whoever asked, if he is still there."""
+    try:
+        os.write(connection, json.dumps(message).encode() + b"\n")
+    except OSError:
+        pass
+
+
+def _high(descriptor):
+    import fcntl
+
+    try:
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 100)
+    except OSError:
+        return os.open(os.devnull, os.O_RDWR)
+
+
+# Descriptors that tell of the end of children.
+_handles = {}
+_PIDFD = hasattr(os, "pidfd_open")
+
+
+def _pidfd(number):
+    global _PIDFD
+    if number not in _handles and _PIDFD:
+        try:
+            _handles[number] = os.pidfd_open(number)
+        except ProcessLookupError:
+            return None
+        except OSError:
+            _PIDFD = False
+    return _handles.get(number)
+
+
+def start(here):
+    """`here` is the directory of the file that loads this one."""
+    global warm
+    warm = Warm(here)
+
+    def hook(event, args):
+        if warm.loads:
+            warm.audit(event, args)
+
+    hook.__cantrace__ = True
+    sys.addaudithook(hook)

@@ -1,0 +1,452 @@
+"""What a preloaded process loads, what a fork does not carry over, and how a fork becomes a run. PYTEST_DONT_REWRITE
+
+Runs write down which modules they had to load themselves, and in which order (`ASSAY_WARM_SEEN`, JSON): libraries from outside of the project
+first, then modules of the project that are no tests.
+"""
+
+import gc
+import importlib
+import json
+import os
+import sys
+
+SKIPPED = ("assay_", "sitecustomize", "usercustomize", "__main__", "__mp_main__")
+# They put their own in the place of what others have taken already, if they come later than in a run.
+PATCHING = ("gevent.monkey", "eventlet.patcher")
+MOST_MODULES = 5000
+# If more modules than these print when they are loaded, none is loaded ahead.
+MOST_LEFT = 8
+# Connections to databases, by module and class.
+CONNECTIONS = (
+    ("sqlite3", "Connection"),
+    ("psycopg", "Connection"),
+    ("psycopg2.extensions", "connection"),
+    ("MySQLdb.connections", "Connection"),
+    ("pymysql.connections", "Connection"),
+    ("redis.connection", "Connection"),
+)
+
+
+# Loading. ---------------------------------------------------------------------------------------------------------------
+
+
+_patched = []
+
+
+def watch(warm):
+    """From now on the process waits before files of the project, where it is to, and notes which functions are entered: a test may depend on what
+    they did."""
+    warm.calls, _ = warm.sibling("assay_tests_calls").source()
+    from importlib import _bootstrap_external
+
+    _patch(warm, _bootstrap_external._LoaderBasics)
+
+
+def _patch(warm, owner):
+    original = owner.exec_module
+
+    def exec_module(loader, module):
+        _before(warm, module)
+        original(loader, module)
+        if module.__name__ == "_pytest.assertion.rewrite":
+            _patch(warm, module.AssertionRewritingHook)
+
+    owner.exec_module = exec_module
+    _patched.append((owner, original))
+
+
+def _before(warm, module):
+    if not warm.loads:
+        return
+    spec = getattr(module, "__spec__", None)
+    path = warm.of_project(getattr(spec, "origin", None))
+    if path is None:
+        return
+    if warm.control is None and warm.pytest is not None:
+        # Nothing of the project is loaded yet.
+        warm.stage("framework")
+        warm.phase = "helpers"
+    elif path in warm.hot:
+        warm.stage(warm.phase)
+    if warm.loads:
+        warm.note_file(path)
+
+
+def gather(warm):
+    """Functions that were entered since the last time."""
+    if warm.calls is not None:
+        for code in warm.calls.take():
+            if code.co_flags & 2:
+                path = warm.of_project(code.co_filename)
+                if path is not None:
+                    warm.entered.add((path, code.co_firstlineno))
+
+
+def known(warm):
+    """What earlier runs wrote down."""
+    try:
+        with open(warm.seen, encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError, TypeError):
+        found = {}
+    return {name: found.get(name) or [] for name in ("paths", "libraries", "modules", "left")}
+
+
+def write(warm, seen):
+    """Writes it down, as a whole."""
+    temporary = "%s.%d" % (warm.seen, os.getpid())
+    with open(temporary, "w", encoding="utf-8") as file:
+        json.dump(seen, file)
+    os.replace(temporary, warm.seen)
+
+
+def load(warm):
+    """A program that is no pytest: it waits before it begins, with what earlier runs loaded."""
+    preload(warm, natural="framework")
+    if warm.request is not None:
+        start(warm)
+
+
+def preload(warm, natural):
+    """Stages of what only earlier runs show to be needed. The first one is there before anything of it is loaded."""
+    seen = known(warm)
+    if not seen["libraries"] and not seen["modules"]:
+        # A list may be there the next time.
+        warm.stage(natural, last=True, natural=True)
+        if warm.request is not None:
+            return
+        seen = known(warm)
+    else:
+        warm.stage(natural, natural=True)
+    if warm.request is not None:
+        return
+    for path in reversed(seen["paths"]):
+        if path not in sys.path and os.path.isdir(path):
+            sys.path.insert(0, path)
+    warm.left = frozenset(seen["left"])
+    if warm.pytest is None and hasattr(os, "memfd_create"):
+        # pytest shows nothing of what is printed while it collects.
+        warm.printed = os.memfd_create("printed")
+        os.dup2(warm.printed, 1)
+        os.dup2(warm.printed, 2)
+    if not set(PATCHING).isdisjoint(seen["libraries"]):
+        warm.notes.append("libraries are not loaded ahead: one of them patches others")
+    else:
+        for name in seen["libraries"]:
+            _load(warm, name)
+        warm.stage("framework", last=not seen["modules"])
+    if seen["modules"] and warm.request is None:
+        warm.phase = "application"
+        for name, path, is_imported in seen["modules"]:
+            if os.path.exists(path):
+                if is_imported and path not in warm.known:
+                    warm.preloaded.add(path)
+                _load(warm, name)
+                if warm.request is not None:
+                    return
+        warm.stage("application", last=True)
+
+
+def _load(warm, name):
+    if name in sys.modules or name in warm.left:
+        return
+    before = None if warm.printed is None else _said(warm)
+    try:
+        importlib.import_module(name)
+    except (Exception, SystemExit) as problem:
+        # Some can be loaded only after something that the program does (settings): it loads them itself.
+        warm.failures.append("%s: %s: %s" % (name, type(problem).__name__, problem))
+    if warm.printed is not None and _said(warm) != before:
+        _leave(warm, name)
+
+
+def _said(warm):
+    """How much was printed."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            pass
+    return os.fstat(warm.printed).st_size
+
+
+def _leave(warm, name):
+    """What prints when it is loaded would print nothing in runs: it is left to them, and what was loaded is made once more, without it."""
+    seen = known(warm)
+    seen["left"].append(name)
+    if len(seen["left"]) > MOST_LEFT:
+        seen["left"] = [*seen["libraries"], *(own for own, _, _ in seen["modules"])]
+    write(warm, seen)
+    warm.send({"again": True})
+    os._exit(0)
+
+
+def record(warm, tests=()):
+    """Writes down what a run had to load itself. `tests` are files of tests."""
+    if warm.seen is None:
+        return
+    seen = known(warm)
+    libraries, modules = seen["libraries"], seen["modules"]
+    have = {*libraries, *(name for name, _, _ in modules), *warm.before}
+    new = 0
+    for name, module in list(sys.modules.items()):
+        if name in have or name.startswith(SKIPPED) or name == "__main__":
+            continue
+        spec = getattr(module, "__spec__", None)
+        if getattr(spec, "name", None) != name or not getattr(spec, "loader", None):
+            continue
+        # Without a location it is built in.
+        path = warm.of_project(spec.origin) if getattr(spec, "has_location", False) else None
+        if path is None:
+            libraries.append(name)
+        elif path in tests or _is_test(path):
+            continue
+        else:
+            modules.append([name, path, False])
+        new += 1
+    if not new or len(libraries) + len(modules) > MOST_MODULES:
+        return
+    _note_imported(warm, modules)
+    # In the order in which they were loaded.
+    order = {name: at for at, name in enumerate(sys.modules)}
+    modules.sort(key=lambda one: order.get(one[0], -1))
+    paths = [path for path in sys.path if path and path not in warm.paths_before]
+    seen["paths"] = [*[path for path in paths if path not in seen["paths"]], *seen["paths"]]
+    write(warm, seen)
+
+
+def load_hooks(warm):
+    """What each run would load that is recorded."""
+    for name in ("assay_tests_events", "assay_tests_calls", "assay_tests_imports", "assay_tests_files", "assay_tests_coverage"):
+        warm.hooks[name] = warm.sibling(name, sys.modules)
+    for name in warm.hooks:
+        del sys.modules[name]
+
+
+def _note_imported(warm, modules):
+    """Of each module whether another file of the project imports it. What nobody does was loaded for all tests."""
+    from importlib.machinery import SourceFileLoader
+
+    imports = warm.sibling("assay_tests_imports").Imports(warm.of_project)
+    for name, module in list(sys.modules.items()):
+        path = warm.of_project(getattr(module, "__file__", None))
+        if path is not None and path.endswith(".py"):
+            try:
+                code = SourceFileLoader(name, path).get_code(name)
+            except Exception:
+                continue
+            imports.load(path, code)
+    imports.link()
+    for module in modules:
+        module[2] = module[2] or module[1] in imports.imported
+
+
+def _is_test(path):
+    name = os.path.basename(path)
+    return name in ("conftest.py", "tests.py") or name.startswith("test_") or name.endswith("_test.py")
+
+
+# What a fork does not carry over. ---------------------------------------------------------------------------------------
+
+
+def notes(warm):
+    """What is to be said of it; what can be done about it is done."""
+    found = []
+    if warm.failures:
+        others = " and %d more" % (len(warm.failures) - 1) if warm.failures[1:] else ""
+        found.append("not loaded ahead: %s%s" % (warm.failures[0], others))
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        for thread in threading.enumerate():
+            if thread is not threading.main_thread():
+                found.append("the thread %s is alive, and is not in runs" % thread.name)
+    django, settings = sys.modules.get("django.db"), sys.modules.get("django.conf")
+    if django is not None and settings is not None and settings.settings.configured:
+        try:
+            django.connections.close_all()
+        except Exception as problem:
+            found.append("connections of Django can't be closed: %s" % problem)
+    kinds = []
+    for module, name in CONNECTIONS:
+        kind = getattr(sys.modules.get(module), name, None)
+        if isinstance(kind, type):
+            kinds.append(kind)
+    engine = getattr(sys.modules.get("sqlalchemy.engine.base"), "Engine", None)
+    if kinds or engine is not None:
+        import weakref
+
+        counts = {}
+        for one in gc.get_objects():
+            try:
+                if engine is not None and isinstance(one, engine):
+                    warm.engines.append(weakref.ref(one))
+                elif isinstance(one, tuple(kinds)):
+                    counts[type(one)] = counts.get(type(one), 0) + 1
+            except Exception:
+                continue
+        for kind, number in counts.items():
+            found.append("connections that are open, and that runs share: %d of %s" % (number, kind.__module__.partition(".")[0]))
+    return found
+
+
+# A run. -----------------------------------------------------------------------------------------------------------------
+
+
+def become(warm, streams):
+    """The process is a run: it has the descriptors, the environment, the directory and the arguments of a program that was just started."""
+    request = warm.request
+    while _patched:
+        owner, original = _patched.pop()
+        owner.exec_module = original
+    if warm.pytest is None or not warm.pytest.redirect(warm, streams):
+        for number, descriptor in enumerate(streams):
+            os.dup2(descriptor, number)
+    for descriptor in (*streams, *([] if warm.printed is None else [warm.printed])):
+        os.close(descriptor)
+    _set_environment(warm, request.get("env"))
+    if request.get("cwd"):
+        os.chdir(request["cwd"])
+    for stream in (sys.__stdin__, sys.__stdout__, sys.__stderr__):
+        _reopen(stream)
+    for reference in warm.engines:
+        engine = reference()
+        if engine is not None:
+            try:
+                engine.dispose(close=False)
+            except Exception:
+                pass
+    numpy = sys.modules.get("numpy.random")
+    if numpy is not None:
+        numpy.seed()
+    if warm.calls is not None:
+        warm.calls.stop()
+    # What was loaded is looked at by no collection: that would copy all of its pages.
+    gc.freeze()
+    warm.before = set(sys.modules)
+    warm.paths_before = set(sys.path)
+    sys.modules.pop("assay_warm", None)
+    for name in [name for name in sys.modules if name.startswith("assay_tests")]:
+        del sys.modules[name]
+    if os.environ.get("ASSAY_TESTS_COVERAGE"):
+        # Of these hooks those that read no variable when they are loaded.
+        sys.modules.update(warm.hooks)
+        sys.modules["assay_tests_before"] = Before(warm)
+
+
+class Before:
+    """What happened before the run began."""
+
+    def __init__(self, warm):
+        self.functions = warm.entered
+        self.preloaded = warm.preloaded
+        self.opened = [path for path in warm.known if not path.endswith(".py")]
+
+
+def _set_environment(warm, environment):
+    """All of the environment is that of whoever asked, but for what was set or removed while loading."""
+    if environment is None:
+        return
+    now = dict(os.environ)
+    changed = {name: now.get(name) for name in {*now, *warm.given} if now.get(name) != warm.given.get(name)}
+    wanted = {name: value for name, value in environment.items() if not name.startswith("ASSAY_WARM")}
+    for name, value in changed.items():
+        if value is None:
+            wanted.pop(name, None)
+        else:
+            wanted[name] = value
+    for name in now:
+        if name not in wanted:
+            del os.environ[name]
+    for name, value in wanted.items():
+        if now.get(name) != value:
+            os.environ[name] = value
+    if now.get("TZ") != wanted.get("TZ"):
+        import time
+
+        time.tzset()
+    before = (warm.given.get("PYTHONPATH") or "").split(os.pathsep)
+    paths = [path for path in (wanted.get("PYTHONPATH") or "").split(os.pathsep) if path and path not in before]
+    # Behind the program's own directory, as the interpreter has them.
+    at = 1 if warm.has_own_path else 0
+    for path in reversed(paths):
+        path = os.path.abspath(path)
+        if path not in sys.path and path != warm.here:
+            sys.path.insert(at, path)
+    sys.dont_write_bytecode = bool(wanted.get("PYTHONDONTWRITEBYTECODE")) or sys.flags.dont_write_bytecode
+
+
+def _reopen(stream):
+    """The same object, since others may have it, but as for what is behind its descriptor now."""
+    try:
+        is_error = stream is sys.__stderr__
+        stream.reconfigure(line_buffering=is_error or stream.isatty())
+    except (AttributeError, OSError, ValueError):
+        pass
+
+
+def is_same(warm, argv):
+    """Whether these words name the program that was started."""
+    kind, name = warm.main
+    if kind == "module":
+        return argv[:2] == ["-m", name] or argv[:1] == [name]
+    if kind == "command":
+        return argv[:2] == ["-c", name]
+    return argv[:1] == [name] or os.path.basename(argv[0]) == os.path.basename(name) and (
+        os.sep not in argv[0] or os.path.realpath(argv[0]) == os.path.realpath(name)
+    )
+
+
+def arguments(warm, argv):
+    """The words behind the program's name."""
+    return argv[2:] if argv[:1] in (["-m"], ["-c"]) else argv[1:]
+
+
+def start(warm):
+    """A run of a program that is not pytest: returns where the interpreter begins it, or runs another one."""
+    import atexit
+
+    atexit.register(record, warm)
+    argv = warm.request.get("argv") or [warm.main[1]]
+    if is_same(warm, argv):
+        sys.argv[1:] = arguments(warm, argv)
+        if warm.main[0] == "module" and warm.has_own_path:
+            sys.path[0] = os.getcwd()
+        return
+    try:
+        _other(argv)
+    except Exception as problem:
+        # As the interpreter would, without what stands below the program here.
+        trace = problem.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+            trace = trace.tb_next
+        problem.__traceback__ = trace
+        sys.excepthook(type(problem), problem, trace)
+        raise SystemExit(1)
+    raise SystemExit(0)
+
+
+def _other(argv):
+    """Runs another program than the one that was started."""
+    if argv[0] == "-m":
+        import runpy
+
+        sys.path[0] = os.getcwd()
+        sys.argv[:] = ["-m", *argv[2:]]
+        runpy._run_module_as_main(argv[1])
+    elif argv[0] == "-c":
+        sys.path[0] = ""
+        sys.argv[:] = ["-c", *argv[2:]]
+        exec(compile(argv[1], "<string>", "exec"), sys.modules["__main__"].__dict__)
+    else:
+        path = argv[0]
+        if os.sep not in path and not os.path.exists(path):
+            import shutil
+
+            path = shutil.which(path) or path
+        sys.path[0] = os.path.dirname(os.path.realpath(path))
+        sys.argv[:] = [path, *argv[1:]]
+        with open(path, "rb") as file:
+            code = compile(file.read(), path, "exec", dont_inherit=True)
+        main = sys.modules["__main__"].__dict__
+        main["__file__"] = path
+        exec(code, main)

@@ -1,0 +1,204 @@
+"""Where a preloaded process of pytest waits, and how its fork becomes a run with other arguments. PYTEST_DONT_REWRITE
+
+It waits before the first file of the project is loaded, and when options, plugins and the initial conftest.py files are (`pytest_cmdline_main`).
+Plugins that a run has in its environment are loaded in the run: they may read their variables when they are imported.
+"""
+
+import os
+import sys
+
+PLUGIN = "assay_warm_pytest"
+# Options that are used up when the process waits.
+_EARLY = ("plugins", "inifilename", "rootdir", "confcutdir", "noconftest", "assertmode", "importmode")
+
+
+def _first():
+    """What `pytest.hookimpl(tryfirst=True)` notes. pytest is not loaded yet."""
+    return {
+        "tryfirst": True,
+        "trylast": False,
+        "hookwrapper": False,
+        "wrapper": False,
+        "optionalhook": False,
+        "specname": None,
+    }
+
+
+class Park:
+    """The plugin; it is gone in runs."""
+
+    def __init__(self, warm):
+        self.warm = warm
+        self.config = None
+
+    def pytest_load_initial_conftests(self, early_config):
+        self.config = early_config
+        # Programs that are started while loading have no such plugin.
+        _set(self.warm, ",".join(self.warm.plugins))
+
+    def pytest_cmdline_main(self, config):
+        warm = self.warm
+        self.config = config
+        if config.option.help or getattr(config.option, "version", None):
+            return
+        if warm.request is None:
+            name = "helpers" if any(path.endswith(".py") for path in warm.known) else "framework"
+            warm.sibling("assay_warm_load").preload(warm, name)
+        if warm.request is not None:
+            self.run(config)
+
+    for _hook in (pytest_load_initial_conftests, pytest_cmdline_main):
+        _hook.pytest_impl = _first()
+    del _hook
+
+    def run(self, config):
+        """The run begins: pytest goes on with its arguments."""
+        manager, warm = config.pluginmanager, self.warm
+        manager.unregister(self)
+        sys.modules.pop(PLUGIN, None)
+        request = warm.request
+        loading = warm.sibling("assay_warm_load")
+        for name in os.environ.get("PYTEST_PLUGINS", "").split(","):
+            if name and name not in warm.plugins:
+                manager.import_plugin(name)
+        argv = request.get("argv")
+        if argv is not None:
+            words = loading.arguments(warm, argv)
+            sys.argv[1:] = words
+            self.parse(config, words)
+        if request.get("only") is not None:
+            config.args = [_place(config, name) for name in request["only"]]
+            source = getattr(type(config), "ArgsSource", None)
+            if source is not None:
+                config.args_source = source.ARGS
+        manager.register(Recording(warm), "assay_warm_recording")
+
+    def parse(self, config, words):
+        """Options that differ from those with which the process was started."""
+        added = os.environ.get("PYTEST_ADDOPTS", "")
+        if self.is_given(config, words, added):
+            return
+        options, unknown, all_words = self.parsed(config, words, added)
+        if unknown:
+            # The error that pytest has for it.
+            config._parser.parse(all_words)
+        before = config.option
+        if getattr(options, "override_ini", None) != getattr(before, "override_ini", None):
+            config._inicache.clear()
+            if hasattr(config, "_override_ini"):
+                config._override_ini = options.override_ini or ()
+            else:
+                from _pytest.config import parse_override_ini
+
+                config._inicfg.update(parse_override_ini(options.override_ini))
+        vars(before).update(vars(options))
+        if options.file_or_dir:
+            config.args = list(options.file_or_dir)
+
+
+    def is_given(self, config, words, added):
+        return list(config.invocation_params.args) == words and added == self.warm.given.get("PYTEST_ADDOPTS", "")
+
+    def parsed(self, config, words, added):
+        import shlex
+
+        words = [*config.getini("addopts"), *shlex.split(added), *words]
+        return (*config._parser.parse_known_and_unknown_args(words), words)
+
+    def refusal(self, config, argv, added):
+        """Why a run can't have these arguments, or None."""
+        loading = self.warm.sibling("assay_warm_load")
+        if not loading.is_same(self.warm, argv):
+            return "it runs pytest, not %s" % argv[0]
+        words = loading.arguments(self.warm, argv)
+        if not self.is_given(config, words, added):
+            options = self.parsed(config, words, added)[0]
+            for name in _EARLY:
+                if getattr(options, name, None) != getattr(config.option, name, None):
+                    return "it was started with another value of pytest's option `%s`" % name
+        return None
+
+
+class Recording:
+    """Writes down what the run loaded until all tests were collected, and after the last one. What tests load is left to them."""
+
+    def __init__(self, warm):
+        self.warm = warm
+        self.tests = set()
+
+    def pytest_collection_finish(self, session):
+        self.tests = {str(getattr(item, "path", None) or item.fspath) for item in session.items}
+        self.record()
+
+    def pytest_sessionfinish(self):
+        self.warm.before |= set(sys.modules)
+
+    def pytest_unconfigure(self):
+        self.record()
+
+    def record(self):
+        try:
+            self.warm.sibling("assay_warm_load").record(self.warm, self.tests)
+        except OSError:
+            pass
+
+    pytest_sessionfinish.pytest_impl = _first()
+
+
+def _place(config, name):
+    """A name as an argument: it is relative to pytest's root, arguments to where it was started."""
+    file = name.partition("::")[0]
+    root = str(getattr(config, "rootpath", None) or config.rootdir)
+    if not os.path.exists(file) and os.path.exists(os.path.join(root, file)):
+        return os.path.join(root, name)
+    return name
+
+
+def prepare(warm):
+    """Has pytest load the plugin."""
+    names = [name for name in os.environ.get("PYTEST_PLUGINS", "").split(",") if name and not name.startswith("assay_tests")]
+    warm.plugins = names
+    warm.park = sys.modules[PLUGIN] = Module(warm)
+    _set(warm, ",".join([PLUGIN, *names]))
+
+
+def _set(warm, plugins):
+    for environment in (os.environ, warm.given):
+        environment.pop("PYTEST_PLUGINS", None)
+        if plugins:
+            environment["PYTEST_PLUGINS"] = plugins
+
+
+def Module(warm):
+    """A module for pytest to import, with the plugin's hooks."""
+    park = Park(warm)
+    park.__name__ = PLUGIN
+    park.__doc__ = __doc__
+    return park
+
+
+def refusal(warm, request):
+    """Why a run can't be a fork of this stage, or None, as far as it can be seen here."""
+    config = warm.park.config
+    if config is None or not request.get("argv"):
+        return None
+    try:
+        return warm.park.refusal(config, request["argv"], (request.get("env") or {}).get("PYTEST_ADDOPTS", ""))
+    except (Exception, SystemExit):
+        return None  # The run says it better.
+
+
+def redirect(warm, streams):
+    """While pytest captures, the descriptors of the process lie elsewhere."""
+    park = warm.park
+    manager = park.config.pluginmanager if park.config is not None else None
+    capturing = getattr(manager and manager.getplugin("capturemanager"), "_global_capturing", None)
+    if capturing is None:
+        return False
+    for number, part in enumerate((capturing.in_, capturing.out, capturing.err)):
+        saved = getattr(part, "targetfd_save", None)
+        if saved is not None:
+            os.dup2(streams[number], saved)
+        if saved is None or getattr(part, "_state", None) != "started":
+            os.dup2(streams[number], number)
+    return True

@@ -1,0 +1,327 @@
+# frozen_string_literal: true
+
+# A run: a fork of the last stage, which becomes what the command would have been, started now. It notes what it loads before its first test, for the
+# stages of the next time.
+
+module AssayWarm
+  # See the head of this file.
+  module Run
+    TESTS = %r{(?:\A|/)(?:test_(?!helper)[^/]*|[^/]*_test|[^/]*_spec|[^/]*_tests)\.rb\z}.freeze
+
+    class << self
+      # The words of the command from the program on.
+      attr_reader :argv
+      # A handler of exit. Those of what `assay` loads are the last, as if it had been loaded first.
+      def at_exit(block)
+        @handlers ||= []
+        @takes ? @handlers.insert((@last = @last.to_i + 1) - 1, block) : @handlers.push(block)
+        block
+      end
+
+      # Calls the handlers, the last first. Each finds in `$!` what the one before raised, or what the program ended with.
+      def handlers
+        block = @handlers&.pop or return
+        begin
+          block.call
+        rescue SystemExit => e
+          @status = e.status
+          return handlers
+        rescue StandardError, ScriptError, NoMemoryError, SecurityError, SystemStackError => e
+          own_frames(e)
+          $stderr.write(e.full_message(highlight: false))
+          @status = 1
+          return handlers
+        end
+        handlers
+      end
+
+      # The process ends in Ruby's own way.
+      def ends
+        @status = nil
+        handlers
+        exit(@status) if @status
+      end
+
+      # The words for the program, of those that somebody gave for the whole command; nil where they are of another. Whatever stands before
+      # the program (`bundle exec`) is as it was.
+      def argv_of(words, command, at_gate)
+        return if words.empty?
+
+        before = command.size - at_gate.size
+        if before.positive? && same?(words[0], command[0])
+          return if words[1, before] != command[1, before]
+
+          return [at_gate[0], *words[(before + 1)..-1]]
+        end
+        return [words[0].include?("/") ? words[0] : at_gate[0], *words[1..-1]] if same?(words[0], at_gate[0])
+        # Another file for the same interpreter.
+        return words if before.zero? && File.extname(words[0]) == ".rb" && File.extname(at_gate[0]) == ".rb"
+
+        nil
+      end
+
+      # Becomes the run.
+      def begin(argv, request, descriptors)
+        AssayWarm.role = :run
+        @pid = Process.pid
+        @argv = argv
+        # They are of a program that this one starts.
+        @others_handlers = @handlers.to_a.shift(@handlers.to_a.size) if Seen.of(Stage.program, "starts").any?
+        AssayCoverage.rests
+        Process.setsid
+        [STDIN, STDOUT, STDERR].zip(descriptors, %w[r w w]) do |io, descriptor, mode|
+          given = IO.for_fd(descriptor, mode)
+          sync = io.sync
+          io.reopen(given)
+          io.sync = sync
+          given.close
+          io.close_on_exec = false
+        end
+        STDOUT.sync = true if STDOUT.tty?
+        Dir.chdir(request["cwd"]) if request["cwd"]
+        environment(request["env"]) if request["env"]
+        seeds
+        rake_backtraces
+        start_noting
+      end
+
+      # The words of a command that starts Ruby on a file, as rake does to run tests; nil for all others. Only of a run itself.
+      def ruby_of(command)
+        return unless AssayWarm.role == :run && Stage.program.start_with?("rake") && Process.pid == @pid && Thread.current.equal?(Thread.main)
+
+        command = command[0..-2] if command[-1].is_a?(Hash) && command[-1].empty?
+        return unless command.all?(String)
+
+        words = command.size == 1 ? words_of(command[0]) : command
+        return unless words && [RbConfig.ruby, File.basename(RbConfig.ruby)].include?(words[0])
+
+        at = 1
+        at += 1 while words[at] == "-w" || words[at]&.match?(/\A-I.+/)
+        words[1..-1] if words[at] && !words[at].start_with?("-") && File.file?(words[at])
+      end
+
+      # In place of another Ruby a fork of this one, which has loaded what that would. As `system` does, and with `$?`.
+      def as_ruby(words)
+        Seen.add(Stage.program, "starts", ["1"])
+        [$stdout, $stderr].each(&:flush)
+        pid = fork do
+          files = words.drop_while { |word| word.start_with?("-") }
+          options = words - files
+          $VERBOSE = true if options.include?("-w")
+          folders = options.grep(/\A-I/).flat_map { |option| option[2..-1].split(":") }
+          $LOAD_PATH.unshift(*folders.map { |folder| File.expand_path(folder) })
+          # Those of `assay`, and what the test framework has from when it was loaded.
+          @handlers = [*@handlers.to_a.first(@last.to_i), *@others_handlers, -> { stop_noting }]
+          @argv = files
+          @loaded.clear
+          main(files)
+        end
+        Process.wait(pid)
+        $?.success?
+      end
+
+      # Runs the program, and ends with it. For code of the command line Ruby itself goes on.
+      def main(argv)
+        if argv[0] == "-e"
+          ARGV.replace(argv[1..-1])
+          return
+        end
+
+        ARGV.replace(argv[1..-1])
+        $0 = argv[0]
+        data(argv[0])
+        code = compiled_program(argv[0])
+        AssayCoverage.main_program_is(code)
+        run_program(code)
+        handlers
+        exit(@status || 0)
+      end
+
+      private
+
+      # As a shell splits them, if it has nothing else to do.
+      def words_of(text)
+        return if text.match?(/[$`|&;<>()*?\[\]{}~#!'\n]/)
+
+        words = text.scan(/(?:[^\s"\\]|\\.|"(?:[^"\\]|\\.)*")+/)
+        words.map { |word| word.gsub(/"((?:[^"\\]|\\.)*)"/) { $1 }.gsub(/\\(.)/) { $1 } }
+      end
+
+      def same?(word, own)
+        return true if word == own
+        return false if File.basename(word) != File.basename(own)
+
+        !word.include?("/") || !own.include?("/") || File.expand_path(word) == File.expand_path(own)
+      end
+
+      # Not by `exit`, with which Ruby would end as if nothing else could happen: so early, it does not hear what handlers say.
+      def run_program(code)
+        code.eval
+      rescue SystemExit => e
+        @status = e.status
+        handlers
+        exit(@status)
+      rescue SignalException
+        handlers
+        raise
+      rescue StandardError, ScriptError, NoMemoryError, SecurityError, SystemStackError => e
+        own_frames(e)
+        handlers
+        raise unless @status
+
+        $stderr.write(e.full_message(highlight: false))
+        exit(@status)
+      end
+
+      # Takes out what lies below the program.
+      def own_frames(error)
+        frames = error.backtrace.to_a
+        own = frames.index { |frame| frame.start_with?("#{HERE}/assay_warm") }
+        error.set_backtrace(frames[0...own]) if own&.positive?
+        own_frames(error.cause) if error.cause
+      end
+
+      def compiled_program(path)
+        RubyVM::InstructionSequence.compile_file(path)
+      rescue SyntaxError => e
+        abort(e.message)
+      rescue SystemCallError => e
+        abort("ruby: #{e.message[/\A[^@]*/].strip} -- #{path} (LoadError)")
+      end
+
+      # What the program finds behind its `__END__`.
+      def data(path)
+        # Not as the project's own reading.
+        file = File.for_fd(IO.sysopen(path))
+        text = file.read.b
+        ends = text.index(/^__END__\r?\n/n) or return file.close
+        file.seek(ends + text[ends..-1][/\A__END__\r?\n/n].bytesize)
+        Object.const_set(:DATA, file)
+      rescue SystemCallError
+        nil
+      end
+
+      # All of it, with what was set while the command was loaded; and what Ruby does with its options when it starts.
+      def environment(given)
+        now = ENV.to_h
+        ENV.replace(given)
+        (now.keys | ENVIRONMENT.keys).each do |name|
+          next if now[name] == ENVIRONMENT[name] || name == "RUBYOPT"
+
+          ENV[name] = now[name]
+        end
+        # Bundler has put its own in front.
+        words = now["RUBYOPT"].to_s.split - ENVIRONMENT["RUBYOPT"].to_s.split
+        ENV["RUBYOPT"] = [*words, *given["RUBYOPT"]].join(" ") unless words.empty?
+        VARIABLES.each { |name| ENV.delete(name) }
+        @takes = true
+        words = given["RUBYOPT"].to_s.split
+        words.each_with_index do |word, at|
+          case word
+          when "-r" then library(words[at + 1].to_s)
+          when /\A-r(.+)/ then library($1)
+          end
+        end
+      ensure
+        @takes = false
+      end
+
+      def library(path)
+        require(path) unless path.start_with?("#{HERE}/assay_warm")
+      end
+
+      # Random numbers are none that another run had.
+      def seeds
+        Kernel.assay_warm_srand
+        return unless defined?(::RSpec::Core::Configuration) && ::RSpec.respond_to?(:configuration)
+
+        ordering = ::RSpec.configuration.ordering_manager
+        seed = ordering.seed
+        ordering.instance_variable_set(:@seed, rand(0xffff)) unless ordering.instance_variable_get(:@seed_forced)
+        ::RSpec.configuration.start_time = ::RSpec::Core::Time.now
+        return unless Stage.seeds.include?(seed)
+
+        # As helpers do: `Kernel.srand config.seed`, which must be the seed that the command line gives.
+        before(::RSpec::Core::Runner, "def run_specs(...)\n::Kernel.assay_warm_srand(::RSpec.configuration.seed)\nsuper\nend")
+      rescue StandardError
+        nil
+      end
+
+      # Without what lies below the program, as own_frames does it.
+      def rake_backtraces
+        return unless defined?(::Rake::Backtrace::SUPPRESS_PATTERN) && ::Rake.respond_to?(:application)
+
+        ::Rake.application.options.suppress_backtrace_pattern ||= Regexp.union(::Rake::Backtrace::SUPPRESS_PATTERN, /assay_warm/)
+      end
+
+      def before(target, source)
+        target.prepend(Module.new { module_eval(source, FILE, 1) })
+      end
+
+      # --- What is loaded before the first test.
+
+      def start_noting
+        @loaded = []
+        @parents = {}
+        @point = TracePoint.new(:script_compiled) { |point| compiled(point) }
+        @point.enable
+        at_exit(-> { stop_noting })
+        @hooked = {}
+      end
+
+      # With the file that is being loaded while this one is.
+      def compiled(point)
+        return if point.eval_script || (path = point.instruction_sequence.absolute_path).nil?
+
+        frame = caller_locations.find { |each| each.label == "<top (required)>" }
+        @loaded << path
+        @parents[path] = frame&.absolute_path
+        first_test
+      end
+
+      # A framework begins to run tests.
+      def first_test
+        runs = {
+          run_specs: (::RSpec::Core::Runner if defined?(::RSpec::Core::Runner)),
+          run: (::Minitest.singleton_class if defined?(::Minitest) && ::Minitest.respond_to?(:run)),
+          RUN: (::Test::Unit::AutoRunner.singleton_class if defined?(::Test::Unit::AutoRunner))
+        }
+        runs.each do |name, target|
+          next if target.nil? || @hooked[name]
+
+          @hooked[name] = before(target, "def #{name.downcase}(...)\n::AssayWarm::Run.stop_noting\nsuper\nend")
+        end
+      end
+
+      public
+
+      def stop_noting
+        return unless @point&.enabled?
+
+        @point.disable
+        # Its own frames are below those of the program.
+        ::RSpec.configuration.backtrace_exclusion_patterns << %r{/assay_warm\w*\.rb:} if defined?(::RSpec::Core::Runner)
+        frames = caller_locations.select { |each| each.label == "<top (required)>" }.map(&:absolute_path)
+        features = $LOADED_FEATURES.to_h { |path| [path, true] }
+        named = @argv.map { |word| File.expand_path(word) }
+        whole = ->(path) { features[path] && !frames.include?(path) && !named.include?(path) && !path.match?(TESTS) && !path.match?(Stage::ACTS) }
+        own = @loaded.uniq.select { |path| whole[path] && !within?(path, whole) && !path.start_with?("#{HERE}/") }
+        Seen.add(Stage.program, "path", $LOAD_PATH.map(&:to_s).select { |path| path.start_with?("/") })
+        Seen.add(Stage.program, "require", own)
+        Seen.add(Stage.program, "covers", ["1"]) unless ENV["ASSAY_TESTS_COVERAGE"].to_s.empty?
+      rescue StandardError
+        nil
+      end
+
+      private
+
+      # Whether one that is loaded whole loads it.
+      def within?(path, whole)
+        while (path = @parents[path])
+          return true if whole[path]
+        end
+        false
+      end
+    end
+  end
+end

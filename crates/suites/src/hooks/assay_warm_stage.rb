@@ -1,0 +1,464 @@
+# frozen_string_literal: true
+
+# A process that loads and then waits. Where its program would begin (its gate) it loads what earlier runs of the program loaded, in their order, and
+# waits there to be forked for runs. On the way it leaves processes behind, which wait in the middle of the load, to go on from there with other
+# contents of the files that come after: the first before any file of the project, others where loading took long.
+
+module AssayWarm
+  # See the head of this file.
+  module Stage
+    # Another process is left behind where so many seconds have passed since the last, and such a share of all.
+    LEAST = 0.03
+    SHARE = 0.25
+    MOST = 8
+    # What acts when it is loaded, whatever it prints.
+    ACTS = %r{/rails/(?:commands?|cli)\.rb\z|/bundler/(?:cli|friendly_errors)|/rake/rake_test_loader\.rb\z|/rspec/autorun\.rb\z}.freeze
+    HELPERS = %r{(?:\A|/)(?:test|tests|spec|specs|features)/|_helper\.rb\z}.freeze
+    # Libraries' connections: a class, and what it is called.
+    CONNECTIONS = {"PG::Connection" => "PostgreSQL", "Mysql2::Client" => "MySQL", "Trilogy" => "MySQL", "SQLite3::Database" => "SQLite",
+                   "Redis" => "Redis", "RedisClient" => "Redis"}.freeze
+
+    @index = 0
+    @runs = {}
+    @notes = []
+    @seeds = []
+
+    # Up to Ruby 2.7 what is prepended to a module does not reach the classes that have it: so by aliases. `require` stands beneath RubyGems'
+    # own, since Bundler takes that one out again and puts the original in its place.
+    HOOKS = <<~'RUBY'
+      alias_method :assay_warm_require, :REQUIRE
+      alias_method :assay_warm_relative, :require_relative
+      alias_method :assay_warm_load, :load
+      alias_method :assay_warm_at_exit, :at_exit
+      alias_method :assay_warm_system, :system
+
+      def REQUIRE(path)
+        ::AssayWarm::Stage.before_require(path) if ::AssayWarm::Stage.replays
+        assay_warm_require(path)
+      end
+
+      # Past RubyGems, as Ruby's own goes.
+      def require_relative(path)
+        from = caller_locations(1, 1)[0]&.absolute_path
+        return assay_warm_relative(path) unless from
+
+        REQUIRE(::File.expand_path(path, ::File.dirname(from)))
+      end
+
+      def load(path, *wrap)
+        ::AssayWarm::Stage.before_load(path) if ::AssayWarm.role == :stage
+        assay_warm_load(path, *wrap)
+      end
+
+      # For runs alone, and so that they find them as they would have.
+      def at_exit(&block)
+        block ? ::AssayWarm::Run.at_exit(block) : assay_warm_at_exit
+      end
+
+      def system(*command)
+        words = ::AssayWarm::Run.ruby_of(command)
+        words ? ::AssayWarm::Run.as_ruby(words) : assay_warm_system(*command)
+      end
+      ruby2_keywords(:system) if respond_to?(:ruby2_keywords, true)
+
+      private :REQUIRE, :require_relative, :load, :at_exit, :system, :assay_warm_require, :assay_warm_relative, :assay_warm_load,
+              :assay_warm_at_exit, :assay_warm_system
+    RUBY
+
+    class << self
+      # Whether what is loaded now is what earlier runs loaded.
+      attr_reader :replays
+
+      def begin
+        @begun = @last = AssayWarm.now
+        call_in
+        # The only one that Ruby knows, since all others come to `Run`.
+        at_exit { AssayWarm.role == :stage ? end_of_stage : Run.ends }
+        put_in
+        words = File.read("/proc/self/cmdline").split("\0")
+        program = words.size - ARGV.size - ($0 == "-e" ? 2 : 1)
+        @words = words[program..-1]
+        # Bundler loads the program when it has settled which libraries there are.
+        return @bundler = true if File.basename($0) =~ /\Abundler?\z/ && ARGV.any? { |word| %w[exec e ex exe].include?(word) }
+
+        argv = gate
+        Run.main(argv)
+      end
+
+      # A file is required, in the middle of what is replayed.
+      def before_require(path)
+        since = AssayWarm.now - @last
+        is_long = since >= LEAST && since >= SHARE * (AssayWarm.now - @begun)
+        path = path.to_path if path.respond_to?(:to_path)
+        return unless is_long || changed_before?(path)
+        return if @index >= MOST || !Thread.current.equal?(Thread.main)
+
+        path = ($LOAD_PATH.resolve_feature_path(path) || [])[1] unless path.start_with?("/")
+        return unless path
+
+        path = "#{path}.rb" unless File.file?(path)
+        return unless is_long || AssayWarm.changed.include?(path)
+
+        leave_behind if AssayWarm.within(path) && !$LOADED_FEATURES.include?(path)
+      rescue StandardError, LoadError
+        nil
+      end
+
+      # By its name alone, since that is asked of everything.
+      def changed_before?(path)
+        return false if AssayWarm.changed.empty?
+
+        name = File.basename(path, ".rb")
+        AssayWarm.changed.any? { |changed| File.basename(changed, ".rb") == name }
+      end
+
+      def before_load(path)
+        return unless @bundler && path == $0
+
+        @bundler = false
+        ARGV.replace(gate[1..-1])
+      end
+
+      # Of `Kernel.srand`, in what is loaded.
+      def seeded(seed)
+        @seeds << seed if AssayWarm.role == :stage
+      end
+
+      attr_reader :seeds, :program, :words
+
+      # Comes back in runs alone, with the words of the command from the program on.
+      def gate
+        @at_gate = [$0, *ARGV]
+        @program = File.basename($0)
+        @program += " #{ARGV[0]}" if %w[rake rails].include?(@program) && ARGV[0]
+        @seen = Seen.read
+        AssayCoverage.watch(ROOT, HERE, arms: Seen.of(@program, "covers").any?)
+        own, others = replayed
+        replay(others)
+        # Comes back in a process that loads on, also when it has to be done again.
+        leave_behind if own.any?
+        replay(own)
+        note_what_is_lost
+        Process.respond_to?(:warmup) ? Process.warmup : GC.start
+        @link.say(:parked, parked(true))
+        wait
+        Run.argv
+      end
+
+      private
+
+      def call_in
+        @link = Link.new(UNIXSocket.new(CALLS))
+        @link.say(:hello, Process.pid, @index)
+        @told = {sources: 0, features: $LOADED_FEATURES.size}
+      end
+
+      def put_in
+        name = Kernel.private_method_defined?(:gem_original_require) ? "gem_original_require" : "require"
+        Kernel.module_eval(HOOKS.gsub("REQUIRE", name), FILE, 1)
+        Kernel.singleton_class.class_eval(<<~'RUBY', FILE, 1)
+          alias_method :assay_warm_load, :load
+          alias_method :assay_warm_at_exit, :at_exit
+          alias_method :assay_warm_srand, :srand
+
+          def load(path, *wrap)
+            ::AssayWarm::Stage.before_load(path) if ::AssayWarm.role == :stage
+            assay_warm_load(path, *wrap)
+          end
+
+          def at_exit(&block)
+            ::Object.new.send(:at_exit, &block)
+          end
+
+          def srand(*seed)
+            ::AssayWarm::Stage.seeded(seed[0])
+            assay_warm_srand(*seed)
+          end
+        RUBY
+      end
+
+      # What earlier runs required: up to the first file of the project, and from there on.
+      def replayed
+        paths = Seen.of(@program, "require").reject { |path| path.match?(ACTS) }
+        first = paths.index { |path| AssayWarm.within(path) } || paths.size
+        [paths[first..-1], paths[0...first]]
+      end
+
+      def replay(paths)
+        return if paths.empty?
+
+        added = with_load_path
+        acts = Seen.of(@program, "acts")
+        @replays = true
+        Output.watched do |output|
+          paths.each do |path|
+            next if acts.include?(path) || !File.file?(path)
+
+            replay_one(path)
+            next unless output.grew?
+
+            # Another process begins here again, which leaves it out.
+            Seen.add(@program, "acts", [path])
+            @link.say(:anew)
+            exit!(0)
+          end
+        end
+      ensure
+        @replays = false
+        added&.each { |folder| $LOAD_PATH.delete_at($LOAD_PATH.rindex(folder)) if $LOAD_PATH.include?(folder) }
+      end
+
+      def replay_one(path)
+        require(path)
+      rescue SyntaxError => e
+        failed("#{e.message} (SyntaxError)")
+      rescue SystemExit, StandardError, ScriptError => e
+        # It may go well in a run, in another order; else the run says it as it would have.
+        @notes << "#{path} could not be loaded before a run: #{e.message.lines.first.to_s.chomp} (#{e.class})"
+      end
+
+      # The folders that earlier runs had, in their order. Gives those that were not there.
+      def with_load_path
+        known = Seen.of(@program, "path").select { |path| File.directory?(path) }
+        added = known - $LOAD_PATH
+        $LOAD_PATH.replace((added.empty? ? [] : known) | $LOAD_PATH)
+        added
+      end
+
+      def failed(text)
+        @link.say(:failed, text)
+        exit!(1)
+      end
+
+      # The command came to its end, or failed, before it had something to wait for.
+      def end_of_stage
+        error = $!
+        said = case error
+               when nil, SystemExit then "the command ends before its program begins"
+               else "#{error.message} (#{error.class}#{", #{error.backtrace.first}" if error.backtrace&.first})"
+               end
+        failed(said)
+      end
+
+      # Forks: this process waits here, and a child loads on.
+      def leave_behind
+        note_what_is_lost
+        # Before its child calls in.
+        @link.say(:parked, parked(false))
+        fork ? wait : go_on
+      end
+
+      def go_on
+        @index += 1
+        @link.close
+        @runs.clear
+        @notes = []
+        @last = AssayWarm.now
+        call_in
+      end
+
+      # Comes back in children alone: in runs, and in those that load on.
+      def wait
+        children, @child_ended = IO.pipe
+        restore = AssayWarm.signals("INT" => "IGNORE", "CHLD" => proc { @child_ended.write_nonblock(".", exception: false) })
+        loop do
+          readable, = IO.select([@link.io, children])
+          children.read_nonblock(64, exception: false) if readable.include?(children)
+          reap
+          next unless readable.include?(@link.io)
+
+          message = @link.hear
+          leave unless message
+          next retire if message[0] == :retire
+
+          next unless (role = answer(message))
+
+          children.close
+          @child_ended.close
+          restore.call
+          return role == :run ? nil : go_on
+        end
+      end
+
+      # Nothing of what was loaded waits any more, but for the end of its runs.
+      def retire
+        leave if @runs.empty?
+
+        @retired = true
+      end
+
+      def answer(message)
+        kind, number, request = message
+        if kind == :go
+          AssayWarm.changed = number
+          return fork ? nil : :stage
+        end
+
+        descriptors = Array.new(3) { @link.io.recv_io(nil) }
+        argv = Run.argv_of(request["argv"].to_a + request["only"].to_a, @words, @at_gate)
+        return refuse(number, descriptors, "this is not what was loaded: #{@words.join(" ")}") unless argv
+
+        given = request["env"] || ENVIRONMENT
+        other = (given.keys | ENVIRONMENT.keys).find { |name| name.match?(INTERPRETER) && given[name] != ENVIRONMENT[name] }
+        return refuse(number, descriptors, "`#{other}` has another value than when it was loaded") if other
+
+        pid = fork
+        unless pid
+          @link.close
+          Run.begin(argv, request, descriptors)
+          return :run
+        end
+        @runs[pid] = number
+        @link.say(:began, number, pid)
+        close(descriptors)
+      rescue SystemCallError => e
+        refuse(number, descriptors, "no fork: #{e.message}")
+      end
+
+      def refuse(number, descriptors, why)
+        close(descriptors)
+        @link.say(:refused, number, why)
+        nil
+      end
+
+      def close(descriptors)
+        descriptors.each { |descriptor| IO.for_fd(descriptor).close }
+        nil
+      end
+
+      def reap
+        while (ended = Process.wait2(-1, Process::WNOHANG))
+          pid, status = ended
+          number = @runs.delete(pid) or next
+          @link.say(:ended, number, status.exitstatus, status.termsig)
+        end
+        leave if @retired && @runs.empty?
+      rescue Errno::ECHILD
+        nil
+      end
+
+      # The keeper is gone, or has done with it.
+      def leave
+        @runs.each_key do |pid|
+          Process.kill(:KILL, -pid)
+        rescue SystemCallError
+          next
+        end
+      ensure
+        exit!(0)
+      end
+
+      def parked(ready)
+        files = AssayCoverage.used_since(@told[:sources])
+        @told[:sources] += files.size
+        features = $LOADED_FEATURES.size - @told[:features]
+        @told[:features] += features
+        own = files.keys.reject { |path| path.end_with?("/") }
+        @has_files ||= own.any?
+        name = if !@has_files then "framework"
+               elsif ready && own.any? { |path| path.match?(HELPERS) } then "helpers"
+               else "application"
+               end
+        {name: name, files: files, features: features, seconds: AssayWarm.now - @last, notes: @notes, ready: ready, runs: {}, seen: @seen}
+      end
+
+      # What a fork does not carry over.
+      def note_what_is_lost
+        Thread.list.each do |thread|
+          next if thread.equal?(Thread.main)
+
+          where = thread.name || thread.inspect[/ (\S+:\d+)/, 1]
+          @notes << "a thread is not there in runs: #{where}"
+        end
+        disconnect
+        if defined?(::SimpleCov) && defined?(::Coverage) && !(::Coverage.respond_to?(:running?) ? ::Coverage.running? : ::SimpleCov.running)
+          @notes << "SimpleCov is started in runs, and does not see what is loaded before them"
+        end
+        CONNECTIONS.each do |name, called|
+          klass = name.split("::").inject(Object) { |within, part| within.const_defined?(part, false) ? within.const_get(part, false) : break }
+          open = klass.is_a?(Class) ? ObjectSpace.each_object(klass).count { |connection| open?(connection) } : 0
+          @notes << "#{open} connection#{"s" if open > 1} to #{called} #{open > 1 ? "are" : "is"} shared by all runs (#{name})" if open.positive?
+        end
+      rescue StandardError => e
+        @notes << "connections could not be looked for: #{e.message}"
+      end
+
+      def open?(connection)
+        return false if connection.respond_to?(:closed?) && connection.closed?
+        return false if connection.respond_to?(:finished?) && connection.finished?
+        return false if connection.respond_to?(:connected?) && !connection.connected?
+
+        # A database in memory is copied with the process.
+        !(defined?(::SQLite3::Database) && connection.is_a?(::SQLite3::Database) && connection.filename.to_s.empty?)
+      rescue StandardError
+        true
+      end
+
+      # Rails opens connections anew by itself; a database in memory would be gone with its connection.
+      def disconnect
+        return unless defined?(::ActiveRecord::Base) && ::ActiveRecord::Base.respond_to?(:connection_handler)
+
+        handler = ::ActiveRecord::Base.connection_handler
+        pools = handler.respond_to?(:connection_pool_list) ? handler.connection_pool_list(*(:all if ::ActiveRecord.version >= Gem::Version.new("7.1"))) : []
+        pools.each { |pool| pool.disconnect! unless in_memory?(pool) }
+        keep_in_memory(::ActiveRecord::ConnectionAdapters::PoolConfig) if defined?(::ActiveRecord::ConnectionAdapters::PoolConfig)
+      end
+
+      # Rails drops all connections in a fork. One to a database in memory belongs to whoever has that memory.
+      def keep_in_memory(config)
+        return if @keeps_in_memory
+
+        @keeps_in_memory = true
+        config.prepend(Module.new { module_eval(<<~'RUBY', FILE, 1) })
+          def discard_pool!
+            super unless ::AssayWarm.role == :stage && @pool && ::AssayWarm::Stage.in_memory?(@pool)
+          end
+        RUBY
+      end
+
+      public
+
+      def in_memory?(pool)
+        config = pool.respond_to?(:db_config) ? pool.db_config.configuration_hash : pool.spec.config
+        config[:database].to_s.include?(":memory:") || config[:database].to_s.include?("mode=memory")
+      end
+    end
+
+    # What the files that are loaded print goes to the log, and is noticed.
+    class Output
+      def self.watched
+        output = new
+        yield output
+      ensure
+        output&.close
+      end
+
+      def initialize
+        STDOUT.flush
+        @kept = STDOUT.dup
+        path = "#{SOCKET}.#{Process.pid}.out"
+        @file = File.open(path, File::RDWR | File::CREAT | File::EXCL | File::APPEND, 0o600)
+        File.unlink(path)
+        @read = 0
+        STDOUT.reopen(@file)
+      end
+
+      # Whether something was printed since this was asked.
+      def grew?
+        STDOUT.flush
+        size = @file.size
+        return false if size == @read
+
+        @kept.write(@file.pread(size - @read, @read))
+        @read = size
+        true
+      end
+
+      def close
+        grew?
+        STDOUT.reopen(@kept)
+        [@kept, @file].each(&:close)
+      end
+    end
+  end
+end
