@@ -4,6 +4,7 @@ import array
 import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -74,6 +75,8 @@ class Preloaded:
                 stdout=log,
                 stderr=log,
                 pass_fds=[life],
+                # Tests may run in the background of a shell, which ignores it, and so would all that they start.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             )
         os.close(life)
 

@@ -34,11 +34,12 @@ const UNDER_WAY: usize = 2;
 ///
 /// # Errors
 /// When the bytes can't be read.
-pub fn read(log: impl Read, marker: &Marker) -> io::Result<TestLog> {
-    read_in_chunks(log, marker, CHUNK)
+pub fn read(mut log: impl Read, marker: &Marker) -> io::Result<TestLog> {
+    read_in_chunks(&mut log, marker, CHUNK)
 }
 
-fn read_in_chunks(log: impl Read, marker: &Marker, chunk: usize) -> io::Result<TestLog> {
+/// No generic function: that would be compiled with the crate that calls it, and as small as that one rather than as fast as this.
+fn read_in_chunks(log: &mut dyn Read, marker: &Marker, chunk: usize) -> io::Result<TestLog> {
     let mut tally = Tally::default();
     let mut pieces = Pieces::of(log, chunk);
     let processors = thread::available_parallelism().map_or(1, usize::from);

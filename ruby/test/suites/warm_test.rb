@@ -154,7 +154,7 @@ class WarmTest < Minitest::Test
   PROCESS = <<~'RUBY'
     signals = %w[INT TERM HUP CHLD PIPE USR1].map { |name| trap(name, "DEFAULT") }
     streams = [$stdin, $stdout, $stderr].map { |io| [io.external_encoding, io.sync, io.fileno, io.binmode?, io.tty?, io.close_on_exec?] }
-    p signals, streams, Thread.list.size, File.umask, $VERBOSE, self.to_s, binding.local_variables, $*, $0, __dir__, ENV.keys.grep(/ASSAY/)
+    p signals, streams, Thread.list.size, File.umask, $VERBOSE, self.to_s, binding.local_variables, $*, $0, __dir__, ENV.keys.grep(/\AASSAY_(WARM|TESTS)/)
     open = Dir.children("/proc/self/fd").map(&:to_i).map { |number| File.readlink("/proc/self/fd/#{number}") rescue nil }
     p open.grep(/socket/).size
   RUBY

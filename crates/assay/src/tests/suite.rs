@@ -103,6 +103,11 @@ impl<'a> Suite<'a> {
         }
     }
 
+    /// Whether a run ended with an error although no test failed.
+    pub fn ended_oddly(&self) -> bool {
+        !self.oddly_ended.is_empty()
+    }
+
     /// Runs the suite of a side once, in the order of a block.
     ///
     /// # Errors

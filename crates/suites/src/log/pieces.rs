@@ -5,8 +5,8 @@ use memchr::{memchr, memrchr};
 use std::io::{self, ErrorKind, Read};
 
 /// A log, piece by piece.
-pub(super) struct Pieces<R> {
-    log: R,
+pub(super) struct Pieces<'a> {
+    log: &'a mut dyn Read,
     chunk: usize,
     /// The beginning of a line whose rest has not come yet.
     kept: Vec<u8>,
@@ -15,9 +15,9 @@ pub(super) struct Pieces<R> {
     bytes: u64,
 }
 
-impl<R: Read> Pieces<R> {
+impl<'a> Pieces<'a> {
     /// The pieces of a log, of at most so many bytes.
-    pub fn of(log: R, chunk: usize) -> Self {
+    pub fn of(log: &'a mut dyn Read, chunk: usize) -> Self {
         Self { log, chunk, kept: Vec::new(), goes_on: false, bytes: 0 }
     }
 

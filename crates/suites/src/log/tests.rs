@@ -26,7 +26,7 @@ fn every_log_comes_to_what_is_expected_however_it_arrives() {
         cases!["crlf_no_final_newline", "invalid_utf8", "no_marker", "rails1", "rails_heading"];
     for (name, bytes, expected) in cases {
         for chunk in [CHUNK, 700] {
-            let log = read_in_chunks(bytes, &usual(), chunk).unwrap();
+            let log = read_in_chunks(&mut { bytes }, &usual(), chunk).unwrap();
             assert_eq!(plain(&log), expected, "{name} in chunks of {chunk}");
             assert_eq!(log.bytes, bytes.len() as u64);
         }
@@ -76,7 +76,7 @@ fn another_marker_is_found_where_a_message_begins() {
 fn a_line_longer_than_any_buffer_is_one_line() {
     let text =
         format!("RUNNING a\n{}\nRUNNING b\nx\n{}", "x".repeat(5000), "RUNNING c ".repeat(500));
-    let log = read_in_chunks(text.as_bytes(), &usual(), 64).unwrap();
+    let log = read_in_chunks(&mut text.as_bytes(), &usual(), 64).unwrap();
     assert_eq!(log.tests.iter().map(|test| test.lines).sum::<u64>() + log.begun, 5);
 }
 
@@ -109,7 +109,7 @@ proptest! {
         chunk in 80usize..200,
     ) {
         let text = lines.join("\n");
-        let log = read_in_chunks(text.as_bytes(), &Marker::new("RUNNING ((?:.)*)").unwrap(), chunk).unwrap();
+        let log = read_in_chunks(&mut text.as_bytes(), &Marker::new("RUNNING ((?:.)*)").unwrap(), chunk).unwrap();
         let found: Vec<_> = log.tests.iter().map(|test| (test.name.clone(), test.lines)).collect();
         prop_assert_eq!(found, by_the_script(text.as_bytes()));
     }

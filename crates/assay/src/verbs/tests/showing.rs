@@ -30,7 +30,7 @@ pub(super) fn show(
     let confidence = samples.plan.as_ref().map_or(0.95, |plan| plan.confidence);
     let found: Vec<Option<Testing>> =
         (0..samples.sides.len()).map(|side| testing::of_side(samples, side, confidence)).collect();
-    let failing = match source.hung.is_empty() {
+    let failing = match source.hung.is_empty() && !source.ended_oddly() {
         true => ending_of(args, &found),
         false => Ending::CommandFailed,
     };
