@@ -96,7 +96,7 @@ class Warm
     till("loaded what was seen") { (now = state)["ready"] && now["stages"].last["name"] != "framework" }
   end
 
-  def till(what, seconds = 10)
+  def till(what, seconds = 60)
     (seconds * 100).times { yield ? (return true) : sleep(0.01) }
     raise("not #{what} within #{seconds} s: #{File.read(log)}")
   end

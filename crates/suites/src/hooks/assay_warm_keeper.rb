@@ -152,7 +152,11 @@ module AssayWarm
       return if @server
 
       before = File.umask(0o077)
-      @server = UNIXServer.new(SOCKET)
+      made = "#{SOCKET}.new"
+      File.delete(made) if File.exist?(made)
+      @server = UNIXServer.new(made)
+      # It is there when it can be asked, and not before.
+      File.rename(made, SOCKET)
     ensure
       File.umask(before) if before
     end
