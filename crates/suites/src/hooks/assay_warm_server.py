@@ -20,7 +20,7 @@ OF_INTERPRETER = (
 # Files that change often get a stage of their own before them: so many.
 MOST_HOT = 4
 # A stage that has not begun a run so many seconds after it was asked is stuck.
-ANSWERS_WITHIN = 3.0
+ANSWERS_WITHIN = 10.0
 # A process that loads has said its number after so many seconds.
 KNOWN_WITHIN = 1.0
 # Loading that takes longer, or so many times as long as the longest so far, is not waited for.
