@@ -28,6 +28,8 @@ pub(crate) struct Tracked {
     prefix: String,
     /// How the files were when it was last chosen.
     before: Before,
+    /// Whether it was chosen by a revision, which says nothing of what else is new.
+    by_revision: bool,
 }
 
 /// What is to run.
@@ -80,7 +82,18 @@ impl Tracked {
                 (None, Map::default(), Some(note))
             }
         };
-        Ok((Self { map, project, store, way, prefix, before: Before::default() }, note))
+        Ok((
+            Self {
+                map,
+                project,
+                store,
+                way,
+                prefix,
+                before: Before::default(),
+                by_revision: false,
+            },
+            note,
+        ))
     }
 
     /// The top of the project.
@@ -94,6 +107,7 @@ impl Tracked {
     /// When git can't say what changed since the revision.
     pub fn choice(&mut self, revision: Option<&str>) -> anyhow::Result<Choice<'_>> {
         let changed = self.look();
+        self.by_revision = revision.is_some();
         let Some(revision) = revision else {
             return Ok(choose(&self.map, &mut self.project, Changed::With(&changed)));
         };
@@ -120,6 +134,17 @@ impl Tracked {
         }
         self.before.moment = since_1970();
         choose(&self.map, &mut self.project, Changed::Only(&changed))
+    }
+
+    /// Whether these files touch anything, as in [`Self::choice_of`]. For while tests run: they may have seen what was there before, so nothing is noted.
+    pub fn is_touched(&mut self, saved: Option<&[String]>) -> bool {
+        let Some(saved) = saved else {
+            let (_, changed) = self.project.compared(&self.map.files);
+            return !choose(&self.map, &mut self.project, Changed::With(&changed)).is_empty();
+        };
+        let changed: Vec<String> =
+            saved.iter().map(|path| format!("{}{path}", self.prefix)).collect();
+        !choose(&self.map, &mut self.project, Changed::Only(&changed)).is_empty()
     }
 
     /// Looks at all files, for what changed since the tests ran.
@@ -206,7 +231,11 @@ impl Tracked {
                 |path: &String| path.split('/').any(|part| part.starts_with(room::PREFIX));
             process.sources.retain(|_, path| !is_ours(path));
         }
+        let files = self.map.files.clone();
         self.map.take(&mut self.project, &tests, &seen, before, whole);
+        if self.by_revision && whole.is_some() {
+            self.map.files = files;
+        }
         if let Some(store) = &mut self.store {
             store.save(&self.map, &self.way)?;
         }

@@ -69,7 +69,7 @@ impl Selection {
     /// Whether a save touches anything at all.
     pub fn is_touched(&mut self, saved: &Saved) -> bool {
         let changed = changed(saved);
-        self.tracked.as_mut().is_none_or(|own| !own.choice_of(changed.as_deref()).is_empty())
+        self.tracked.as_mut().is_none_or(|own| own.is_touched(changed.as_deref()))
     }
 
     /// What a save touches.

@@ -98,6 +98,12 @@ fn two_tests_of_one_name_are_two_rows() {
 }
 
 #[test]
+fn a_suite_that_ends_with_an_error_though_no_test_failed_is_a_failure() {
+    let room = with_suite(&format!("{TAP}exit 3\n"));
+    tests(&room, &[], &["sh", "suite.sh"]).ends(4).shows("3 tests in");
+}
+
+#[test]
 fn what_is_no_suite_says_so() {
     let room = Room::new();
     room.write("empty.sh", "echo TAP version 13; echo 1..0\n");
