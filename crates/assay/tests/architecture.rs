@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     (
         "assay",
         &[
@@ -32,6 +32,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("assay-report", &["assay-analysis", "assay-data", "assay-profiles"]),
     ("assay-profiles", &["assay-data", "assay-stats"]),
     ("assay-measure", &["assay-data"]),
+    ("assay-sandbox", &["assay-measure"]),
     ("assay-suites", &["assay-data"]),
     ("assay-analysis", &["assay-data", "assay-stats"]),
     ("assay-data", &[]),
