@@ -25,7 +25,6 @@ COMPARE_PY = HOME / "debian/usr/share/benchmark/compare.py"
 BENCHSTAT = HOME / "bin/benchstat"
 WATCHFILES = HOME / "watchfiles/bin/watchfiles"
 PYTEST_WATCHER = HOME / "pytest-watcher/bin/ptw"
-GEMS = HOME / "gems"
 
 
 @dataclass
@@ -173,11 +172,6 @@ def _pytest_watcher():
     execute([str(PYTEST_WATCHER.with_name("python")), "-m", "pip", "install", "--quiet", *packages], 300)
 
 
-def _guard():
-    packages = ["activerecord:7.1.5", "guard:2.19.1", "guard-rspec:4.7.3"]
-    execute(["gem", "install", "--no-document", "--install-dir", str(GEMS), *packages], 600)
-
-
 def _scipy():
     execute(["python3", "-m", "venv", str(HOME / "scipy")], 120)
     execute([str(SCIPY), "-m", "pip", "install", "--quiet", "numpy==2.4.6", "scipy==1.17.1"], 600)
@@ -200,10 +194,10 @@ def install_benchmark_ips():
         _by_apt("ruby-benchmark-ips")
 
 
-def _by_apt(package):
+def _by_apt(packages):
     if os.geteuid() != 0:
-        raise Failed(f"only root can install {package}")
-    execute(["apt-get", "install", "--yes", "--no-install-recommends", package], 600)
+        raise Failed(f"only root can install {packages}")
+    execute(["apt-get", "install", "--yes", "--no-install-recommends", *packages.split()], 600)
 
 
 # A Go program knows the module that it was built from.
@@ -223,7 +217,8 @@ PEERS = [
     ("entr", Path("entr"), lambda: _by_apt("entr"), ["dpkg-query", "-W", "-f", "entr ${Version}", "entr"]),
     ("inotify-tools", Path("inotifywait"), lambda: _by_apt("inotify-tools"), ["dpkg-query", "-W", "-f", "inotify-tools ${Version}", "inotify-tools"]),
     ("pytest-watcher", PYTEST_WATCHER, _pytest_watcher, [PYTEST_WATCHER, "--version"]),
-    ("guard", GEMS / "bin/guard", _guard, ["env", f"GEM_PATH={GEMS}", GEMS / "bin/guard", "version"]),
+    ("guard", Path("guard"), lambda: _by_apt("ruby-guard ruby-guard-shell ruby-activerecord"), ["dpkg-query", "-W", "-f", "guard ${Version}", "ruby-guard"]),
+    ("spring", Path("spring"), lambda: _by_apt("ruby-spring ruby-railties ruby-sqlite3"), ["dpkg-query", "-W", "-f", "spring ${Version}", "ruby-spring"]),
     ("GNU time", Path("/usr/bin/time"), lambda: _by_apt("time"), ["/usr/bin/time", "--version"]),
 ]
 

@@ -42,6 +42,7 @@ import test_logs
 import test_suites
 import warm
 import watch
+import watch_syntax
 from machine import ASSAY, HERE, ROOT, Bench, Failed, build, execute, facts, say, version_of
 from result import Result
 
@@ -102,6 +103,7 @@ FIGURES = {
     "watch-start": (watch.start, ["watch-start"]),
     "watch-files": (watch.files, ["watch-files"]),
     "watch-saves": (watch.saves, ["watch-saves"]),
+    "watch-syntax": (watch_syntax.syntax, ["watch-syntax"]),
     "watch-warm": (warm.warm, ["watch-warm"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }

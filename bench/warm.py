@@ -1,13 +1,14 @@
-"""How long from a save to the first assertion of the test that it touches, in a small project of Ruby and one of Python: with a preloaded process,
+"""How long from a save to the first assertion of the test that it touches, in small projects of Ruby, Rails and Python: with a preloaded process,
 without one, and with the peers. The same project and the same saves for each; the test itself says when it began.
 """
 
 import os
+import subprocess
 import time
 
 from judge import median
 from machine import ASSAY, Failed
-from peers import GEMS, PYTEST_WATCHER, there
+from peers import PYTEST_WATCHER, there
 from result import Bar, Result, milliseconds
 from watch import last_is, stamps, until, watched
 
@@ -29,6 +30,7 @@ PYTHON_LIB = """import sqlalchemy
 WORD = "%s"
 """
 PYTHON_TEST = """import os
+import subprocess
 import time
 import words
 
@@ -52,6 +54,16 @@ def ruby(home):
     return home / "lib/words.rb", RUBY_LIB, ["rspec"]
 
 
+def rails(home):
+    for name, text in RAILS.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+    (home / "bin/rails").chmod(0o755)
+    for directory in ("app/models", "db", "log", "tmp"):
+        (home / directory).mkdir(parents=True)
+    return home / "app/models/words.rb", RAILS_LIB, ["bin/rails", "test"]
+
+
 def python(home):
     (home / "tests").mkdir(parents=True)
     (home / "tests/test_words.py").write_text(PYTHON_TEST)
@@ -59,41 +71,37 @@ def python(home):
     return home / "words.py", PYTHON_LIB, [str(PYTEST_WATCHER.with_name("python")), "-m", "pytest", "-q"]
 
 
-LANGUAGES = {"Ruby": ruby, "Python": python}
+PROJECTS = {"Ruby": ruby, "Rails": rails, "Python": python}
 
 
-def tools(language, command):
+def tools(project, command):
     own = {
         "assay watch": [str(ASSAY), "watch", "--quiet", "--", *command],
         "assay watch --cold": [str(ASSAY), "watch", "--cold", "--quiet", "--", *command],
     }
     peers = {
-        "Ruby": {"guard-rspec": [str(GEMS / "bin/guard"), "--no-interactions", "--no-bundler-warning"]},
+        "Ruby": {"guard": GUARD} if there("guard") else {},
+        "Rails": {"inotifywait and spring": ["sh", "-c", SPRING]} if there("spring") and there("inotifywait") else {},
         "Python": {"pytest-watcher": [str(PYTEST_WATCHER), ".", "--now", "--delay", "0", "--runner", command[0], "-m", "pytest", "-q"]},
     }
-    return own | {name: argv for name, argv in peers[language].items() if there(argv[0])}
+    return own | {name: argv for name, argv in peers[project].items() if there(argv[0])}
 
 
-def environment(log):
-    """Gems that are installed for this, and where tests say when they began."""
-    paths = [str(GEMS), *filter(None, [os.environ.get("GEM_PATH")]), "/usr/share/rubygems-integration/all", "/var/lib/gems/3.1.0"]
-    return {
-        **os.environ,
-        "GEM_PATH": os.pathsep.join(paths),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "STAMPS": str(log),
-    }
+def environment(home, log):
+    """Where tests say when they began, and where spring has its socket: it ends when its file is gone."""
+    own = {"PYTHONDONTWRITEBYTECODE": "1", "RAILS_ENV": "test", "STAMPS": str(log), "SPRING_TMP_PATH": str(home)}
+    return os.environ | own
 
 
-def measured(bench, language, name, saves):
+def measured(bench, project, name, saves):
     """Nanoseconds from each save to the test's first line, in the order of the saves."""
-    home = bench.scratch / f"{language}-{name}".replace(" ", "-")
+    home = bench.scratch / f"{project}-{name}".replace(" ", "-")
     log = home / "log"
-    file, text, command = LANGUAGES[language](home / "project")
+    file, text, command = PROJECTS[project](home / "project")
     file.write_text(text % "begin")
-    argv = tools(language, command)[name]
+    argv = tools(project, command)[name]
     took, missed = [], 0
-    with watched(bench, argv, home / "project", environment(log)):
+    with watched(bench, argv, home / "project", environment(home, log)):
         if not until(lambda: last_is(log, "begin"), 60):
             raise Failed(f"{name} ran nothing in a minute")
         # What follows the first run (all again, a process that is preloaded) is over then.
@@ -108,6 +116,9 @@ def measured(bench, language, name, saves):
                 missed += 1
             # A reader looks at the result before the next save; what is made ready meanwhile is part of the tool.
             time.sleep(bench.random.uniform(1.5, 2.5))
+    if "spring" in name:
+        # It stays when who asked it is gone.
+        subprocess.run(["spring", "stop"], cwd=home / "project", env=environment(home, log), stdout=subprocess.DEVNULL, timeout=30)
     return took, missed
 
 
@@ -116,28 +127,28 @@ def warm(bench):
     result = Result(
         "watch-warm",
         f"From a save of a library to the first line of the test that it touches: {saves} saves, two seconds between them",
-        ["language", "tool", "p50", "of cold", "not run within 10 s"],
+        ["project", "tool", "p50", "of cold", "not run within 10 s"],
     )
-    for language in LANGUAGES:
-        command = LANGUAGES[language](bench.scratch / f"{language}-names")[2]
+    for project in PROJECTS:
+        command = PROJECTS[project](bench.scratch / f"{project}-names")[2]
         found = {}
-        for name in tools(language, command):
+        for name in tools(project, command):
             try:
-                took, missed = measured(bench, language, name, saves)
+                took, missed = measured(bench, project, name, saves)
             except Failed as error:
-                result.note(f"{language}: {error}.")
+                result.note(f"{project}: {error}.")
                 continue
             if not took:
-                result.note(f"{language}: {name} saw no save.")
+                result.note(f"{project}: {name} saw no save.")
                 continue
             found[name] = {"p50": median(took) / 1e9, "all": took, "missed": missed}
         cold = found.get("assay watch --cold")
         for name, own in found.items():
             share = f"{own['p50'] / cold['p50']:.3f}" if cold else "-"
-            result.row(language, name, milliseconds(own["p50"]), share, own["missed"])
+            result.row(project, name, milliseconds(own["p50"]), share, own["missed"])
         own = found.get("assay watch")
         if own and cold:
-            result.bar(Bar.at_most(f"{language}: warm, of cold", own["p50"] / cold["p50"], 0.15, lambda share: f"{share:.3f}"))
-            result.bar(Bar.at_most(f"{language}: warm, p50", own["p50"], 0.060, milliseconds))
-        result.raw[language] = found
+            result.bar(Bar.at_most(f"{project}: warm, of cold", own["p50"] / cold["p50"], 0.15, lambda share: f"{share:.3f}"))
+            result.bar(Bar.at_most(f"{project}: warm, p50", own["p50"], 0.060, milliseconds))
+        result.raw[project] = found
     return [result]

@@ -26,9 +26,10 @@ impl Parts {
         self.seconds[place]
     }
 
+    /// In whole nanoseconds: moments hold no less, and what differences of them leave would be shown as time.
     fn set(&mut self, part: Part, seconds: f64) {
         if let Some(place) = Part::ALL.iter().position(|own| *own == part) {
-            self.seconds[place] = Some(seconds);
+            self.seconds[place] = Some((seconds * 1e9).round() / 1e9);
         }
     }
 }
