@@ -391,3 +391,50 @@ pub(crate) fn said(selection: &Selection) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+    use super::*;
+    use assay_data::seen::{ProcessSeen, Seen, Used};
+    use assay_suites::run::Test;
+
+    fn run(opened: &str) -> Run {
+        let used = Used { opens: vec![opened.to_owned()], ..Used::default() };
+        let process = ProcessSeen { tests: vec![("a".to_owned(), used)], ..ProcessSeen::default() };
+        Run {
+            tests: vec![Test { name: "a".to_owned(), ..Test::default() }],
+            seen: Seen { processes: vec![process] },
+            ..Run::default()
+        }
+    }
+
+    #[test]
+    fn a_save_during_a_run_does_not_move_what_the_run_saw() {
+        let room = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(room.path().join(name), text).unwrap();
+        write("known.txt", "1");
+        write("data.txt", "1");
+        let mut tracked = Tracked {
+            map: Map::default(),
+            project: Project::of(room.path()),
+            store: None,
+            way: String::new(),
+            place: Place { prefix: String::new(), by_files: false },
+            before: Before::default(),
+            by_revision: false,
+            rules: Vec::new(),
+        };
+        tracked.look();
+        tracked.take(&run("known.txt"), None).unwrap();
+        assert!(tracked.choice(Asked::Any, true).unwrap().is_empty());
+        // The next run opens a file that no test had opened, and then it is saved.
+        write("data.txt", "2");
+        let saved = ["data.txt".to_owned()];
+        assert!(tracked.choice(Asked::Saved(&saved), false).unwrap().is_empty());
+        tracked.take(&run("data.txt"), None).unwrap();
+        let choice = tracked.choice(Asked::Any, true).unwrap();
+        assert_eq!(choice.tests.len(), 1, "it saw what was there before");
+    }
+}

@@ -180,7 +180,10 @@ impl<'a> Choosing<'a, '_> {
             }
             let is_ruled = self.by_rules(path, &beside, &mut files);
             is_touched |= is_ruled;
-            if self.map.number(path).is_some() {
+            // A new file of tests may have been loaded when others ran.
+            let is_new = rules::is_test(path) && !self.map.files.contains_key(path);
+            let is_known = self.map.number(path).is_some();
+            if is_known && (!is_new || beside.contains(path.as_str())) {
                 continue;
             }
             is_touched = true;

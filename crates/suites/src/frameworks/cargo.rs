@@ -77,11 +77,7 @@ impl Framework for CargoTest {
         let only = wanted.only.as_ref();
         if let Some(only) = only.filter(|only| !only.iter().any(|own| own.starts_with(WHOLE_FILE)))
         {
-            passed.push("--exact".to_owned());
-            let own = |name: &String| {
-                name.split_once(": ").map_or(name.clone(), |(_, own)| own.to_owned())
-            };
-            passed.extend(only.iter().map(own));
+            passed.extend(chosen(only));
         }
         let mut call = call.clone();
         let verb = call.verb().unwrap_or_default();
@@ -145,6 +141,19 @@ impl Framework for CargoTest {
         }
         Ok(run)
     }
+}
+
+/// The words by which test programs choose these tests. A doc test's name has blanks, at which rustdoc would divide it: of those all of the file run, and of
+/// others all whose names hold one.
+fn chosen(names: &[String]) -> Vec<String> {
+    let has_doc = names.iter().any(|name| name.starts_with("doc: "));
+    let own = |name: &String| {
+        let own = name.split_once(": ").map_or(name.as_str(), |(_, own)| own);
+        let end = if has_doc { own.find(' ') } else { None };
+        own[..end.unwrap_or(own.len())].to_owned()
+    };
+    let exactly = (!has_doc).then(|| "--exact".to_owned());
+    exactly.into_iter().chain(names.iter().map(own)).collect()
 }
 
 fn span(part: Part, began: f64, ended: f64) -> Span {
@@ -302,5 +311,17 @@ impl Framework for Nextest {
         // Its groups are numbers of its own clock.
         run.processes.clear();
         Ok(run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chosen;
+
+    #[test]
+    fn doc_tests_are_chosen_by_their_file() {
+        let names = ["a: x::y", "doc: a/src/lib.rs - one (line 1)"].map(str::to_owned);
+        assert_eq!(chosen(&names), ["x::y", "a/src/lib.rs"]);
+        assert_eq!(chosen(&names[..1]), ["--exact", "x::y"]);
     }
 }

@@ -176,9 +176,11 @@ async function begin() {
   if (!folder || !top || !process.env.NODE_TEST_CONTEXT || !process.argv[1]) return;
   // A program that a test starts; a worker has its process's number.
   if (within && within !== String(process.pid)) return;
-  process.env.ASSAY_TESTS_WITHIN = String(process.pid);
-  const file = resolve(process.argv[1]);
   const { isMainThread, threadId } = await import("node:worker_threads");
+  // A worker's own file is none of tests.
+  const file = isMainThread ? resolve(process.argv[1]) : process.env.ASSAY_TESTS_FILE;
+  process.env.ASSAY_TESTS_WITHIN = String(process.pid);
+  process.env.ASSAY_TESTS_FILE = file;
   if (isMainThread && leftOut(file)) process.exit(0);
   const { Session } = await import("node:inspector");
   const session = new Session();
