@@ -26,6 +26,25 @@ def wilson(hits, of, z=1.96):
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
+def exact_lower(hits, of, level=0.95):
+    """The one-sided lower bound of a proportion (Clopper and Pearson 1934): at this share so many hits or more come by chance in one of twenty."""
+    if hits == 0:
+        return 0.0
+
+    def at_least(share):
+        logs = (
+            math.lgamma(of + 1) - math.lgamma(n + 1) - math.lgamma(of - n + 1) + n * math.log(share) + (of - n) * math.log1p(-share)
+            for n in range(hits, of + 1)
+        )
+        return sum(map(math.exp, logs))
+
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if at_least(middle) > 1 - level else (middle, high)
+    return low
+
+
 def _beta_fraction(a, b, x):
     """The continued fraction of the incomplete beta function (Lentz's method; DLMF 8.17.22)."""
     tiny = 1e-300
@@ -121,6 +140,8 @@ def check():
         ("t, 1 degree of freedom", student_p(1.0, 1), 0.5),
         ("t, 2 degrees of freedom", student_p(3.0, 2), 1 - 3 / math.sqrt(11)),
         ("Wilson", wilson(5, 100)[0], 0.0215436),
+        ("exact, none missed", exact_lower(299, 299), 0.05 ** (1 / 299)),
+        ("exact", exact_lower(5, 10), 0.2224411),
     ]
     for name, found, known in expected:
         if not math.isclose(found, known, rel_tol=2e-5):

@@ -46,8 +46,8 @@ class Done:
 class Bench:
     """One figure's run: its size, its random numbers, its directories, and the commands that it started."""
 
-    def __init__(self, quick, random, scratch, results, long=False):
-        self.quick, self.random, self.long = quick, random, long
+    def __init__(self, quick, random, scratch, results, long=False, count=None):
+        self.quick, self.random, self.long, self.count = quick, random, long, count
         self.scratch, self.results = Path(scratch), results
         self.commands = {}
 

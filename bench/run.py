@@ -19,6 +19,7 @@ import time
 
 import allocations
 import bisect_commits
+import change_recall
 import front_ends
 import history_site
 import imports
@@ -100,6 +101,7 @@ FIGURES = {
     "tests-polluter": (test_suites.polluter, ["tests-polluter"]),
     "tests-report": (test_suites.report, ["tests-report"]),
     "tests-toggles": (test_suites.toggles, ["tests-toggles"]),
+    "change-recall": (change_recall.change_recall, ["change-recall"]),
     "watch-start": (watch.start, ["watch-start"]),
     "watch-files": (watch.files, ["watch-files"]),
     "watch-saves": (watch.saves, ["watch-saves"]),
@@ -118,6 +120,7 @@ def main():
     arguments.add_argument("figure", choices=[*FIGURES, *GROUPS, "all", "report"])
     arguments.add_argument("--quick", action="store_true", help="tiny counts: shows that it works, measures nothing")
     arguments.add_argument("--long", action="store_true", help="also the peers that take many minutes at a task (stats)")
+    arguments.add_argument("--count", type=int, default=None, help="so many edits in place of all (change-recall)")
     arguments.add_argument("--seed", type=int, default=None, help="of every random order [default: drawn again, and recorded]")
     given = arguments.parse_args()
     if given.figure == "report":
@@ -145,7 +148,7 @@ def measure(name, given, versions, missing):
     seed = random.SystemRandom().randrange(2**32) if given.seed is None else given.seed
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as scratch:
-        bench = Bench(given.quick, random.Random(seed), scratch, directory(given.quick), given.long)
+        bench = Bench(given.quick, random.Random(seed), scratch, directory(given.quick), given.long, given.count)
         try:
             results = FIGURES[name][0](bench)
         except Failed as error:
@@ -154,7 +157,7 @@ def measure(name, given, versions, missing):
     for result in results:
         result.about = {
             "quick": given.quick,
-            "command": f"bench/run.py {name}" + (" --quick" if given.quick else "") + (" --long" if given.long else ""),
+            "command": f"bench/run.py {name}" + (" --quick" if given.quick else "") + (" --long" if given.long else "") + (f" --count {given.count}" if given.count else ""),
             "when": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
             "minutes": (time.monotonic() - began) / 60,
             "seed": seed,

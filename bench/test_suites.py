@@ -22,6 +22,36 @@ PARTS_SUM = 0.01
 UNACCOUNTED = 0.03
 
 
+def sdist(home, package, version, needs, words, installed=True):
+    """A source distribution of PyPI, unpacked, and its tests' command in an environment of its own; also installed there, if its tests want that."""
+    python = home / f"{package}-python"
+    execute(["python3", "-m", "venv", str(python)], 120)
+    if needs:
+        execute([str(python / "bin/pip"), "install", "--quiet", *needs], 600)
+    execute([str(python / "bin/pip"), "download", "--quiet", "--no-deps", "--no-binary", ":all:", "-d", str(home), f"{package}=={version}"], 600)
+    archive = next(home.glob(f"{package.replace('-', '?')}-{version}.tar.gz"))
+    with tarfile.open(archive) as packed:
+        packed.extractall(home, filter="data")
+    directory = archive.with_name(archive.name.removesuffix(".tar.gz"))
+    if installed:
+        execute([str(python / "bin/pip"), "install", "--quiet", str(directory)], 600)
+    return directory, [str(python / "bin/python"), "-m", *words]
+
+
+def ruby_gem(name, words):
+    """A gem as it is installed, which is not ours."""
+    return sorted(Path("/").glob(f"{RUBY_GEMS[1:]}/{name}-*"))[-1], words
+
+
+def go_module(home, path, version):
+    """A module of Go in a directory of its own."""
+    said = json.loads(execute(["go", "mod", "download", "-json", f"{path}@{version}"], 600).stdout)
+    directory = home / path.replace("/", "-")
+    shutil.copytree(said["Dir"], directory)
+    execute(["chmod", "-R", "u+w", str(directory)], 60)
+    return directory, ["go", "test", "-count=1", "./..."]
+
+
 def suites(bench):
     """Name, directory and command of each real suite, and what is missing."""
     home = bench.scratch / "suites"
@@ -33,29 +63,6 @@ def suites(bench):
             found[name] = make()
         except (Failed, OSError, IndexError, subprocess.SubprocessError) as error:
             missing[name] = str(error).strip()[-200:]
-
-    def sdist(package, version, needs, words):
-        python = home / f"{package}-python"
-        execute(["python3", "-m", "venv", str(python)], 120)
-        if needs:
-            execute([str(python / "bin/pip"), "install", "--quiet", *needs], 600)
-        execute([str(python / "bin/pip"), "download", "--quiet", "--no-deps", "--no-binary", ":all:", "-d", str(home), f"{package}=={version}"], 600)
-        archive = next(home.glob(f"{package.replace('-', '?')}-{version}.tar.gz"))
-        with tarfile.open(archive) as packed:
-            packed.extractall(home, filter="data")
-        directory = archive.with_name(archive.name.removesuffix(".tar.gz"))
-        execute([str(python / "bin/pip"), "install", "--quiet", str(directory)], 600)
-        return directory, [str(python / "bin/python"), "-m", *words]
-
-    def gem(name, words):
-        return sorted(Path("/").glob(f"{RUBY_GEMS[1:]}/{name}-*"))[-1], words
-
-    def module(path, version):
-        said = json.loads(execute(["go", "mod", "download", "-json", f"{path}@{version}"], 600).stdout)
-        directory = home / path.replace("/", "-")
-        shutil.copytree(said["Dir"], directory)
-        execute(["chmod", "-R", "u+w", str(directory)], 60)
-        return directory, ["go", "test", "-count=1", "./..."]
 
     def crate(name, version):
         parent = home / "of-crates"
@@ -71,11 +78,11 @@ def suites(bench):
         return directory, ["cargo", "test"]
 
     load_all = 'Dir["test/minitest/test_*.rb"].sort.each { |file| require "./" + file }'
-    add("pytest: itsdangerous", lambda: sdist("itsdangerous", "2.2.0", ["pytest", "freezegun"], ["pytest", "-q"]))
-    add("unittest: more-itertools", lambda: sdist("more-itertools", "10.5.0", [], ["unittest", "-q"]))
-    add("minitest: its own", lambda: gem("minitest", ["ruby", "-Ilib:test", "-e", load_all]))
-    add("test-unit: rss", lambda: gem("rss", ["ruby", "-Ilib:test", "test/run-test.rb"]))
-    add("go test: uuid", lambda: module("github.com/google/uuid", "v1.6.0"))
+    add("pytest: itsdangerous", lambda: sdist(home, "itsdangerous", "2.2.0", ["pytest", "freezegun"], ["pytest", "-q"]))
+    add("unittest: more-itertools", lambda: sdist(home, "more-itertools", "10.5.0", [], ["unittest", "-q"]))
+    add("minitest: its own", lambda: ruby_gem("minitest", ["ruby", "-Ilib:test", "-e", load_all]))
+    add("test-unit: rss", lambda: ruby_gem("rss", ["ruby", "-Ilib:test", "test/run-test.rb"]))
+    add("go test: uuid", lambda: go_module(home, "github.com/google/uuid", "v1.6.0"))
     add("cargo test: strsim", lambda: crate("strsim", "0.11.1"))
     return found, missing
 

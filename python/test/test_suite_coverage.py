@@ -310,6 +310,35 @@ def test_what_tests_of_unittest_use(tmp_path, way):
     assert {("test_it.py", "lib/core.py"), ("lib/core.py", "lib/util.py")} <= found.imports
 
 
+def test_doctests_have_names_and_need_no_more_than_they_enter(tmp_path):
+    words = '''
+        def one():
+            """
+            >>> one()
+            1
+            """
+            return 1
+        def two():
+            """
+            >>> two()
+            2
+            """
+            return 2
+        '''
+    tests = """
+        import doctest
+        import words
+        def load_tests(loader, tests, pattern):
+            tests.addTests(doctest.DocTestSuite(words))
+            return tests
+        """
+    command = [str(suites.HOOKS / "assay_unittest.py")]
+    found = used(tmp_path, {"words.py": words, "test_words.py": tests}, command)
+    assert found.tests["one"]["blocks"] == {"words.py": [line(words, "def one(")]}
+    assert found.tests["two"]["blocks"] == {"words.py": [line(words, "def two(")]}
+    assert not [event for event in found.outside if "words.py" in event.get("opens", [])]
+
+
 def test_what_is_loaded_for_all_tests_is_imported_by_all(tmp_path):
     sources = {
         "own_plugin.py": "import helper\n",

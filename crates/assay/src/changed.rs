@@ -4,16 +4,16 @@
 use crate::revisions::cache_directory;
 use anyhow::{Context, bail};
 use assay_coverage::{
-    Before, Changed, Choice, Chosen, Ended, How, Map, Project, Store, Why, choose, sum,
+    Before, Changed, Choice, Chosen, Ended, How, Known, Map, Project, Rule, Store, Why, choose, sum,
 };
 use assay_measure::{git, room};
-use assay_suites::{Framework, Run};
+use assay_suites::{Framework, Run, frameworks};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What stands before the path of a file all of whose tests are wanted (docs/reference/test-events.md, `ASSAY_TESTS_ONLY`).
-pub(crate) const WHOLE_FILE: &str = "file:";
+pub(crate) use assay_suites::frameworks::WHOLE_FILE;
 
 /// What is known of a suite's tests.
 pub(crate) struct Tracked {
@@ -24,12 +24,38 @@ pub(crate) struct Tracked {
     store: Option<Store>,
     /// By what one knows that the tests are run as they were: the framework and the command.
     way: String,
-    /// From the top of the project to where the suite is started: names of its files begin there.
-    prefix: String,
+    place: Place,
     /// How the files were when it was last chosen.
     before: Before,
     /// Whether it was chosen by a revision, which says nothing of what else is new.
     by_revision: bool,
+    /// The user's.
+    rules: Vec<Rule>,
+}
+
+/// Where a suite is started, and how it is asked for some of its tests.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// From the top of the project to there: names of its files begin there.
+    pub prefix: String,
+    /// Whether its tests are chosen by files.
+    pub by_files: bool,
+}
+
+/// What is asked about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asked<'a> {
+    /// Whatever changed since the tests ran.
+    Any,
+    /// What is not as in a revision.
+    Since(&'a str),
+    /// These files, which were saved, by their paths from where the suite is started.
+    Saved(&'a [String]),
+}
+
+/// A rule, as `--rule` has it.
+pub(crate) fn rule(text: &str) -> Result<String, String> {
+    Rule::read(text, "").map(|_| text.to_owned())
 }
 
 /// What is to run.
@@ -54,15 +80,17 @@ impl Tracked {
     /// The map of a suite that is started here; with what is to be said of it, if it can't be kept.
     ///
     /// # Errors
-    /// When nobody can see what the framework's tests use.
+    /// When nobody can see what the framework's tests use, or a rule is none.
     pub fn open(
         framework: &dyn Framework,
         command: &[OsString],
+        rules: &[String],
     ) -> anyhow::Result<(Self, Option<String>)> {
         if !framework.covers() {
             bail!(
-                "what tests of {} use is not known: it is of rspec, minitest, test-unit, pytest and unittest",
-                framework.name()
+                "what tests of {} use is not known: it is of {}",
+                framework.name(),
+                frameworks::that_cover().join(", ")
             );
         }
         let here = Path::new(".").canonicalize().context("the directory here")?;
@@ -72,6 +100,8 @@ impl Tracked {
             Some("") | None => String::new(),
             Some(below) => format!("{below}/"),
         };
+        let rules = rules.iter().map(|rule| Rule::read(rule, &prefix).map_err(anyhow::Error::msg));
+        let rules = rules.collect::<anyhow::Result<_>>()?;
         let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
         let way = format!("{}\n{prefix}\n{}", framework.name(), words.join("\n"));
         let project = Project::of(&top);
@@ -88,9 +118,10 @@ impl Tracked {
                 project,
                 store,
                 way,
-                prefix,
+                place: Place { prefix, by_files: framework.covers_files() },
                 before: Before::default(),
                 by_revision: false,
+                rules,
             },
             note,
         ))
@@ -101,50 +132,51 @@ impl Tracked {
         self.project.top().to_owned()
     }
 
-    /// What is to run: what is touched by what changed since the tests ran, or by what is not as in a revision.
+    /// What is to run because of what is asked about. `noting`: the next run sees the files as they are now; without, one that goes on may have seen what
+    /// was there before, so nothing is noted.
     ///
     /// # Errors
-    /// When git can't say what changed since the revision.
-    pub fn choice(&mut self, revision: Option<&str>) -> anyhow::Result<Choice<'_>> {
-        let changed = self.look();
-        self.by_revision = revision.is_some();
-        let Some(revision) = revision else {
-            return Ok(choose(&self.map, &mut self.project, Changed::With(&changed)));
-        };
-        let changed = git::changed_since(self.project.top(), revision).with_context(|| {
-            format!("--changed={revision}: git does not say what changed since")
-        })?;
-        Ok(choose(&self.map, &mut self.project, Changed::Only(&changed)))
-    }
-
-    /// What is to run after these files were saved, by their paths from where the suite is started; `None`: whatever they are.
-    pub fn choice_of(&mut self, saved: Option<&[String]>) -> Choice<'_> {
-        let Some(saved) = saved else {
-            let changed = self.look();
-            return choose(&self.map, &mut self.project, Changed::With(&changed));
-        };
-        let changed: Vec<String> =
-            saved.iter().map(|path| format!("{}{path}", self.prefix)).collect();
-        for path in &changed {
-            self.forget_compiled(path);
-            match self.project.noted(path) {
-                Some(kept) => drop(self.before.files.insert(path.clone(), kept)),
-                None => drop(self.before.files.remove(path)),
-            }
+    /// When git can't say what changed since a revision.
+    pub fn choice(&mut self, asked: Asked<'_>, noting: bool) -> anyhow::Result<Choice<'_>> {
+        if noting {
+            self.by_revision = matches!(asked, Asked::Since(_));
         }
-        self.before.moment = since_1970();
-        choose(&self.map, &mut self.project, Changed::Only(&changed))
+        let changed = match asked {
+            Asked::Saved(saved) => {
+                let all = saved.iter().map(|path| format!("{}{path}", self.place.prefix));
+                let all: Vec<String> = all.collect();
+                if noting {
+                    all.iter().for_each(|path| self.note(path));
+                    self.before.moment = since_1970();
+                }
+                all
+            }
+            Asked::Any if !noting => self.project.compared(&self.map.files).1,
+            Asked::Any => self.look(),
+            Asked::Since(revision) => {
+                if noting {
+                    self.look();
+                }
+                let told = git::changed_since(self.project.top(), revision);
+                told.with_context(|| {
+                    format!("--changed={revision}: git does not say what changed since")
+                })?
+            }
+        };
+        let changed = match asked {
+            Asked::Any => Changed::With(&changed),
+            Asked::Saved(_) | Asked::Since(_) => Changed::Only(&changed),
+        };
+        Ok(choose(&self.map, &mut self.project, changed, &self.rules))
     }
 
-    /// Whether these files touch anything, as in [`Self::choice_of`]. For while tests run: they may have seen what was there before, so nothing is noted.
-    pub fn is_touched(&mut self, saved: Option<&[String]>) -> bool {
-        let Some(saved) = saved else {
-            let (_, changed) = self.project.compared(&self.map.files);
-            return !choose(&self.map, &mut self.project, Changed::With(&changed)).is_empty();
-        };
-        let changed: Vec<String> =
-            saved.iter().map(|path| format!("{}{path}", self.prefix)).collect();
-        !choose(&self.map, &mut self.project, Changed::Only(&changed)).is_empty()
+    /// Looks at a file that was saved.
+    fn note(&mut self, path: &str) {
+        self.forget_compiled(path);
+        match self.project.noted(path) {
+            Some(kept) => drop(self.before.files.insert(path.to_owned(), kept)),
+            None => drop(self.before.files.remove(path)),
+        }
     }
 
     /// Looks at all files, for what changed since the tests ran.
@@ -174,24 +206,29 @@ impl Tracked {
     }
 
     /// What is asked of the framework for a choice.
-    pub fn selection(choice: &Choice<'_>, prefix: &str) -> Selection {
+    pub fn selection(choice: &Choice<'_>, place: &Place) -> Selection {
         if let Some(why) = &choice.everything {
             return Selection::All(why.clone());
         }
         if choice.is_empty() {
             return Selection::Nothing(choice.left.len());
         }
-        let mut only: Vec<String> =
-            choice.tests.iter().map(|chosen| chosen.name.to_owned()).collect();
+        let mut files: BTreeSet<&str> = choice.files.iter().map(String::as_str).collect();
+        let mut only = Vec::new();
+        for chosen in &choice.tests {
+            match chosen.known.file.as_deref().filter(|_| place.by_files) {
+                Some(file) => drop(files.insert(file)),
+                None => only.push(chosen.name.to_owned()),
+            }
+        }
         // What is not below the directory of the suite is none of its files.
-        let files: Vec<&str> =
-            choice.files.iter().filter_map(|file| file.strip_prefix(prefix)).collect();
-        only.extend(files.iter().map(|file| format!("{WHOLE_FILE}{file}")));
+        let own = files.iter().filter_map(|file| file.strip_prefix(&place.prefix));
+        only.extend(own.map(|file| format!("{WHOLE_FILE}{file}")));
         let left = choice.left.len();
         if only.is_empty() {
             return Selection::Nothing(left);
         }
-        Selection::Some { only, files: choice.files.clone(), left }
+        Selection::Some { only, files: files.into_iter().map(str::to_owned).collect(), left }
     }
 
     /// Gives up to keep what is known: it could not be written.
@@ -199,9 +236,9 @@ impl Tracked {
         self.store = None;
     }
 
-    /// From the top of the project to where the suite is started.
-    pub fn prefix(&self) -> &str {
-        &self.prefix
+    /// Where the suite is started.
+    pub fn place(&self) -> &Place {
+        &self.place
     }
 
     /// Takes what a run saw of the last choice, and keeps it. `whole`: see [`Map::take`].
@@ -209,20 +246,19 @@ impl Tracked {
     /// # Errors
     /// When it can't be kept.
     pub fn take(&mut self, run: &Run, whole: Option<&[String]>) -> anyhow::Result<()> {
-        let tests: Vec<Ended> = run
-            .tests
-            .iter()
-            .map(|test| Ended {
-                name: test.name.clone(),
-                file: test
-                    .file
-                    .as_deref()
-                    .map(|file| format!("{}{}", self.prefix, file.trim_start_matches("./"))),
-                id: test.id.clone(),
-                seconds: test.seconds,
-                status: test.status,
-            })
-            .collect();
+        let tests: Vec<Ended> =
+            run.tests
+                .iter()
+                .map(|test| Ended {
+                    name: test.name.clone(),
+                    file: test.file.as_deref().map(|file| {
+                        format!("{}{}", self.place.prefix, file.trim_start_matches("./"))
+                    }),
+                    id: test.id.clone(),
+                    seconds: test.seconds,
+                    status: test.status,
+                })
+                .collect();
         let before = self.before.clone();
         let mut seen = run.seen.clone();
         for process in &mut seen.processes {
@@ -277,28 +313,60 @@ pub(crate) fn reason(why: &Why) -> String {
             format!("lists the directory {path}, in which files came or went")
         }
         Why::Used { how: How::Started, path, .. } => format!("starts {path}, which changed"),
+        Why::Used { how: How::Built, path, .. } if path.ends_with("**") => {
+            "is built from packages in which files came or went".to_owned()
+        }
+        Why::Used { how: How::Built, path, .. } => {
+            format!("is built from {path}, or may read it, and it changed")
+        }
         Why::InFile(path) => format!("stands in {path}, which changed around its tests"),
         Why::Maybe(why) => format!("may use what changed: {why}"),
+        Why::Beside { source } => format!("uses the package of {source}, which is new"),
         Why::Called { source } => format!("stands in a file that is called like {source}"),
+        Why::Ruled { rule, source } => format!("is named for {source} by the rule {rule}"),
         Why::Everything => "runs as everything does".to_owned(),
     }
 }
 
-/// Why each test runs, or does not: lines for people.
+/// By what one knows that a test runs: one word for each kind of knowledge.
+fn source(why: &Why) -> &'static str {
+    match why {
+        Why::Failed | Why::Unseen => "last run",
+        Why::Used { how: How::Built, .. } | Why::Beside { .. } => "imports",
+        Why::Used { .. } | Why::Maybe(_) => "seen",
+        Why::InFile(_) | Why::Called { .. } => "names",
+        Why::Ruled { .. } => "rule",
+        Why::Everything => "everything",
+    }
+}
+
+/// Why a test is left out.
+fn left(known: &Known) -> &'static str {
+    let uses = known.uses.as_deref().unwrap_or_default();
+    match uses.is_empty() {
+        true => "left out; it was skipped, or used nothing of the project (seen)",
+        false if uses.iter().all(|own| own.how == How::Built) => {
+            "left out; nothing that it is built from changed (imports)"
+        }
+        false => "left out; nothing that it used changed (seen)",
+    }
+}
+
+/// Why each test runs, or does not, and how one knows: lines for people.
 pub(crate) fn explained(choice: &Choice<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(why) = &choice.everything {
         lines.push(format!("everything runs: {why}"));
         return lines;
     }
-    let line = |chosen: &Chosen<'_>| format!("{}: {}", chosen.name, reason(&chosen.why));
+    let line = |chosen: &Chosen<'_>| {
+        format!("{}: {} ({})", chosen.name, reason(&chosen.why), source(&chosen.why))
+    };
     lines.extend(choice.tests.iter().map(line));
     for file in &choice.files {
-        lines.push(format!("{file}: all of it, for it may have tests that nobody knows"));
+        lines.push(format!("{file}: all of it, for it may have tests that nobody knows (names)"));
     }
-    for name in &choice.left {
-        lines.push(format!("{name}: left out; nothing that it used changed"));
-    }
+    lines.extend(choice.left.iter().map(|(name, known)| format!("{name}: {}", left(known))));
     lines
 }
 
@@ -311,12 +379,62 @@ pub(crate) fn said(selection: &Selection) -> String {
         }
         Selection::Some { only, files, left } => {
             let named = only.len() - files.len().min(only.len());
-            let mut text =
-                if named == 1 { "1 test runs".to_owned() } else { format!("{named} tests run") };
-            if !files.is_empty() {
+            let mut text = match named {
+                0 => format!("all of {} runs", files.join(", ")),
+                1 => "1 test runs".to_owned(),
+                named => format!("{named} tests run"),
+            };
+            if named > 0 && !files.is_empty() {
                 text += &format!(", with all of {}", files.join(", "));
             }
             format!("{text}; left out: {left}, which use nothing that changed")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+    use super::*;
+    use assay_data::seen::{ProcessSeen, Seen, Used};
+    use assay_suites::run::Test;
+
+    fn run(opened: &str) -> Run {
+        let used = Used { opens: vec![opened.to_owned()], ..Used::default() };
+        let process = ProcessSeen { tests: vec![("a".to_owned(), used)], ..ProcessSeen::default() };
+        Run {
+            tests: vec![Test { name: "a".to_owned(), ..Test::default() }],
+            seen: Seen { processes: vec![process] },
+            ..Run::default()
+        }
+    }
+
+    #[test]
+    fn a_save_during_a_run_does_not_move_what_the_run_saw() {
+        let room = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(room.path().join(name), text).unwrap();
+        write("known.txt", "1");
+        write("data.txt", "1");
+        let mut tracked = Tracked {
+            map: Map::default(),
+            project: Project::of(room.path()),
+            store: None,
+            way: String::new(),
+            place: Place { prefix: String::new(), by_files: false },
+            before: Before::default(),
+            by_revision: false,
+            rules: Vec::new(),
+        };
+        tracked.look();
+        tracked.take(&run("known.txt"), None).unwrap();
+        assert!(tracked.choice(Asked::Any, true).unwrap().is_empty());
+        // The next run opens a file that no test had opened, and then it is saved.
+        write("data.txt", "2");
+        let saved = ["data.txt".to_owned()];
+        assert!(tracked.choice(Asked::Saved(&saved), false).unwrap().is_empty());
+        tracked.take(&run("data.txt"), None).unwrap();
+        let choice = tracked.choice(Asked::Any, true).unwrap();
+        assert_eq!(choice.tests.len(), 1, "it saw what was there before");
     }
 }

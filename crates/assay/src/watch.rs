@@ -66,6 +66,8 @@ pub(crate) struct How {
     pub top: PathBuf,
     /// Patterns of what is ignored.
     pub ignore: Vec<String>,
+    /// The user's rules of which tests a change touches.
+    pub rules: Vec<String>,
     /// How often to look, where one is to look.
     pub poll: Option<Duration>,
     pub full: FullRuns,
@@ -125,7 +127,8 @@ pub(crate) fn watch(mut how: How) -> anyhow::Result<Ending> {
         true => None,
         false => Keys::take().context("the terminal's keys")?,
     };
-    let (selection, note) = Selection::of(&how.top, how.framework.as_deref(), &how.command);
+    let (selection, note) =
+        Selection::of(&how.top, how.framework.as_deref(), &how.command, &how.rules);
     let suite = match how.framework.take() {
         Some(framework) => {
             let side = Side::new("suite", how.command.clone());

@@ -1,9 +1,11 @@
 //! Which tests a change touches, and why; and of those that it does not touch, why not. Pure but for reading what files hold now.
 
 use crate::blocks::{ABSENT, Sum};
+use crate::extent::Extent;
 use crate::language::Language;
 use crate::map::{How, Known, Map, Use};
 use crate::project::{Now, Project};
+use crate::rule::Rule;
 use crate::rules;
 use assay_data::test_results::TestStatus;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -30,9 +32,21 @@ pub enum Why {
     InFile(String),
     /// It may use more than is known, for this reason.
     Maybe(String),
+    /// It imports the package in whose directory a source is that nobody knew.
+    Beside {
+        /// The source.
+        source: String,
+    },
     /// Its file is called like a source that nobody knew.
     Called {
         /// The source.
+        source: String,
+    },
+    /// A rule of the user's says so.
+    Ruled {
+        /// The rule, as it was written.
+        rule: String,
+        /// The file that changed.
         source: String,
     },
     /// Everything runs.
@@ -59,8 +73,8 @@ pub struct Choice<'a> {
     pub tests: Vec<Chosen<'a>>,
     /// Files that run as a whole, since there may be tests in them that nobody knows; those of `tests` that stand in them are among these.
     pub files: Vec<String>,
-    /// Those that are left out: they used nothing that is not as it was.
-    pub left: Vec<&'a str>,
+    /// Those that are left out, and what is known of them: they used nothing that is not as it was.
+    pub left: Vec<(&'a str, &'a Known)>,
 }
 
 impl Choice<'_> {
@@ -85,8 +99,13 @@ pub enum Changed<'a> {
     With(&'a [String]),
 }
 
-/// Chooses. O(tests · uses).
-pub fn choose<'a>(map: &'a Map, project: &mut Project, changed: Changed<'_>) -> Choice<'a> {
+/// Chooses; `rules` are the user's. O(tests · uses).
+pub fn choose<'a>(
+    map: &'a Map,
+    project: &mut Project,
+    changed: Changed<'_>,
+    rules: &[Rule],
+) -> Choice<'a> {
     if map.tests.is_empty() {
         let everything = "nothing is known yet of what its tests use".to_owned();
         return Choice { everything: Some(everything), ..Choice::default() };
@@ -101,7 +120,8 @@ pub fn choose<'a>(map: &'a Map, project: &mut Project, changed: Changed<'_>) -> 
     let asked = match changed {
         Changed::Only(paths) | Changed::With(paths) => paths.len(),
     };
-    let mut choosing = Choosing { map, project, found: HashMap::new(), why: BTreeMap::new() };
+    let (found, why) = Default::default();
+    let mut choosing = Choosing { map, project, rules, found, why };
     let files = match choosing.look(&all, asked, is_only) {
         Ok(files) => files,
         Err(everything) => {
@@ -115,8 +135,8 @@ pub fn choose<'a>(map: &'a Map, project: &mut Project, changed: Changed<'_>) -> 
         }
     };
     let why = choosing.why;
-    let left = map.tests.keys().map(String::as_str).filter(|name| !why.contains_key(name));
-    let left = left.collect();
+    let named = map.tests.iter().map(|(name, known)| (name.as_str(), known));
+    let left = named.filter(|(name, _)| !why.contains_key(name)).collect();
     let tests = why
         .into_iter()
         .filter_map(|(name, why)| Some(Chosen { name, known: map.tests.get(name)?, why }));
@@ -136,6 +156,7 @@ fn in_order(mut tests: Vec<Chosen<'_>>) -> Vec<Chosen<'_>> {
 struct Choosing<'a, 'p> {
     map: &'a Map,
     project: &'p mut Project,
+    rules: &'p [Rule],
     found: HashMap<u32, Found>,
     why: BTreeMap<&'a str, Why>,
 }
@@ -157,11 +178,16 @@ impl<'a> Choosing<'a, '_> {
             if rules::changes_everything(path) {
                 return Err(format!("{path} changed, on which everything may depend"));
             }
-            if self.map.number(path).is_some() {
+            let is_ruled = self.by_rules(path, &beside, &mut files);
+            is_touched |= is_ruled;
+            // A new file of tests may have been loaded when others ran.
+            let is_new = rules::is_test(path) && !self.map.files.contains_key(path);
+            let is_known = self.map.number(path).is_some();
+            if is_known && (!is_new || beside.contains(path.as_str())) {
                 continue;
             }
             is_touched = true;
-            self.unknown(path, &beside, &mut files)?;
+            self.unknown(path, is_ruled, &beside, &mut files)?;
         }
         for (name, known) in &self.map.tests {
             if let Some(why) = self.of_test(known, &changed, is_only) {
@@ -204,10 +230,35 @@ impl<'a> Choosing<'a, '_> {
         Ok(files.into_iter().collect())
     }
 
+    /// What the user's rules say of a path that changed; whether they say anything.
+    fn by_rules(
+        &mut self,
+        path: &str,
+        beside: &BTreeSet<&str>,
+        files: &mut BTreeSet<String>,
+    ) -> bool {
+        let mut is_ruled = false;
+        for rule in self.rules.iter().filter(|rule| rule.is_about(path)) {
+            is_ruled = true;
+            for (name, known) in &self.map.tests {
+                if known.file.as_deref().is_some_and(|file| rule.names(file)) {
+                    let (rule, source) = (rule.text().to_owned(), path.to_owned());
+                    self.why.entry(name).or_insert(Why::Ruled { rule, source });
+                }
+            }
+            // Files of tests that never ran.
+            let is_new = |file: &&str| rules::is_test(file) && !beside.contains(file);
+            let new = self.project.below("").filter(is_new).filter(|file| rule.names(file));
+            files.extend(new.map(str::to_owned));
+        }
+        is_ruled
+    }
+
     /// A path that no test used.
     fn unknown(
         &mut self,
         path: &str,
+        is_ruled: bool,
         beside: &BTreeSet<&str>,
         files: &mut BTreeSet<String>,
     ) -> Result<(), String> {
@@ -218,13 +269,19 @@ impl<'a> Choosing<'a, '_> {
             }
             return Ok(());
         }
-        if Language::of(Path::new(path)).is_none() {
+        let Some(language) = Language::of(Path::new(path)) else { return Ok(()) };
+        // It is in what programs were built from as a whole, whose names of files are held against what they were.
+        let is_in = |own: &String| Extent::read(own).is_some_and(|own| own.holds(path));
+        if self.map.paths().iter().any(is_in) {
+            return Ok(());
+        }
+        if language == Language::Go && self.is_beside(path) {
             return Ok(());
         }
         let tests: Vec<&str> =
             beside.iter().copied().filter(|test| rules::belongs(test, path)).collect();
         if tests.is_empty() {
-            if !is_there {
+            if !is_there || is_ruled {
                 return Ok(());
             }
             return Err(format!("nobody knows who uses {path}"));
@@ -235,6 +292,25 @@ impl<'a> Choosing<'a, '_> {
             }
         }
         Ok(())
+    }
+
+    /// A new source of a package of Go, which all are built with that use one of its files; whether there is one.
+    fn is_beside(&mut self, path: &str) -> bool {
+        let package =
+            |path: &str| path.rsplit_once('/').map_or("", |(package, _)| package).to_owned();
+        let own = package(path);
+        let files = self.map.paths().iter().zip(0..);
+        let files: HashSet<u32> = files
+            .filter(|(file, _)| file.ends_with(".go") && package(file) == own)
+            .map(|(_, number)| number)
+            .collect();
+        for (name, known) in &self.map.tests {
+            if known.uses.iter().flatten().any(|own| files.contains(&own.path)) {
+                let source = path.to_owned();
+                self.why.entry(name).or_insert(Why::Beside { source });
+            }
+        }
+        !files.is_empty()
     }
 
     fn in_file(&mut self, path: &str) {
@@ -252,8 +328,7 @@ impl<'a> Choosing<'a, '_> {
         let mut other: Option<Use> = None;
         for own in uses {
             // A listing has no change of its own, but those of what is in it.
-            let is_listing = matches!(own.how, How::Listed | How::Searched);
-            let is_asked = !is_only || is_listing || changed.contains(&own.path);
+            let is_asked = !is_only || self.is_of_names(own) || changed.contains(&own.path);
             if is_asked && self.is_other(own) && other.is_none_or(|known| own.how < known.how) {
                 other = Some(*own);
             }
@@ -267,10 +342,22 @@ impl<'a> Choosing<'a, '_> {
         })
     }
 
+    /// Whether a use is one of names of files, and not of what they hold.
+    fn is_of_names(&self, own: &Use) -> bool {
+        match own.how {
+            How::Listed | How::Searched => true,
+            How::Built => Extent::read(self.map.path(own.path)).is_some(),
+            _ => false,
+        }
+    }
+
     fn is_other(&mut self, own: &Use) -> bool {
+        let path = self.map.path(own.path);
         if let How::Listed | How::Searched = own.how {
-            let with_sources = own.how == How::Listed;
-            return self.project.listing(self.map.path(own.path), with_sources) != own.sum;
+            return self.project.listing(path, own.how == How::Listed) != own.sum;
+        }
+        if let Some(extent) = Extent::read(path).filter(|_| own.how == How::Built) {
+            return self.project.extent(&extent) != own.sum;
         }
         let found = self.found(own.path);
         match (&found.sums, own.how) {

@@ -12,9 +12,11 @@
 
 mod blocks;
 mod choose;
+mod extent;
 mod language;
 mod map;
 mod project;
+mod rule;
 pub mod rules;
 mod store;
 mod taking;
@@ -27,4 +29,5 @@ pub use choose::{Changed, Choice, Chosen, Why, choose};
 pub use language::Language;
 pub use map::{Before, Ended, How, Known, Map, Use};
 pub use project::{Kept, Now, Project, Stamp};
+pub use rule::Rule;
 pub use store::{Store, StoreError};

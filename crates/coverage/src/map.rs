@@ -26,12 +26,21 @@ pub enum How {
     Searched,
     /// A program of the project was started, or got the file as an argument.
     Started,
+    /// The program of the tests was built from it; a path that ends in `**` stands for the names of all files in a part of the project.
+    Built,
 }
 
 impl How {
     /// All, as they are numbered in the store.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Entered, Self::Loaded, Self::Opened, Self::Listed, Self::Searched, Self::Started];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Entered,
+        Self::Loaded,
+        Self::Opened,
+        Self::Listed,
+        Self::Searched,
+        Self::Started,
+        Self::Built,
+    ];
 }
 
 /// That something was used, with the content that it had.

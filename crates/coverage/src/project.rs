@@ -2,6 +2,7 @@
 //! nowhere else in this crate; none is written.
 
 use crate::blocks::{ABSENT, Blocks, Sum, sum};
+use crate::extent::Extent;
 use crate::language::Language;
 use ignore::WalkBuilder;
 use std::collections::{BTreeMap, HashMap};
@@ -164,19 +165,24 @@ impl Project {
         (all, changed)
     }
 
+    /// The project's own files below a directory, whose path ends in a slash or is empty, as they were when they were last compared.
+    pub fn below<'a>(&'a mut self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+        if self.all.is_none() {
+            self.all = Some(self.files());
+        }
+        let all = self.all.as_deref().unwrap_or_default();
+        let from = all.partition_point(|own| own.as_str() < prefix);
+        all[from..].iter().map(String::as_str).take_while(move |own| own.starts_with(prefix))
+    }
+
     /// The checksum of the names of the project's own files and directories in a directory, as they were when they were last compared; of
     /// `PATH/**` of all below it. Without sources, where only the others are asked for.
     pub fn listing(&mut self, path: &str, with_sources: bool) -> Sum {
-        let all = match self.all.take() {
-            Some(all) => all,
-            None => self.files(),
-        };
         let above = path.strip_suffix("**");
         let path = above.unwrap_or(path).trim_matches('/').trim_start_matches("./");
         let prefix =
             if path.is_empty() || path == "." { String::new() } else { format!("{path}/") };
-        let from = all.partition_point(|own| own.as_str() < prefix.as_str());
-        let below = all[from..].iter().map_while(|own| own.strip_prefix(&prefix));
+        let below = self.below(&prefix).filter_map(|own| own.strip_prefix(&prefix));
         let asked = below.filter(|own| with_sources || Language::of(Path::new(own)).is_none());
         let named = asked.map(|own| match above {
             Some(_) => own,
@@ -184,9 +190,13 @@ impl Project {
         });
         let mut names: Vec<&str> = named.collect();
         names.dedup();
-        let listing = if names.is_empty() { ABSENT } else { sum(names.join("\0").as_bytes()) };
-        self.all = Some(all);
-        listing
+        of_names(&names)
+    }
+
+    /// The same of all files in a part of the project.
+    pub(crate) fn extent(&mut self, extent: &Extent<'_>) -> Sum {
+        let names: Vec<&str> = self.below("").filter(|path| extent.holds(path)).collect();
+        of_names(&names)
     }
 
     /// Whether a file was written after a moment, s since 1970; so is one that is gone.
@@ -199,6 +209,10 @@ impl Project {
             Err(_) => false,
         }
     }
+}
+
+fn of_names(names: &[&str]) -> Sum {
+    if names.is_empty() { ABSENT } else { sum(names.join("\0").as_bytes()) }
 }
 
 fn stamp(metadata: &Metadata) -> Stamp {

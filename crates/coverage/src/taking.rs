@@ -2,6 +2,7 @@
 //! its own file, of the files that it entered, and of what those need that it imports; and what happened outside of tests, which all have in common.
 
 use crate::blocks::{ABSENT, Sum, UNKNOWN};
+use crate::extent::Extent;
 use crate::map::{Before, How, Map, Use};
 use crate::project::Project;
 use assay_data::seen::{ProcessSeen, Used};
@@ -158,12 +159,28 @@ impl<'a> Taking<'a> {
             let sum = self.project.listing(path, listed == How::Listed);
             uses.push(Use { path: self.map.number_of(path), how: listed, sum });
         }
+        self.builds(&own.builds, uses);
         for word in own.spawns.iter().flatten() {
             let word = word.strip_prefix("./").unwrap_or(word);
             let is_below = !word.is_empty() && !word.starts_with(['/', '-']);
             if is_below && self.project.top().join(word).is_file() {
                 uses.push(self.content(word, How::Started));
             }
+        }
+    }
+
+    /// What the program was built from: files, and parts of the project ([`Extent`]) with the names of their files.
+    fn builds(&mut self, builds: &[String], uses: &mut Vec<Use>) {
+        for path in builds {
+            let Some(extent) = Extent::read(path) else {
+                uses.push(self.content(path, How::Built));
+                continue;
+            };
+            let files = self.project.below("").filter(|file| extent.holds(file));
+            let files: Vec<String> = files.map(str::to_owned).collect();
+            uses.extend(files.iter().map(|file| self.content(file, How::Built)));
+            let sum = self.project.extent(&extent);
+            uses.push(Use { path: self.map.number_of(path), how: How::Built, sum });
         }
     }
 

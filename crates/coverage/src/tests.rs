@@ -215,7 +215,7 @@ impl Room {
         self.project.refresh();
         let choice = {
             let changed = changed.map_or(Changed::With(&[]), Changed::Only);
-            choose(map, &mut self.project, changed)
+            choose(map, &mut self.project, changed, &[])
         };
         if let Some(why) = choice.everything {
             return format!("all: {why}");
@@ -276,7 +276,7 @@ fn what_nobody_knew_falls_to_names_and_then_to_everything() {
     room.write("spec/user_spec.rb", "describe User do\n  it 'has a name' do\n    User.new.name\n  end\n  it 'is new' do\n  end\nend\n");
     assert_eq!(shown(&mut room, "spec/user_spec.rb"), "name spec/user_spec.rb");
     fs::remove_file(room.directory.path().join("spec/user_spec.rb")).unwrap();
-    let left = choose(&map, &mut room.project, Changed::Only(&["spec/user_spec.rb".into()]));
+    let left = choose(&map, &mut room.project, Changed::Only(&["spec/user_spec.rb".into()]), &[]);
     assert!(left.tests.iter().all(|own| own.name == MAIL) && left.files.is_empty(), "{left:?}");
 }
 
@@ -291,7 +291,7 @@ fn failures_come_first_and_programs_may_read_anything() {
     assert_eq!(room.shown(&map, Some(&[])), "name", "it failed");
     room.write("lib/user.rb", &USER.replace('1', "3"));
     assert_eq!(room.shown(&map, Some(&["lib/user.rb".into()])), "name mail");
-    let choice = choose(&map, &mut room.project, Changed::Only(&[]));
+    let choice = choose(&map, &mut room.project, Changed::Only(&[]), &[]);
     assert_eq!(choice.tests[0].why, Why::Failed);
 }
 

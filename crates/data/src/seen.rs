@@ -45,6 +45,9 @@ pub struct Used {
     pub lists: Vec<String>,
     /// Programs that were started: their first words.
     pub spawns: Vec<Vec<String>>,
+    /// Files that the program was built from, of which all that they hold counts. `a/**:!a/b/**` are all files below `a` but for those below `a/b`, and
+    /// their names.
+    pub builds: Vec<String>,
     /// Why there may be more, if there may.
     pub unseen: Option<String>,
 }
@@ -62,6 +65,7 @@ impl Used {
         add(&mut self.opens, &other.opens);
         add(&mut self.lists, &other.lists);
         add(&mut self.spawns, &other.spawns);
+        add(&mut self.builds, &other.builds);
         self.unseen = self.unseen.take().or_else(|| other.unseen.clone());
     }
 }

@@ -337,7 +337,7 @@ impl Gathered {
     fn finish(mut self) -> Option<Run> {
         told_apart(&mut self.run.tests, &self.names);
         let tests = &self.run.tests;
-        self.run.seen = std::mem::take(&mut self.seen).finish(|test| tests[test].name.clone());
+        self.run.seen = std::mem::take(&mut self.seen).finish(tests);
         // Workers are killed when all is done; whoever ended as it should did that.
         let Self { beside, ended, run, .. } = &mut self;
         let left =

@@ -54,6 +54,11 @@ pub trait Framework: Debug + Sync {
         false
     }
 
+    /// Whether they tell it of all tests of a file together, so that they are chosen by files.
+    fn covers_files(&self) -> bool {
+        false
+    }
+
     /// The command that runs the suite and leaves its answer in `room`, which is empty then.
     ///
     /// # Errors
@@ -120,6 +125,11 @@ pub fn names() -> Vec<&'static str> {
     known().map(Framework::name).chain(["tap", "junit:FILE", "tap:FILE"]).collect()
 }
 
+/// The names of those whose runs can tell what each test uses of the project.
+pub fn that_cover() -> Vec<&'static str> {
+    known().filter(|own| (**own).covers()).map(Framework::name).collect()
+}
+
 /// The framework of this name.
 ///
 /// # Errors
@@ -168,6 +178,10 @@ impl Framework for &'static dyn Framework {
         (**self).covers()
     }
 
+    fn covers_files(&self) -> bool {
+        (**self).covers_files()
+    }
+
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
         (**self).ask(call, wanted, room)
     }
@@ -196,6 +210,9 @@ fn seed(wanted: &Wanted) -> Option<u64> {
         crate::Order::Random(seed) => Some(seed),
     }
 }
+
+/// What stands before the path of a file all of whose tests are wanted (docs/reference/test-events.md, `ASSAY_TESTS_ONLY`).
+pub const WHOLE_FILE: &str = "file:";
 
 /// The directory of hooks, beside the rooms of all runs: what an interpreter makes of them to load them faster is there for the next run.
 const HOOKS: &str = "hooks";

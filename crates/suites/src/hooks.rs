@@ -4,12 +4,13 @@
 //! nothing of the gem or the package is imported. What they write is in docs/reference/test-events.md.
 
 /// Every file by its name: `assay_tests.rb` is loaded by `RUBYOPT`, `assay_tests_hook.py` is the plugin of pytest, `assay_unittest.py` is run
-/// in place of `-m unittest`, `assay_node_reporter.mjs` is a reporter of `node --test`,
+/// in place of `-m unittest`, `assay_node_reporter.mjs` is a reporter of `node --test`, `assay_node_coverage.mjs` is imported by its processes,
 /// `assay_jest_vitest_reporter.mjs` one of jest and vitest; `assay_warm.rb` is loaded by `RUBYOPT`; `warm/sitecustomize.py` is found by every Python that has its directory in
 /// `PYTHONPATH`, and loads `assay_warm.py`; the others are loaded by these.
-pub const FILES: [(&str, &str); 32] = [
+pub const FILES: [(&str, &str); 33] = [
     ("assay_events.mjs", include_str!("hooks/assay_events.mjs")),
     ("assay_jest_vitest_reporter.mjs", include_str!("hooks/assay_jest_vitest_reporter.mjs")),
+    ("assay_node_coverage.mjs", include_str!("hooks/assay_node_coverage.mjs")),
     ("assay_node_reporter.mjs", include_str!("hooks/assay_node_reporter.mjs")),
     ("assay_tests.rb", include_str!("hooks/assay_tests.rb")),
     ("assay_tests_calls.py", include_str!("hooks/assay_tests_calls.py")),

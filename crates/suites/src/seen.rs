@@ -1,9 +1,62 @@
 //! What the hooks' lines say of what tests used: code by file and line, files, programs. Gathered by process; test names come last, since a name
-//! may change when all tests are known.
+//! may change when all tests are known. And what other frameworks' runs leave behind of it: [`go`], [`cargo`].
 
+pub(crate) mod cargo;
+pub(crate) mod go;
+
+use crate::asking::{Answer, Request};
+use crate::run::Test;
 use assay_data::seen::{ProcessSeen, Seen, Used};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where a run leaves what was seen of its tests, in its room,
+const SEEN: &str = "seen";
+/// and there the file that has the path of the project's top.
+const TOP: &str = "top";
+
+/// A request whose run has a place for what is seen, and finds the project's top there.
+pub(crate) fn asked(mut request: Request, top: &Path, room: &Path) -> Request {
+    request.directories.push(place(room));
+    request.file(place(room).join(TOP), top.as_os_str().as_encoded_bytes())
+}
+
+/// That place.
+pub(crate) fn place(room: &Path) -> PathBuf {
+    room.join(SEEN)
+}
+
+/// The project's top, where it was asked for what is seen.
+fn top_of(answer: &Answer<'_>) -> Option<PathBuf> {
+    let text = fs::read_to_string(place(answer.room).join(TOP)).ok()?;
+    Path::new(&text).canonicalize().ok()
+}
+
+/// What one process of a run uses, as it is put together: its files get numbers as they come.
+#[derive(Default)]
+struct Program {
+    process: ProcessSeen,
+    numbers: HashMap<String, u32>,
+}
+
+impl Program {
+    fn number(&mut self, path: &str) -> u32 {
+        if let Some(number) = self.numbers.get(path) {
+            return *number;
+        }
+        let number = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
+        self.numbers.insert(path.to_owned(), number);
+        self.process.sources.insert(number, path.to_owned());
+        number
+    }
+}
+
+/// A path from the top of the project; `None`: it is elsewhere.
+fn below(top: &Path, path: &Path) -> Option<String> {
+    path.strip_prefix(top).ok()?.to_str().map(str::to_owned)
+}
 
 /// The members of such lines.
 #[derive(Deserialize, Default)]
@@ -11,6 +64,7 @@ pub(crate) struct Line {
     source: Option<String>,
     number: Option<u32>,
     covers: Option<String>,
+    covers_file: Option<String>,
     #[serde(default)]
     loaded: Vec<u32>,
     #[serde(default)]
@@ -23,6 +77,8 @@ pub(crate) struct Line {
     lists: Vec<String>,
     #[serde(default)]
     spawns: Vec<Vec<String>>,
+    #[serde(default)]
+    builds: Vec<String>,
     imports: Option<BTreeMap<u32, Vec<u32>>>,
     unseen: Option<String>,
 }
@@ -30,13 +86,16 @@ pub(crate) struct Line {
 impl Line {
     /// Whether a line is one of these: they begin with the member that no other has.
     pub fn begins(text: &str) -> bool {
-        ["{\"covers\":", "{\"source\":", "{\"loaded\":"].iter().any(|begin| text.starts_with(begin))
+        let begins = ["{\"covers\":", "{\"covers_file\":", "{\"source\":", "{\"loaded\":"];
+        begins.iter().any(|begin| text.starts_with(begin))
     }
 
     fn used(self) -> (Used, Option<BTreeMap<u32, Vec<u32>>>) {
-        let Self { blocks, loaded, mut loads, opens, lists, spawns, imports, unseen, .. } = self;
+        let Self {
+            blocks, loaded, mut loads, opens, lists, spawns, builds, imports, unseen, ..
+        } = self;
         loads.extend(loaded);
-        (Used { blocks, loads, opens, lists, spawns, unseen }, imports)
+        (Used { blocks, loads, opens, lists, spawns, builds, unseen }, imports)
     }
 }
 
@@ -46,6 +105,8 @@ pub(crate) struct Gathered {
     processes: Vec<ProcessSeen>,
     /// Index of each test, in the order of the lists above.
     tests: Vec<Vec<usize>>,
+    /// Of processes that say of a file what all its tests used: their index, and the file.
+    files: Vec<(usize, String, Used)>,
 }
 
 impl Gathered {
@@ -66,9 +127,14 @@ impl Gathered {
             return;
         }
         let test = line.covers.as_deref().and_then(test);
+        let file = line.covers_file.clone();
         let (used, imports) = line.used();
         for (file, of) in imports.into_iter().flatten() {
             process.imports.get_or_insert_default().entry(file).or_default().extend(of);
+        }
+        if let Some(file) = file {
+            self.files.push((self.processes.len() - 1, file, used));
+            return;
         }
         match test {
             Some(test) => {
@@ -79,8 +145,16 @@ impl Gathered {
         }
     }
 
-    /// All of it, with the names that the tests have now.
-    pub fn finish(self, name: impl Fn(usize) -> String) -> Seen {
+    /// All of it; `all` are the tests, with the names that they have now.
+    pub fn finish(mut self, all: &[Test]) -> Seen {
+        for (process, file, used) in self.files {
+            let own = all.iter().enumerate().filter(|(_, test)| test.file.as_ref() == Some(&file));
+            for (test, _) in own {
+                self.tests[process].push(test);
+                self.processes[process].tests.push((String::new(), used.clone()));
+            }
+        }
+        let name = |test: usize| all.get(test).map_or(String::new(), |test| test.name.clone());
         let all = self.processes.into_iter().zip(self.tests);
         let named = all.map(|(mut process, tests)| {
             for (own, test) in process.tests.iter_mut().zip(tests) {

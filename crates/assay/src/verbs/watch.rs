@@ -60,6 +60,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATTERN")]
     ignore: Vec<String>,
 
+    /// A change of files of this pattern touches the tests in files of that one, as in
+    /// 'app/views/**=spec/features'; repeat it for several
+    ///
+    /// Patterns are as in .gitignore. Such tests run beside those that are known to use what changed.
+    #[arg(long, value_name = "PATTERN=TESTS", value_parser = crate::changed::rule, conflicts_with = "any")]
+    rule: Vec<String>,
+
     /// Look at all files so often instead of waiting for the system's events [default if there are
     /// none: 1s]
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
@@ -110,6 +117,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         framework,
         top,
         ignore: args.ignore.clone(),
+        rules: args.rule.clone(),
         poll: args.poll.map(Duration::from_secs_f64),
         full: Full { first: !args.no_first, later: !args.no_full },
         idle: Duration::from_secs_f64(args.idle),

@@ -2,7 +2,7 @@
 
 use super::events::Saved;
 use super::state::{Touched, What};
-use crate::changed::{Selection as Chosen, Tracked, WHOLE_FILE, reason};
+use crate::changed::{Asked, Selection as Chosen, Tracked, WHOLE_FILE, reason};
 use crate::tests::Ran;
 use assay_coverage::Project;
 use assay_suites::Framework;
@@ -38,9 +38,10 @@ impl Selection {
         top: &Path,
         framework: Option<&dyn Framework>,
         command: &[OsString],
+        rules: &[String],
     ) -> (Self, Option<String>) {
-        let opened =
-            framework.filter(|own| (**own).covers()).map(|own| Tracked::open(own, command));
+        let framework_covers = framework.filter(|own| (**own).covers());
+        let opened = framework_covers.map(|own| Tracked::open(own, command, rules));
         let (tracked, note) = match opened {
             Some(Ok((mut tracked, note))) => {
                 // What the first run sees.
@@ -69,7 +70,8 @@ impl Selection {
     /// Whether a save touches anything at all.
     pub fn is_touched(&mut self, saved: &Saved) -> bool {
         let changed = changed(saved);
-        self.tracked.as_mut().is_none_or(|own| own.is_touched(changed.as_deref()))
+        let Some(tracked) = &mut self.tracked else { return true };
+        tracked.choice(asked(changed.as_deref()), false).map_or(true, |choice| !choice.is_empty())
     }
 
     /// What a save touches.
@@ -78,11 +80,17 @@ impl Selection {
         let Some(tracked) = &mut self.tracked else {
             return Selected { touched: Touched::All, everything: None };
         };
-        let prefix = tracked.prefix().to_owned();
-        let choice = tracked.choice_of(changed.as_deref());
+        let place = tracked.place().clone();
+        let choice = match tracked.choice(asked(changed.as_deref()), true) {
+            Ok(choice) => choice,
+            Err(error) => {
+                let everything = Some(format!("{error:#}"));
+                return Selected { touched: Touched::All, everything };
+            }
+        };
         self.why = choice.tests.iter().map(|own| (own.name.to_owned(), reason(&own.why))).collect();
         self.left = choice.left.len();
-        let (touched, everything) = match Tracked::selection(&choice, &prefix) {
+        let (touched, everything) = match Tracked::selection(&choice, &place) {
             Chosen::All(why) => (Touched::All, Some(why)),
             Chosen::Nothing(_) => (Touched::These(Vec::new()), None),
             Chosen::Some { only, .. } => (Touched::These(only), None),
@@ -107,7 +115,11 @@ impl Selection {
             What::All => None,
             What::These(names) => {
                 let files = names.iter().filter_map(|name| name.strip_prefix(WHOLE_FILE));
-                Some(files.map(|file| format!("{}{file}", tracked.prefix())).collect::<Vec<_>>())
+                Some(
+                    files
+                        .map(|file| format!("{}{file}", tracked.place().prefix))
+                        .collect::<Vec<_>>(),
+                )
             }
         };
         let error = tracked.take(&ran.run, whole.as_deref()).err()?;
@@ -118,6 +130,11 @@ impl Selection {
 
 fn changed(saved: &Saved) -> Option<Vec<String>> {
     (!saved.are_unknown).then(|| saved.paths.iter().cloned().collect())
+}
+
+/// `None`: whatever they are.
+fn asked(saved: Option<&[String]>) -> Asked<'_> {
+    saved.map_or(Asked::Any, Asked::Saved)
 }
 
 /// The tests of a run, and whether each failed; those that were skipped say nothing.

@@ -89,6 +89,19 @@ impl Room {
         }
     }
 
+    /// Lets a command find what compilers keep for themselves, which is not below our home; Go wants another directory for what is temporary.
+    pub fn with_compilers(&self, command: &mut Command) {
+        let homes =
+            [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"), ("GOCACHE", ".cache/go-build")];
+        for (name, below) in homes {
+            let own = std::env::var_os(name).map(PathBuf::from);
+            let home = || PathBuf::from(std::env::var_os("HOME").unwrap()).join(below);
+            command.env(name, own.unwrap_or_else(home));
+        }
+        fs::create_dir_all(self.path("tmp")).unwrap();
+        command.env("TMPDIR", self.path("tmp")).env_remove("CARGO_TARGET_DIR");
+    }
+
     /// Runs `assay` to its end.
     pub fn run(&self, arguments: &[&str]) -> Ended {
         finish(self.assay(arguments))

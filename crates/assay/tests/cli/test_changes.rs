@@ -56,6 +56,7 @@ fn changed(room: &Room, options: &[&str], command: &[String]) -> Ended {
     words.extend(command.iter().map(String::as_str));
     let mut command = room.assay(&words);
     command.env("XDG_CACHE_HOME", room.path("cache")).env("PYTHONDONTWRITEBYTECODE", "1");
+    room.with_compilers(&mut command);
     finish(command)
 }
 
@@ -98,6 +99,13 @@ fn touched(room: &Room, command: &[String], source: &str, tests: [&str; 2]) {
     run(&["--changed=HEAD"]).ends(0).complains("no test runs");
     room.write(source, &before.replace('1', "1 + 0"));
     run(&["--changed=HEAD"]).ends(0).shows("1 test").complains("left out: 2,");
+    // What is chosen by a revision says nothing of what else is new.
+    let third = room.read(tests[1]).replace("TwoTest", "ThreeTest");
+    room.write(&tests[1].replace("two", "three"), &third);
+    finish(room.shell(&line.replace("git init -q && ", ""))).ends(0);
+    room.write(source, &before.replace('1', "0 + 1"));
+    run(&["--changed=HEAD"]).ends(0).shows("1 test").complains("left out");
+    run(&["--changed"]).ends(0).complains("three").shows("2 tests");
     run(&["--changed=nowhere"]).ends(2).complains("git does not say");
 }
 
@@ -118,9 +126,198 @@ fn a_change_runs_the_tests_that_it_touches_in_ruby() {
 #[test]
 fn what_nobody_can_see_is_refused() {
     let room = Room::new();
-    let command = ["go", "test"].map(str::to_owned);
-    changed(&room, &["--changed"], &command).ends(2).complains("what tests of go use is not known");
+    let command = ["ctest"].map(str::to_owned);
+    let options = ["--changed", "--framework", "ctest"];
+    changed(&room, &options, &["true".to_owned()])
+        .ends(2)
+        .complains("what tests of ctest use is not known");
+    changed(&room, &["--changed", "--rule", "views"], &command)
+        .ends(2)
+        .complains("write it as PATTERN=TESTS");
     changed(&room, &["--changed", "--runs", "3"], &command)
         .ends(2)
         .complains("cannot be used with");
+}
+
+fn is_there(program: &str, argument: &str) -> bool {
+    let ran = Command::new(program).arg(argument).output();
+    let is_there = ran.is_ok_and(|ran| ran.status.success());
+    if !is_there {
+        println!("skipped: there is no {program}");
+    }
+    is_there
+}
+
+/// Writes files, whose directories are made.
+fn project(files: &[(&str, &str)]) -> Room {
+    let room = Room::new();
+    for (name, text) in files {
+        std::fs::create_dir_all(room.path(name).parent().unwrap()).unwrap();
+        room.write(name, text);
+    }
+    room.write(".gitignore", "cache/\nstate/\ntmp/\ntarget/\n.config/\n");
+    room
+}
+
+#[test]
+fn a_change_runs_the_tests_that_it_touches_in_go() {
+    if !is_there("go", "version") {
+        return;
+    }
+    let room = project(&[
+        ("go.mod", "module example.com/of\n\ngo 1.20\n"),
+        ("half/half.go", "package half\n\nfunc Half(n int) int {\n\treturn n / 2\n}\n"),
+        (
+            "of.go",
+            "package of\n\nimport \"example.com/of/half\"\n\nvar limit = one()\n\nfunc one() int {\n\treturn 1\n}\n\nfunc Two() int {\n\treturn half.Half(4)\n}\n\nfunc Three() int {\n\treturn 3\n}\n",
+        ),
+        (
+            "of_test.go",
+            "package of\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc is(t *testing.T, a, b int) {\n\tif a != b {\n\t\tt.Fatal(a, b)\n\t}\n}\n\nfunc TestTwo(t *testing.T) {\n\tt.Run(\"two\", func(t *testing.T) { is(t, Two(), 2) })\n\tt.Run(\"file\", func(t *testing.T) {\n\t\ttext, _ := os.ReadFile(\"testdata/x.txt\")\n\t\tis(t, len(text), 2)\n\t})\n}\n\nfunc TestThree(t *testing.T) {\n\tis(t, Three(), 3)\n}\n\nfunc ExampleTwo() {\n\tprintln(Two())\n\t// Output:\n}\n",
+        ),
+        ("testdata/x.txt", "x\n"),
+    ]);
+    let command = ["go", "test", "./..."].map(str::to_owned);
+    let run = |options: &[&str]| changed(&room, options, &command);
+    let save = |path: &str, from: &str, to: &str| {
+        let text = room.read(path);
+        assert!(text.contains(from), "{text}");
+        room.write(path, &text.replacen(from, to, 1));
+    };
+    run(&["--changed"]).ends(0).shows("4 tests").complains("nothing is known yet");
+    run(&["--changed"]).ends(0).complains("no test runs: nothing changed that one of the 4 uses");
+    // What another package does, and what only moves.
+    save("half/half.go", "n / 2", "n - n/2");
+    save("of.go", "func Three", "// Three is three.\nfunc Three");
+    run(&["--changed", "--explain"])
+        .ends(0)
+        .shows("3 tests")
+        .complains("TestTwo/file: uses `Half` of half/half.go, which changed (seen)")
+        .complains("TestThree: left out; nothing that it used changed (seen)");
+    save("of.go", "return 3", "return 4");
+    run(&["--changed"]).ends(4).shows("1 test").complains("left out: 3,");
+    save("of.go", "return 4", "return 3");
+    run(&["--changed"]).ends(0).shows("1 test");
+    room.write("testdata/x.txt", "y\n");
+    run(&["--changed", "--explain"]).ends(0).complains("opens testdata/x.txt, which changed");
+    // What runs when the program starts, what all tests share, and what is no function.
+    save("of.go", "return 1", "return 2 - 1");
+    run(&["--changed"]).ends(0).shows("4 tests");
+    save("of_test.go", "if a != b", "if b != a");
+    run(&["--changed"]).ends(0).shows("4 tests");
+    save("of.go", "var limit", "const more = 1\n\nvar limit");
+    run(&["--changed"]).ends(0).shows("4 tests");
+    room.write("half/new.go", "package half\n");
+    run(&["--changed", "--explain"]).ends(0).complains("uses the package of half/new.go, which is");
+    // A test that nobody knows, in a new file, and a rule.
+    room.write(
+        "half/half_test.go",
+        "package half\n\nimport \"testing\"\n\nfunc TestHalf(t *testing.T) {\n\tHalf(1)\n}\n",
+    );
+    run(&["--changed"]).ends(0).shows("1 test").complains("all of half/half_test.go runs");
+    std::fs::create_dir(room.path("views")).unwrap();
+    room.write("views/a.html", "x");
+    run(&["--changed", "--explain", "--rule", "views/**=half"])
+        .ends(0)
+        .shows("1 test")
+        .complains("is named for views/a.html by the rule views/**=half (rule)");
+}
+
+#[test]
+fn a_change_runs_the_files_that_it_touches_under_node() {
+    let version = Command::new("node").arg("--version").output();
+    let major = version.ok().and_then(|ran| {
+        let text = String::from_utf8(ran.stdout).ok()?;
+        text.strip_prefix('v')?.split('.').next()?.parse::<u32>().ok()
+    });
+    if major.is_none_or(|major| major < 20) {
+        println!("skipped: there is no node from 20 on");
+        return;
+    }
+    let room = project(&[
+        (
+            "of.mjs",
+            "import { readFileSync } from 'node:fs'\nexport function one() {\n  return 1\n}\nexport function two() {\n  return Number(readFileSync('two.txt', 'utf8'))\n}\n",
+        ),
+        (
+            "three.cjs",
+            "exports.three = () => {\n  return 3\n}\nexports.four = () => {\n  return 4\n}\n",
+        ),
+        ("two.txt", "2"),
+        (
+            "one.test.mjs",
+            "import test from 'node:test'\nimport assert from 'node:assert'\nimport { one } from './of.mjs'\ntest('one', () => assert.equal(one(), 1))\n",
+        ),
+        (
+            "two.test.mjs",
+            "import { test } from 'node:test'\nimport assert from 'node:assert'\nimport { two } from './of.mjs'\ntest('two', () => {\n  assert.equal(two(), 2)\n})\n",
+        ),
+        (
+            "three.test.cjs",
+            "const test = require('node:test')\nconst { three } = require('./three.cjs')\nconst { Worker } = require('node:worker_threads')\ntest('three', (_, done) => {\n  if (three() !== 3) throw new Error()\n  new Worker('./worker.cjs').on('exit', () => done())\n})\n",
+        ),
+        ("worker.cjs", "function work() {\n  return 1\n}\nwork()\n"),
+    ]);
+    let command = ["node", "--test"].map(str::to_owned);
+    let run = |options: &[&str]| changed(&room, options, &command);
+    run(&["--changed"]).ends(0).shows("3 tests").complains("nothing is known yet");
+    run(&["--changed"]).ends(0).complains("no test runs: nothing changed that one of the 3 uses");
+    room.write("of.mjs", &room.read("of.mjs").replace("return 1", "return 2 - 1"));
+    run(&["--changed", "--explain"])
+        .ends(0)
+        .shows("1 test")
+        .complains("one: uses `one` of of.mjs, which changed (seen)")
+        .complains("all of one.test.mjs runs; left out: 2,");
+    room.write("two.txt", "3");
+    run(&["--changed"]).ends(4).shows("1 test").complains("all of two.test.mjs runs");
+    room.write("two.txt", "2");
+    run(&["--changed"]).ends(0).shows("1 test");
+    room.write("three.cjs", &room.read("three.cjs").replace("return 4", "return 5"));
+    run(&["--changed"]).ends(0).complains("no test runs");
+    room.write("worker.cjs", &room.read("worker.cjs").replace("return 1", "return 2"));
+    run(&["--changed"]).ends(0).complains("all of three.test.cjs runs");
+    // Names that are imported are part of what stands outside of functions.
+    room.write("of.mjs", &format!("export const more = 1\n{}", room.read("of.mjs")));
+    run(&["--changed"]).ends(0).shows("2 tests");
+}
+
+#[test]
+fn a_change_of_a_crate_runs_what_is_built_from_it() {
+    if !is_there("cargo", "--version") {
+        return;
+    }
+    let room = project(&[
+        ("Cargo.toml", "[workspace]\nmembers = [\"a\", \"b\", \"c\"]\nresolver = \"2\"\n"),
+        (
+            "a/Cargo.toml",
+            "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\nb = { path = \"../b\" }\n[lib]\ndoctest = false\n",
+        ),
+        (
+            "b/Cargo.toml",
+            "[package]\nname = \"b\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\ndoctest = false\n",
+        ),
+        (
+            "c/Cargo.toml",
+            "[package]\nname = \"c\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\ndoctest = false\n",
+        ),
+        ("a/src/lib.rs", "#[test]\nfn of_a() {\n    assert_eq!(b::two(), 2);\n}\n"),
+        ("b/src/lib.rs", "pub fn two() -> u8 {\n    2\n}\n"),
+        ("c/src/lib.rs", "#[test]\nfn of_c() {}\n"),
+    ]);
+    let mut lock = room.shell("cargo generate-lockfile --offline");
+    room.with_compilers(&mut lock);
+    finish(lock).ends(0);
+    let command = ["cargo", "test", "--offline"].map(str::to_owned);
+    let run = |options: &[&str]| changed(&room, options, &command);
+    run(&["--changed"]).ends(0).shows("2 tests").complains("nothing is known yet");
+    run(&["--changed"]).ends(0).complains("no test runs: nothing changed that one of the 2 uses");
+    room.write("b/src/lib.rs", "pub fn two() -> u8 {\n    1 + 1\n}\n");
+    run(&["--changed", "--explain"])
+        .ends(0)
+        .shows("1 test")
+        .complains("a: of_a: is built from b/src/lib.rs, or may read it, and it changed (imports)")
+        .complains("c: of_c: left out; nothing that it is built from changed (imports)");
+    // What a program opens nobody sees.
+    room.write("c/data.txt", "x");
+    run(&["--changed"]).ends(0).shows("1 test").complains("left out: 1,");
 }

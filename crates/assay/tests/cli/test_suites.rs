@@ -3,7 +3,6 @@
 
 use crate::room::{Ended, Room, codes};
 use serde_json::Value;
-use std::path::PathBuf;
 use std::process::Command;
 
 /// A suite that prints TAP with these times; `$SLOW` replaces that of the second test.
@@ -379,11 +378,6 @@ fn the_test_that_makes_another_one_fail_is_found() {
 
 #[test]
 fn frameworks_that_are_there_answer() {
-    let home = |variable: &str, below: &str| -> String {
-        let own = std::env::var(variable).ok().map(PathBuf::from);
-        let own = own.unwrap_or_else(|| PathBuf::from(std::env::var("HOME").unwrap()).join(below));
-        own.display().to_string()
-    };
     let there = |program: &str, argument: &str| {
         let ran = Command::new(program).arg(argument).output();
         let is_there = ran.is_ok_and(|ran| ran.status.success());
@@ -394,12 +388,7 @@ fn frameworks_that_are_there_answer() {
     };
     let with_homes = |room: &Room, all: &[&str]| {
         let mut assay = room.assay(all);
-        assay.env("CARGO_HOME", home("CARGO_HOME", ".cargo"));
-        assay.env("RUSTUP_HOME", home("RUSTUP_HOME", ".rustup"));
-        assay.env("GOCACHE", home("GOCACHE", ".cache/go-build")).env_remove("CARGO_TARGET_DIR");
-        // Go knows no module in the directory for temporary files itself.
-        std::fs::create_dir_all(room.path("tmp")).unwrap();
-        assay.env("TMPDIR", room.path("tmp"));
+        room.with_compilers(&mut assay);
         crate::room::finish(assay)
     };
     let run = |room: &Room, command: &[&str]| {

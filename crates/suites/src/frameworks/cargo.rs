@@ -3,31 +3,37 @@
 //! libtest writes its events only for those who allow unstable options. That is allowed to the test programs alone (by a runner that cargo starts
 //! them with), since in the environment of the compiler it would build everything anew.
 
-use super::{EVENTS, Framework, Orders, seed, too_old};
+use super::{EVENTS, Framework, Orders, WHOLE_FILE, seed, too_old};
 use crate::asking::{Answer, Request, Text, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::reports;
 use crate::run::{Part, Process, Run, Span, Test, Unfinished};
+use crate::seen;
+use crate::seen::cargo::Packages;
 use crate::watching::Watch;
 use std::collections::HashSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs a test program so that its events go to a file of its own, and its name and the moments of its start and end to another.
-const RUNNER: &str = r#"#!/bin/sh
+const RUNNER: [&str; 2] = [
+    r#"#!/bin/sh
 # $1: the directory for events; then the program and its arguments.
 events=$1
 shift
 # A program of a doc test is no program of tests.
 case " $* " in *' --format=json '*) ;; *) exec "$@";; esac
+"#,
+    r#"
 began=$(date +%s.%N)
 echo "$began - $1" > "$events/$$.about"
 RUSTC_BOOTSTRAP=1 "$@" > "$events/$$.json"
 status=$?
 echo "$began $(date +%s.%N) $1" > "$events/$$.about"
 exit $status
-"#;
+"#,
+];
 
 /// `cargo test`.
 #[derive(Debug)]
@@ -44,6 +50,10 @@ impl Framework for CargoTest {
 
     fn orders(&self) -> Orders {
         Orders::Seeded
+    }
+
+    fn covers(&self) -> bool {
+        true
     }
 
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
@@ -63,12 +73,11 @@ impl Framework for CargoTest {
         if let Some(seed) = seed(wanted) {
             passed.push(format!("--shuffle-seed={seed}"));
         }
-        if let Some(only) = &wanted.only {
-            passed.push("--exact".to_owned());
-            let own = |name: &String| {
-                name.split_once(": ").map_or(name.clone(), |(_, own)| own.to_owned())
-            };
-            passed.extend(only.iter().map(own));
+        // A whole file can't be asked for.
+        let only = wanted.only.as_ref();
+        if let Some(only) = only.filter(|only| !only.iter().any(|own| own.starts_with(WHOLE_FILE)))
+        {
+            passed.extend(chosen(only));
         }
         let mut call = call.clone();
         let verb = call.verb().unwrap_or_default();
@@ -81,11 +90,14 @@ impl Framework for CargoTest {
             events.display()
         );
         let mut request = Request::words(call.with_passed(&passed))
-            .file(runner, RUNNER)
+            .file(runner, RUNNER.join(seen::cargo::RUNNER))
             .env("RUSTDOC", doc.display().to_string());
         request.files.push(Text { path: doc, content: wrapped.into_bytes(), runs: true });
         request.directories.push(events);
-        Ok(request)
+        Ok(match &wanted.coverage {
+            Some(top) => seen::asked(request, top, room),
+            None => request,
+        })
     }
 
     fn watch(&self, _: &Call, room: &Path) -> Option<Watch> {
@@ -117,11 +129,31 @@ impl Framework for CargoTest {
         let began = answer.began;
         run.spans.push(span(Part::Boot, began, programs[0].began));
         let mut names: HashSet<String> = HashSet::new();
+        let packages = Packages::of(answer);
         for program in &programs {
+            let before = run.tests.len();
             program.add(&mut run, &mut names, answer)?;
+            if let Some(packages) = &packages {
+                let tests = run.tests[before..].iter().map(|test| test.name.clone()).collect();
+                let process = program.events.file_stem().unwrap_or_default().to_string_lossy();
+                packages.add(&mut run.seen, &process, &program.path, tests);
+            }
         }
         Ok(run)
     }
+}
+
+/// The words by which test programs choose these tests. A doc test's name has blanks, at which rustdoc would divide it: of those all of the file run, and of
+/// others all whose names hold one.
+fn chosen(names: &[String]) -> Vec<String> {
+    let has_doc = names.iter().any(|name| name.starts_with("doc: "));
+    let own = |name: &String| {
+        let own = name.split_once(": ").map_or(name.as_str(), |(_, own)| own);
+        let end = if has_doc { own.find(' ') } else { None };
+        own[..end.unwrap_or(own.len())].to_owned()
+    };
+    let exactly = (!has_doc).then(|| "--exact".to_owned());
+    exactly.into_iter().chain(names.iter().map(own)).collect()
 }
 
 fn span(part: Part, began: f64, ended: f64) -> Span {
@@ -147,10 +179,12 @@ pub(crate) fn crate_that_runs(about: &Path) -> Option<String> {
 struct Program {
     /// Its crate, or `doc`.
     name: String,
+    /// Where it is.
+    path: PathBuf,
     began: f64,
     /// `None`: it did not end.
     ended: Option<f64>,
-    events: std::path::PathBuf,
+    events: PathBuf,
 }
 
 impl Program {
@@ -160,9 +194,11 @@ impl Program {
         let mut words = text.trim_end().splitn(3, ' ');
         let began: f64 = words.next()?.parse().ok()?;
         let ended: Option<f64> = words.next()?.parse().ok();
-        let name = crate_of(words.next()?)?;
+        let path = words.next()?;
+        let name = crate_of(path)?;
         let events = about.with_extension("json");
-        Some(Self { name, began: began - since_1970, ended: ended.map(|e| e - since_1970), events })
+        let (began, ended) = (began - since_1970, ended.map(|ended| ended - since_1970));
+        Some(Self { name, path: path.into(), began, ended, events })
     }
 
     /// Adds its tests. Programs run one behind the other; within one it is known how long the tests took together, and not when each ran.
@@ -275,5 +311,17 @@ impl Framework for Nextest {
         // Its groups are numbers of its own clock.
         run.processes.clear();
         Ok(run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chosen;
+
+    #[test]
+    fn doc_tests_are_chosen_by_their_file() {
+        let names = ["a: x::y", "doc: a/src/lib.rs - one (line 1)"].map(str::to_owned);
+        assert_eq!(chosen(&names), ["x::y", "a/src/lib.rs"]);
+        assert_eq!(chosen(&names[..1]), ["--exact", "x::y"]);
     }
 }

@@ -1,12 +1,13 @@
 //! `go test`, also behind gotestsum: its events (`-json`) tell when each test and each package began and ended. Results are never taken from
 //! Go's cache.
 
-use super::{Framework, Orders, any_of, seed};
+use super::{Framework, Orders, WHOLE_FILE, any_of, seed};
 use crate::asking::{Answer, Request, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::reports;
 use crate::run::{Part, Run, Span};
+use crate::seen;
 use crate::watching::Watch;
 use std::ffi::OsString;
 use std::path::Path;
@@ -28,42 +29,15 @@ impl Framework for GoTest {
         Orders::Seeded
     }
 
+    fn covers(&self) -> bool {
+        true
+    }
+
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
-        let mut options = vec!["-count=1".to_owned()];
-        if let Some(seed) = seed(wanted) {
-            options.push(format!("-shuffle={seed}"));
+        match &wanted.coverage {
+            Some(top) => covered(call, wanted, (top, room)),
+            None => self.asked(call, wanted, Vec::new(), room),
         }
-        if let Some(only) = &wanted.only {
-            options.push(format!("-run={}", any_of(&tests(only))));
-        }
-        if call.is(&["gotestsum"]) {
-            let file = format!("--jsonfile={}", room.join("events.json").display());
-            let mut argv = call.with_options(&[file]);
-            match call.has(&["--"]) {
-                true => {
-                    let place = argv.iter().position(|word| word == "--").unwrap_or(0);
-                    argv.splice(place + 1..place + 1, options.into_iter().map(Into::into));
-                }
-                false => argv.extend(
-                    ["--".to_owned()]
-                        .into_iter()
-                        .chain(options)
-                        .chain(["./...".to_owned()])
-                        .map(Into::into),
-                ),
-            }
-            return Ok(Request::words(argv));
-        }
-        options.insert(0, "-json".to_owned());
-        // Behind `-json` it would have tests print without the marks by which an end is told from what they printed before it on its line.
-        let is_verbose =
-            |word: &OsString| matches!(word.to_str(), Some("-v" | "--v" | "-v=true" | "-test.v"));
-        let mut argv = call.with_options_behind("test", &options);
-        let passed = argv.iter().position(|word| word == "-args" || word == "--args");
-        let passed = argv.split_off(passed.unwrap_or(argv.len()));
-        argv.retain(|word| !is_verbose(word));
-        argv.extend(passed);
-        Ok(Request::words(argv))
     }
 
     fn watch(&self, call: &Call, _: &Path) -> Option<Watch> {
@@ -81,6 +55,7 @@ impl Framework for GoTest {
         };
         let mut run = reports::run(results, "go", answer);
         run.framework = "go test".to_owned();
+        run.seen = seen::go::seen(answer, &mut run.tests);
         // What runs before a package begins is the build of the programs.
         let first = run.processes.iter().enumerate();
         let spans = first.filter_map(|(process, own)| {
@@ -124,13 +99,136 @@ impl Framework for GoTest {
     }
 }
 
-/// The functions of tests: without their packages, and without subtests, of which one function has many.
-fn tests(names: &[String]) -> Vec<String> {
+impl GoTest {
+    /// The command with what is wanted, and with more options.
+    fn asked(
+        &self,
+        call: &Call,
+        wanted: &Wanted,
+        more: Vec<String>,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
+        let mut options = vec!["-count=1".to_owned()];
+        options.extend(more);
+        if let Some(seed) = seed(wanted) {
+            options.push(format!("-shuffle={seed}"));
+        }
+        if let Some(only) = wanted.only.as_ref().map(|only| tests(call, only))
+            && !only.is_empty()
+        {
+            options.push(format!("-run={}", any_of(&only)));
+        }
+        if call.is(&["gotestsum"]) {
+            let file = format!("--jsonfile={}", room.join("events.json").display());
+            let mut argv = call.with_options(&[file]);
+            match call.has(&["--"]) {
+                true => {
+                    let place = argv.iter().position(|word| word == "--").unwrap_or(0);
+                    argv.splice(place + 1..place + 1, options.into_iter().map(Into::into));
+                }
+                false => argv.extend(
+                    ["--".to_owned()]
+                        .into_iter()
+                        .chain(options)
+                        .chain(["./...".to_owned()])
+                        .map(Into::into),
+                ),
+            }
+            return Ok(Request::words(argv));
+        }
+        options.insert(0, "-json".to_owned());
+        // Behind `-json` it would have tests print without the marks by which an end is told from what they printed before it on its line.
+        let is_verbose =
+            |word: &OsString| matches!(word.to_str(), Some("-v" | "--v" | "-v=true" | "-test.v"));
+        let mut argv = call.with_options_behind("test", &options);
+        let passed = argv.iter().position(|word| word == "-args" || word == "--args");
+        let passed = argv.split_off(passed.unwrap_or(argv.len()));
+        argv.retain(|word| !is_verbose(word));
+        argv.extend(passed);
+        Ok(Request::words(argv))
+    }
+}
+
+/// The same, with programs that are run as it takes to see what each test uses ([`seen::go`]).
+fn covered(
+    call: &Call,
+    wanted: &Wanted,
+    (top, room): (&Path, &Path),
+) -> Result<Request, SuiteError> {
+    let unable = |what: &str| SuiteError::Unable { framework: "go test", what: what.to_owned() };
+    if call.arguments().iter().any(|word| word.trim_start_matches('-').starts_with("exec")) {
+        return Err(unable("can't show what tests use where -exec runs them; leave it out"));
+    }
+    let Some(modules) = seen::go::modules(&call.directory) else {
+        return Err(unable("can't show what tests use outside of a module: there is no go.mod"));
+    };
+    let mut call = call.clone();
+    // What is counted is chosen here.
+    call.argv = without(&call.argv, |name| name.starts_with("cover"), |name| name != "cover");
+    let runner = room.join("run-go.sh");
+    let words = list_words(&call.arguments());
+    let words = if words.is_empty() { "-e".to_owned() } else { words.join(" ") };
+    let exec =
+        format!("-exec=sh '{}' '{}' '{words}'", runner.display(), seen::place(room).display());
+    let more = vec!["-cover".to_owned(), format!("-coverpkg={modules}"), exec];
+    let request = GoTest.asked(&call, wanted, more, room)?;
+    Ok(seen::asked(request, top, room).file(runner, seen::go::RUNNER))
+}
+
+/// The words without options of some names; those of them that `takes` a value may have it in the next word.
+fn without(
+    words: &[OsString],
+    is_named: impl Fn(&str) -> bool,
+    takes: impl Fn(&str) -> bool,
+) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        let option = text.strip_prefix('-').map(|own| own.trim_start_matches('-'));
+        match option.filter(|own| is_named(own)) {
+            Some(own) if !own.contains('=') && takes(own) => drop(words.next()),
+            Some(_) => {}
+            None => kept.push(word.clone()),
+        }
+    }
+    kept
+}
+
+/// Options of `go test` that `go list` has to know, too: they say which files a package has.
+fn list_words(arguments: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let own = word.strip_prefix('-').map_or("", |own| own.trim_start_matches('-'));
+        let name = own.split('=').next().unwrap_or_default();
+        match name {
+            "race" | "msan" | "asan" => found.push(format!("-{own}")),
+            "tags" | "mod" | "modfile" | "overlay" if own.contains('=') => {
+                found.push(format!("-{own}"));
+            }
+            "tags" | "mod" | "modfile" | "overlay" => {
+                found.extend(words.next().map(|value| format!("-{own}={value}")));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The functions of tests: without their packages, and without subtests, of which one function has many; of whole files those that are in them.
+fn tests(call: &Call, names: &[String]) -> Vec<String> {
+    let whole = names.iter().filter_map(|name| name.strip_prefix(WHOLE_FILE));
+    let whole: Vec<String> = whole
+        .filter_map(|file| call.text(file))
+        .flat_map(|text| seen::go::tests_of(&text))
+        .collect();
+    let names = names.iter().filter(|name| !name.starts_with(WHOLE_FILE));
     let function = |name: &String| {
         let own = name.rsplit_once(": ").map_or(name.as_str(), |(_, own)| own);
         own.split('/').next().unwrap_or_default().to_owned()
     };
-    let mut functions: Vec<String> = names.iter().map(function).collect();
+    let mut functions: Vec<String> = names.map(function).chain(whole).collect();
     functions.sort();
     functions.dedup();
     functions
@@ -147,5 +245,24 @@ mod tests {
         let request = GoTest.ask(&call, &Wanted::default(), Path::new("/r")).unwrap();
         let asked = "go test -json -count=1 ./... -args -v".split(' ').map(OsString::from);
         assert_eq!(request.argv, asked.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_is_counted_is_chosen_here() {
+        let line =
+            "go test -race -cover -coverprofile x -tags a,b -coverpkg=./... ./... -run TestA";
+        let words = line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let room = tempfile::tempdir().unwrap();
+        std::fs::write(room.path().join("go.mod"), "module m\n").unwrap();
+        let call = Call::new(&words, room.path());
+        let wanted = Wanted { coverage: Some("/top".into()), ..Wanted::default() };
+        let request = GoTest.ask(&call, &wanted, Path::new("/r")).unwrap();
+        let words: Vec<_> = request.argv.iter().map(|word| word.to_string_lossy()).collect();
+        assert_eq!(words[..5], ["go", "test", "-json", "-count=1", "-cover"]);
+        assert_eq!(words[5], "-coverpkg=m/...");
+        assert_eq!(words[6], "-exec=sh '/r/run-go.sh' '/r/seen' '-race -tags=a,b'");
+        assert_eq!(words[7..], ["-race", "-tags", "a,b", "./...", "-run", "TestA"]);
+        let words = ["go", "test", "-exec=x"].map(OsString::from);
+        assert!(GoTest.ask(&Call::new(&words, room.path()), &wanted, Path::new("/r")).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! jest, vitest and `node --test`, also behind the scripts of a package.
 
-use super::{EVENTS, Framework, Orders, any_of, hooked, hooks_beside, seed, too_old};
+use super::{EVENTS, Framework, Orders, WHOLE_FILE, any_of, hooked, hooks_beside, seed, too_old};
 use crate::asking::{Answer, Request, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
@@ -105,6 +105,8 @@ impl Framework for Package {
 
 /// The reporter that writes events, among the hooks.
 const REPORTER: &str = "assay_node_reporter.mjs";
+/// What each process of it imports that runs a file, to see what its tests use.
+const COVERAGE: &str = "assay_node_coverage.mjs";
 
 /// `node --test`.
 #[derive(Debug)]
@@ -124,6 +126,14 @@ impl Framework for NodeTest {
         Orders::No
     }
 
+    fn covers(&self) -> bool {
+        true
+    }
+
+    fn covers_files(&self) -> bool {
+        true
+    }
+
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
         if seed(wanted).is_some() {
             return Err(SuiteError::Unable {
@@ -138,22 +148,35 @@ impl Framework for NodeTest {
             format!("--test-reporter={}", hooks_beside(room).join(REPORTER).display()),
             "--test-reporter-destination=stdout".to_owned(),
         ];
-        if let Some(only) = &wanted.only {
+        let only = wanted.only.as_deref().unwrap_or_default();
+        let (files, names): (Vec<_>, Vec<_>) =
+            only.iter().partition(|name| name.starts_with(WHOLE_FILE));
+        if !names.is_empty() && files.is_empty() {
             // Groups stand before the names, and have to be matched by themselves.
             let mut names: Vec<String> =
-                only.iter().flat_map(|name| name.split(": ").map(str::to_owned)).collect();
+                names.iter().flat_map(|name| name.split(": ").map(str::to_owned)).collect();
             names.sort();
             names.dedup();
             options.push(format!("--test-name-pattern={}", any_of(&names)));
         }
-        if call.script().is_some() {
+        let argv = match call.script() {
             // What stands behind the files is theirs.
-            let mut request = hooked(Request::words(call.argv.clone()), &Wanted::default(), room);
-            request.options.push(("NODE_OPTIONS".to_owned(), options.join(" ")));
-            return Ok(request);
+            Some(_) => call.argv.clone(),
+            None => call.with_options_behind("--test", &options),
+        };
+        // The processes of the other files leave at once. Where tests are wanted by name beside whole files, all run.
+        let only = wanted.only.clone().filter(|_| names.is_empty() && !files.is_empty());
+        let told = Wanted { only, coverage: wanted.coverage.clone(), ..Wanted::default() };
+        let mut request = hooked(Request::words(argv), &told, room);
+        let mut of_node = if call.script().is_some() { options } else { Vec::new() };
+        if told.only.is_some() || told.coverage.is_some() {
+            of_node
+                .push(format!("--import=file://{}", hooks_beside(room).join(COVERAGE).display()));
         }
-        let request = Request::words(call.with_options_behind("--test", &options));
-        Ok(hooked(request, &Wanted::default(), room))
+        if !of_node.is_empty() {
+            request.options.push(("NODE_OPTIONS".to_owned(), of_node.join(" ")));
+        }
+        Ok(request)
     }
 
     fn watch(&self, _: &Call, room: &Path) -> Option<Watch> {

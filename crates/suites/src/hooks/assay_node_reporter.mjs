@@ -6,14 +6,24 @@
 // It runs in the process that starts the files of tests, which report to it in batches: how long a test took is theirs, when it ended is when
 // the news came. A test with subtests is what holds them, and no row, as in the reports of TAP.
 
+import { readFileSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
 import { Events, clock, seconds, shortened, start } from "./assay_events.mjs";
 
 const root = process.cwd();
 
+// Names of the files that are to run, if they are chosen: those of others have processes that leave at once.
+function chosen() {
+  const list = process.env.ASSAY_TESTS_ONLY ?? "";
+  if (!list.startsWith("path:")) return null;
+  const only = readFileSync(list.slice("path:".length), "utf8").split("\n").filter(Boolean);
+  return only.every((name) => name.startsWith("file:")) ? new Set(only.map((name) => name.slice("file:".length))) : null;
+}
+
 class NodeEvents extends Events {
   // Of each file: names of what was begun, and of what was reported, by depth; when which test ended; where something stood below.
   files = new Map();
+  chosen = chosen();
 
   of(file) {
     if (!this.files.has(file)) this.files.set(file, { begun: [], told: [], ended: new Map(), below: [] });
@@ -22,6 +32,7 @@ class NodeEvents extends Events {
 
   take({ type, data }) {
     if (data?.name === undefined) return;
+    if (this.chosen && data.file && !this.chosen.has(relative(root, data.file))) return;
     const file = this.of(data.file);
     const depth = data.nesting;
     switch (type) {

@@ -272,6 +272,8 @@ class Coverage:
             if spawn not in told.spawns:
                 new.spawns.append(spawn)
         told.spawns += new.spawns
+        # Whoever reads the source of code that runs (doctest, inspect) sees what is known of it anyway.
+        new.opens.difference_update(self.numbers)
         more = self._members(new)
         if self.news:
             self.news = False

@@ -144,8 +144,8 @@ class Hooks:
                 self.wrap_phases(sys.modules["unittest.async_case"].IsolatedAsyncioTestCase)
         name = getattr(test, "_testMethodName", "")
         code = _code(test)
-        is_function = name == "runTest" and isinstance(test, unittest.FunctionTestCase)
-        name = f"{group}: {name}" if name and not is_function else _name(test)
+        is_other = name == "runTest" and _is_other(test)
+        name = f"{group}: {name}" if name and not is_other else _name(test)
         if code is None:
             running = self.recorder.begin_test(name, group, None, None)
         else:
@@ -265,7 +265,14 @@ def _class(kind):
     return f"{kind.__module__}.{kind.__qualname__}" if isinstance(kind, type) else kind.__name__
 
 
+def _is_other(test):
+    """Whether a test is no method of a class: a function, or what stands in a text (doctest)."""
+    return isinstance(test, unittest.FunctionTestCase) or hasattr(test, "_dt_test")
+
+
 def _code(test):
+    if hasattr(test, "_dt_test"):
+        return None
     method = getattr(test, getattr(test, "_testMethodName", ""), None)
     return getattr(getattr(method, "__func__", method), "__code__", None)
 
@@ -277,7 +284,7 @@ def _file_of(test):
 
 def _name(test):
     method = getattr(test, "_testMethodName", None)
-    if method is None or isinstance(test, unittest.FunctionTestCase):
+    if method is None or _is_other(test):
         group, _, last = str(test.id() if hasattr(test, "id") else test).rpartition(".")
         return "%s: %s" % (group, last) if group else last
     return f"{_class(type(test))}: {method}"

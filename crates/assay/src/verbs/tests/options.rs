@@ -71,18 +71,25 @@ pub(crate) struct AskArgs {
     pub only: Vec<String>,
 
     /// Run only the tests that are touched by what changed since they ran, or since a git revision
-    /// (Ruby, Python)
+    /// (Ruby, Python, go test, cargo test, node --test)
     ///
-    /// A test is touched when a function that it entered, a file that it opened or a program that it started is no longer what it was. What each test
-    /// uses is noted while it runs, and kept in the cache (XDG_CACHE_HOME); where nothing is known yet, everything runs. Times of such runs are not to be
+    /// A test is touched when a function that it entered, a file that it opened or a program that it started is no longer what it was; of node --test
+    /// one of its file, of cargo test when a crate changed that its program is built from. What each test uses is noted while it runs, and kept in the cache (XDG_CACHE_HOME); where nothing is known yet, everything runs. Times of such runs are not to be
     /// compared with others.
     #[arg(long, value_name = "REVISION", num_args = 0..=1, require_equals = true, default_missing_value = "",
         conflicts_with_all = NOT_CHANGED)]
     pub changed: Option<String>,
 
-    /// Say for each test why it runs, or is left out
+    /// Say for each test why it runs, or is left out, and how one knows
     #[arg(long, requires = "changed")]
     pub explain: bool,
+
+    /// A change of files of this pattern touches the tests in files of that one, as in
+    /// 'app/views/**=spec/features'; repeat it for several
+    ///
+    /// Patterns are as in .gitignore. Such tests run beside those that are known to use what changed.
+    #[arg(long, value_name = "PATTERN=TESTS", value_parser = crate::changed::rule, requires = "changed")]
+    pub rule: Vec<String>,
 
     /// Run one part of the suite, such as 1/4, divided so that all parts take about as long by the
     /// times in the history (pytest, rspec, go)

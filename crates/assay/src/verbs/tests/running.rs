@@ -2,7 +2,7 @@
 
 use super::options::{OrderOf, SuiteRunArgs as Args};
 use super::{sharding, showing};
-use crate::changed::{self, Selection, Tracked};
+use crate::changed::{self, Asked, Selection, Tracked};
 use crate::planning::{self, BUDGET_ALONE, CEILING, When, check_threshold, no_such_metric};
 use crate::progress::{Line, share_done};
 use crate::record::Record;
@@ -92,7 +92,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let mut tracked = None;
     let mut files = None;
     if let Some(revision) = &args.ask.changed {
-        let (mut own, note) = Tracked::open(framework.as_ref(), &args.command)?;
+        let (mut own, note) = Tracked::open(framework.as_ref(), &args.command, &args.ask.rule)?;
         note.iter().for_each(|note| line.say(note));
         let selection = select(&mut own, revision, args.ask.explain, &line)?;
         match selection {
@@ -191,12 +191,13 @@ fn select(
     explain: bool,
     line: &Line,
 ) -> anyhow::Result<Selection> {
-    let prefix = tracked.prefix().to_owned();
-    let choice = tracked.choice(Some(revision).filter(|revision| !revision.is_empty()))?;
+    let place = tracked.place().clone();
+    let asked = if revision.is_empty() { Asked::Any } else { Asked::Since(revision) };
+    let choice = tracked.choice(asked, true)?;
     if explain {
         changed::explained(&choice).iter().for_each(|why| output::say(why));
     }
-    let selection = Tracked::selection(&choice, &prefix);
+    let selection = Tracked::selection(&choice, &place);
     line.say(&changed::said(&selection));
     Ok(selection)
 }

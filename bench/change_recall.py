@@ -1,0 +1,240 @@
+"""The figure about the choice of tests: real edits in functions of three real projects, each put into a copy and taken back. What fails of the whole
+suite is the truth; held against it is what `assay tests --changed` runs, and what fails there.
+"""
+
+import ast
+import json
+import re
+import shutil
+
+from judge import exact_lower, median
+from machine import ASSAY, Failed, execute, say
+from result import Bar, Result, percent
+from test_suites import framework, go_module, ruby_gem, sdist
+
+# So many edits in all.
+EDITS = 1_000
+RECALL, SELECTED = 0.99, 0.15
+# No suite takes longer, s.
+PATIENCE = 300
+
+# What is made of a line, and by which sign it is known; the first sign on it that fits one of them is changed, a random one of these.
+CHANGES = [
+    (r"==", "!="), (r"!=", "=="), (r"<=", ">"), (r">=", "<"), (r" < ", " >= "), (r" > ", " <= "),
+    (r"\b0\b", "1"), (r"\b1\b", "2"), (r"\b([2-9]|[1-9]\d+)\b", r"(\1 + 1)"),
+    (r"\btrue\b", "false"), (r"\bfalse\b", "true"), (r"\bTrue\b", "False"), (r"\bFalse\b", "True"),
+    (r" \+ ", " - "), (r" - ", " + "), (r" \* ", " + "), (r" && ", " || "), (r" \|\| ", " && "), (r" and ", " or "), (r" or ", " and "),
+    (r'"([^"\\\s]+)"', r'"\1x"'), (r"'([^'\\\s]+)'", r"'\1x'"), (r"\bnot ", ""), (r"\bif (?!err)", "if not "), (r"\bunless ", "if "),
+    (r"\breturn (?=[\w(])(?!nil\b|None\b)", "return not "),
+]  # fmt: skip
+
+
+class Project:
+    """A project in a directory of its own, with the command of its tests."""
+
+    def __init__(self, name, directory, words, sources, functions):
+        self.name, self.directory, self.words = name, directory, [str(word) for word in words]
+        self.sources = sorted(path for pattern in sources for path in directory.glob(pattern))
+        self.functions = functions
+
+    def lines(self):
+        """Every line within a function, as its file and its index."""
+        for path in self.sources:
+            for index in sorted(self.functions(path.read_text())):
+                yield path, index
+
+
+def of_python(text):
+    lines = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            body = node.body[1:] if isinstance(node.body[0], ast.Expr) else node.body
+            for part in body:
+                lines |= set(range(part.lineno - 1, part.end_lineno))
+    return lines
+
+
+def between(begins, ends):
+    """Lines between one that begins a function and the one that ends it, which is indented as the first is."""
+
+    def of(text):
+        lines, indent = set(), None
+        for index, line in enumerate(text.splitlines()):
+            depth = len(line) - len(line.lstrip())
+            if indent is None and re.match(begins, line):
+                indent = depth
+            elif indent is not None and depth == indent and re.match(ends, line):
+                indent = None
+            elif indent is not None and not re.match(r"\s*(#|//|$)", line):
+                lines.add(index)
+        return lines
+
+    return of
+
+
+of_ruby = between(r"\s*def (?!.*\bend$)", r"\s*end\b")
+of_go = between(r"func .*\{$", r"\}")
+
+
+# Words that are none of Go's.
+NOT_GO = {"True", "False", " and ", " or ", "", "if not ", "if ", "return not "}
+
+
+def changed(line, is_go, random):
+    """A line with another meaning, or None."""
+    fitting = [(pattern, new) for pattern, new in CHANGES if re.search(pattern, line) and not (is_go and new in NOT_GO)]
+    if not fitting:
+        return None
+    pattern, new = random.choice(fitting)
+    return re.sub(pattern, new, line, count=1)
+
+
+def projects(bench):
+    """The three, each in a directory that is ours, and what could not be had."""
+    home = bench.scratch / "projects"
+    home.mkdir()
+    load_all = 'Dir["test/test_*.rb"].sort.each { |file| require "./" + file }'
+
+    def gem():
+        directory, _ = ruby_gem("rss", [])
+        own = home / "rss"
+        shutil.copytree(directory, own)
+        words = ["ruby", "-Ilib", "-Itest", "-e", f"require 'test/unit'; require 'rss-testcase'; {load_all}"]
+        return Project("test-unit: rss", own, words, ["lib/**/*.rb"], of_ruby)
+
+    def package():
+        # The tests run on the directory itself, not on what was installed of it.
+        directory, words = sdist(home, "more-itertools", "10.5.0", [], ["unittest", "-q"], installed=False)
+        return Project("unittest: more-itertools", directory, words, ["more_itertools/*.py"], of_python)
+
+    def module():
+        directory, _ = go_module(home, "github.com/spf13/pflag", "v1.0.5")
+        # Its tests have a line that newer versions of vet refuse.
+        words = ["go", "test", "-vet=off", "./..."]
+        own = [path for path in directory.glob("*.go") if not path.name.endswith("_test.go")]
+        return Project("go test: pflag", directory, words, [path.name for path in own], of_go)
+
+    found, missing = [], {}
+    for name, make in [("rss", gem), ("more-itertools", package), ("pflag", module)]:
+        try:
+            found.append(make())
+        except (Failed, OSError, IndexError) as error:
+            missing[name] = str(error).strip()[-200:]
+    return found, missing
+
+
+class Suite:
+    """A project's tests as `assay` runs them, with a map of what they use that is the same before every edit."""
+
+    def __init__(self, bench, project):
+        self.bench, self.project = bench, project
+        self.base, self.cache = bench.scratch / f"{project.directory.name}-map", bench.scratch / f"{project.directory.name}-cache"
+        self.asked("--changed")
+        if self.cache.exists():
+            shutil.copytree(self.cache, self.base)
+        whole = self.asked()
+        self.known, self.failing = whole if whole else (set(), set())
+        if not self.known:
+            raise Failed(f"{project.name}: its tests do not run")
+
+    def asked(self, *options):
+        """Names of the tests that ran, and of those that failed; None where the suite broke as a whole."""
+        argv = [ASSAY, "tests", "--json", "-q", "--no-save", "-n", "0", "--timeout", "60s", *options, *framework(self.project.name), "--", *self.project.words]
+        argv = [str(word) for word in argv]
+        self.bench.commands[f"cd {self.project.directory.name}; {self.bench.shown(argv)}"] = True
+        done = execute(["env", f"XDG_CACHE_HOME={self.cache}", "PYTHONDONTWRITEBYTECODE=1", *argv], PATIENCE, (0, 1, 2, 3, 4), cwd=self.project.directory)
+        if not done.stdout.strip():
+            return (set(), set()) if "no test runs" in done.stderr else None
+        suite = json.loads(done.stdout)["suites"][0]
+        return {test["name"] for test in suite["tests"]}, {test["name"] for test in suite["failing"]}
+
+    def after(self, path, text):
+        """What fails of all, and what ran and failed of what was chosen, with other text in a file."""
+        before = path.read_bytes()
+        try:
+            path.write_text(text)
+            truth = self.asked()
+            if truth is None or not truth[1] - self.failing:
+                return truth, None
+            if self.cache.exists():
+                shutil.rmtree(self.cache)
+            shutil.copytree(self.base, self.cache)
+            return truth, self.asked("--changed")
+        finally:
+            path.write_bytes(before)
+
+
+def change_recall(bench):
+    """Edits by turns in all projects, until there are so many of which some test fails."""
+    found, missing = projects(bench)
+    wanted = bench.count or bench.size(EDITS, 6)
+    rows, misses = {}, []
+    for project in found:
+        try:
+            suite = Suite(bench, project)
+        except Failed as error:
+            missing[project.name] = str(error)
+            continue
+        lines = list(project.lines())
+        own = rows[project.name] = {"tests": len(suite.known), "edits": 0, "complete": 0, "failing": 0, "found": 0, "shares": [], "silent": 0, "broken": 0}
+        each = -(-wanted // len(found))
+        for _ in range(each * 20):
+            if own["edits"] == each:
+                break
+            path, index = bench.random.choice(lines)
+            text = path.read_text().splitlines(keepends=True)
+            line = changed(text[index], path.suffix == ".go", bench.random)
+            if line is None or line == text[index]:
+                continue
+            old, text[index] = text[index].strip(), line
+            truth, chosen = suite.after(path, "".join(text))
+            if truth is None:
+                own["broken"] += 1
+                continue
+            failing = truth[1] - suite.failing
+            if not failing:
+                own["silent"] += 1
+                continue
+            ran, failed = chosen if chosen else (suite.known, failing)
+            lost = failing - failed
+            own["edits"] += 1
+            own["complete"] += not lost
+            own["failing"] += len(failing)
+            own["found"] += len(failing) - len(lost)
+            own["shares"].append(len(ran) / len(suite.known))
+            if lost:
+                where = f"{path.relative_to(project.directory)}:{index + 1}"
+                say(f"\n  missed at {where}: {', '.join(sorted(lost))}")
+                misses.append({"project": project.name, "where": where, "from": old, "to": line.strip(), "lost": sorted(lost), "ran": sorted(lost & ran)})
+            say(f"\r  {project.name}: {own['edits']} of {each}, {len(misses)} with a test missed ", end="")
+        say("")
+    return [table(rows, misses, missing, wanted)]
+
+
+def table(rows, misses, missing, wanted):
+    result = Result(
+        "change-recall",
+        f"Tests that an edit of one function breaks, found by `assay tests --changed`: {wanted} edits of which some test fails",
+        ["suite", "tests", "edits", "failing tests found", "edits of which all were", "of the suite run, median"],
+    )
+    sums = {key: sum(own[key] for own in rows.values()) for key in ("edits", "complete", "failing", "found", "silent", "broken")}
+    shares = [share for own in rows.values() for share in own["shares"]]
+    for name, own in rows.items():
+        selected = percent(median(own["shares"])) if own["shares"] else "-"
+        result.row(name, own["tests"], own["edits"], f"{own['found']} of {own['failing']}", own["complete"], selected)
+    result.row("all", "", sums["edits"], f"{sums['found']} of {sums['failing']}", sums["complete"], percent(median(shares)))
+    bound = exact_lower(sums["complete"], sums["edits"])
+    result.bar(Bar.at_least("failing tests found, 95 % lower bound", bound, RECALL, percent))
+    result.bar(Bar.at_most("of the suite run, median", median(shares), SELECTED, percent))
+    result.note(
+        "Tests that one edit breaks are no independent cases. So the bound is that of the share of edits of which every failing test was found (exact, "
+        "Clopper and Pearson, one-sided): an edit's share of found tests is 1 there and at least 0 elsewhere, so that their mean is no smaller. "
+        f"With none missed it takes {299} edits to reach {percent(RECALL)}."
+    )
+    result.note(f"Left out: {sums['silent']} edits of which no test failed, {sums['broken']} with which no test ran (errors of syntax and types, endless loops).")
+    for miss in misses:
+        result.note(f"Missed in {miss['project']}: {miss['where']}, `{miss['from']}` → `{miss['to']}`: {', '.join(miss['lost'][:5])}.")
+    for name, why in missing.items():
+        result.note(f"Missing: {name}: {why}.")
+    result.raw = {"projects": rows, "misses": misses}
+    return result

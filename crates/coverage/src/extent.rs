@@ -1,0 +1,47 @@
+//! A part of a project that a program is built from: directories with all that is below them, but for others. It is text, as hooks and maps have it:
+//! `**:!crates/b/**:crates/b/c/**`.
+
+/// What separates the directories.
+const BETWEEN: char = ':';
+
+/// Directories, and whether what is below each belongs to it.
+pub(crate) struct Extent<'a> {
+    directories: Vec<(&'a str, bool)>,
+}
+
+impl<'a> Extent<'a> {
+    /// Reads one; `None`: it is the path of a file.
+    pub fn read(text: &'a str) -> Option<Self> {
+        if !text.ends_with("**") {
+            return None;
+        }
+        let one = |part: &'a str| {
+            let (path, belongs) = part.strip_prefix('!').map_or((part, true), |path| (path, false));
+            Some((path.strip_suffix("**")?, belongs))
+        };
+        let directories: Option<Vec<_>> = text.split(BETWEEN).map(one).collect();
+        Some(Self { directories: directories? })
+    }
+
+    /// Whether a path belongs to it: the innermost directory that holds it decides.
+    pub fn holds(&self, path: &str) -> bool {
+        let around = self.directories.iter().filter(|(own, _)| path.starts_with(own));
+        around.max_by_key(|(own, _)| own.len()).is_some_and(|(_, belongs)| *belongs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Extent;
+
+    #[test]
+    fn the_innermost_directory_decides() {
+        let own = Extent::read("**:!a/**:a/b/**").unwrap();
+        for (path, holds) in [("x", true), ("a/x", false), ("a/b/x", true), ("ab/x", true)] {
+            assert_eq!(own.holds(path), holds, "{path}");
+        }
+        let some = Extent::read("a/**").unwrap();
+        assert!(some.holds("a/b/c") && !some.holds("b"));
+        assert!(Extent::read("a/b.rs").is_none() && Extent::read("a:b/**").is_none());
+    }
+}

@@ -1,0 +1,87 @@
+//! A rule of the user's: which tests a change of certain files touches, whatever is known beside. For what nobody can see: templates that are compiled elsewhere,
+//! the data of a service, an agreement among people.
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::path::Path;
+
+/// `PATTERN=TESTS`: a change of a file that the pattern matches touches all tests in files that the other one does. Patterns are as in `.gitignore`.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    text: String,
+    /// Paths begin with this, which patterns do not.
+    prefix: String,
+    about: Gitignore,
+    tests: Gitignore,
+}
+
+impl Rule {
+    /// Reads a rule, whose patterns are seen from this directory of the project (empty, or with a slash behind it).
+    ///
+    /// # Errors
+    /// When it is none, as a sentence.
+    pub fn read(text: &str, prefix: &str) -> Result<Self, String> {
+        let both = text.split_once('=').map(|(about, tests)| (about.trim(), tests.trim()));
+        let Some((about, tests)) = both.filter(|(a, b)| !a.is_empty() && !b.is_empty()) else {
+            return Err(format!(
+                "`{text}` is no rule: write it as PATTERN=TESTS, such as 'app/views/**=spec/features'"
+            ));
+        };
+        Ok(Self {
+            text: text.to_owned(),
+            prefix: prefix.to_owned(),
+            about: pattern(about)?,
+            tests: pattern(tests)?,
+        })
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it says something of a change of this file.
+    pub fn is_about(&self, path: &str) -> bool {
+        self.matches(&self.about, path)
+    }
+
+    /// Whether tests in this file are touched then.
+    pub fn names(&self, path: &str) -> bool {
+        self.matches(&self.tests, path)
+    }
+
+    fn matches(&self, pattern: &Gitignore, path: &str) -> bool {
+        let own = path.strip_prefix(&self.prefix);
+        own.is_some_and(|path| pattern.matched_path_or_any_parents(path, false).is_ignore())
+    }
+}
+
+fn pattern(text: &str) -> Result<Gitignore, String> {
+    let mut builder = GitignoreBuilder::new(Path::new(""));
+    let told = |error: ignore::Error| format!("`{text}` is no pattern: {error}");
+    builder.add_line(None, text.strip_prefix("./").unwrap_or(text)).map_err(told)?;
+    let own = builder.build().map_err(told)?;
+    match own.num_ignores() {
+        0 => Err(format!("`{text}` is no pattern of files")),
+        _ => Ok(own),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_about_some_files_and_names_others() {
+        let rule = Rule::read("app/views/**=spec/features", "").unwrap();
+        assert!(rule.is_about("app/views/users/show.erb") && !rule.is_about("lib/app/views/x"));
+        assert!(
+            rule.names("spec/features/users/a_spec.rb") && !rule.names("spec/models/a_spec.rb")
+        );
+        let below = Rule::read("*.sql = test_*.py", "server/").unwrap();
+        assert!(below.is_about("server/db/a.sql") && !below.is_about("client/a.sql"));
+        assert!(below.names("server/tests/test_a.py"));
+        for wrong in ["a", "=b", "a=", "#a=b", "a{=b"] {
+            assert!(Rule::read(wrong, "").is_err(), "{wrong}");
+        }
+    }
+}

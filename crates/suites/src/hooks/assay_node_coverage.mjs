@@ -1,0 +1,208 @@
+// Notes what a file of tests of `node --test` uses of the project (ASSAY_TESTS_COVERAGE, docs/reference/test-events.md): which functions were entered, by
+// V8's own counts, which files were loaded and opened, which programs were started. All tests of a file have that in common.
+//
+//   NODE_OPTIONS=--import=file:///DIR/assay_node_coverage.mjs node --test
+//
+// It is loaded into every process of Node, and does nothing but in those that run a file of tests, their workers among them. Nothing here may raise into a suite.
+
+import childProcess from "node:child_process";
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { dirname, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const MOST_WORDS = 8;
+// Nothing that is the project's own.
+const OTHERS = /(^|\/)(node_modules|\.git)(\/|$)/;
+// What may name a file of data that is imported without being opened where one could see it.
+const NAMED_DATA = /["'](\.{1,2}\/[^"'\n]+\.json)["']/g;
+
+const { readFileSync, writeFileSync } = fs;
+const wanted = (name) => {
+  const value = process.env[name] ?? "";
+  return value.startsWith("path:") ? value.slice("path:".length) : null;
+};
+
+class Noting {
+  opens = new Set();
+  lists = new Set();
+  spawns = new Map();
+  written = new Set();
+
+  constructor(top, file) {
+    this.top = top;
+    this.file = file;
+  }
+
+  // A path from the top of the project, or null for what is elsewhere.
+  own(path) {
+    const found = relative(this.top, path);
+    return found === "" || found.startsWith("..") || OTHERS.test(found) ? null : found;
+  }
+
+  noted(path, into) {
+    try {
+      if (path instanceof URL) path = fileURLToPath(path);
+      if (Buffer.isBuffer(path)) path = path.toString();
+      if (typeof path !== "string") return;
+      const found = resolve(path) === this.top ? "." : this.own(resolve(path));
+      if (found !== null) into.add(found);
+    } catch {
+      // What is no path will be told by who is asked to open it.
+    }
+  }
+
+  started(words) {
+    const short = words.slice(0, MOST_WORDS).map(String);
+    this.spawns.set(short.join("\0"), short);
+  }
+
+  // Puts itself before functions of a module.
+  before(module, names, take) {
+    for (const name of names) {
+      const real = module[name];
+      if (typeof real !== "function") continue;
+      const ours = function (...given) {
+        try {
+          take(...given);
+        } catch {
+          // The suite goes on.
+        }
+        return Reflect.apply(real, this, given);
+      };
+      // `util.promisify` and the like ask for these.
+      for (const key of Reflect.ownKeys(real)) {
+        const about = Object.getOwnPropertyDescriptor(real, key);
+        const own = Object.getOwnPropertyDescriptor(ours, key);
+        if (!own || own.configurable) Object.defineProperty(ours, key, about);
+      }
+      module[name] = ours;
+    }
+  }
+
+  watch() {
+    const read = (path) => this.noted(path, this.opens);
+    const write = (path) => this.noted(path, this.written);
+    const open = (path, flags) => (/[wa]|^r\+/.test(typeof flags === "string" ? flags : "r") ? write : read)(path);
+    const list = (path) => this.noted(path, this.lists);
+    for (const [module, end] of [[fs, ["", "Sync"]], [fs.promises, [""]]]) {
+      const named = (...names) => names.flatMap((name) => end.map((end) => name + end));
+      this.before(module, named("open"), open);
+      this.before(module, named("readFile", "stat", "lstat", "access", "exists", "copyFile", "cp"), read);
+      this.before(module, named("writeFile", "appendFile"), write);
+      this.before(module, named("readdir", "opendir"), list);
+    }
+    this.before(fs, ["createReadStream"], read);
+    this.before(fs, ["createWriteStream"], write);
+    this.before(childProcess.ChildProcess.prototype, ["spawn"], ({ file, args }) =>
+      this.started([file, ...(args ?? []).slice(1)]),
+    );
+    this.before(childProcess, ["spawnSync", "execFileSync"], (file, args, options) => {
+      const shell = (Array.isArray(args) ? options : args)?.shell;
+      const words = [file, ...(Array.isArray(args) ? args : [])];
+      this.started(shell ? ["sh", "-c", words.join(" ")] : words);
+    });
+    this.before(childProcess, ["execSync"], (line) => this.started(["sh", "-c", line]));
+    syncBuiltinESMExports();
+  }
+
+  // What V8 counted, as lines of files.
+  counted(scripts) {
+    const [numbers, blocks, loads, builds] = [new Map(), {}, [], []];
+    for (const { url, functions } of scripts) {
+      if (!url.startsWith("file://")) continue;
+      const place = fileURLToPath(url.split("?")[0]);
+      const path = this.own(place);
+      if (path === null) continue;
+      let text;
+      try {
+        text = readFileSync(place, "utf8");
+      } catch {
+        continue;
+      }
+      if (!numbers.has(path)) numbers.set(path, numbers.size);
+      const number = numbers.get(path);
+      if (!loads.includes(number)) loads.push(number);
+      for (const [, data] of text.matchAll(NAMED_DATA)) this.noted(resolve(dirname(place), data), this.opens);
+      const whole = functions.find(({ ranges }) => ranges[0].startOffset === 0)?.ranges[0].endOffset;
+      // Something else was executed than what stands there: it was made of it.
+      if (whole !== text.length && whole !== text.length + 1) {
+        if (!builds.includes(path)) builds.push(path);
+        continue;
+      }
+      const starts = [0];
+      for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+      const lines = new Set(blocks[number] ?? []);
+      for (const { ranges } of functions) {
+        if (ranges[0].count > 0) lines.add(lineOf(starts, ranges[0].startOffset));
+      }
+      blocks[number] = [...lines].sort((a, b) => a - b);
+    }
+    return { numbers, blocks, loads, builds };
+  }
+
+  end(scripts, folder, thread) {
+    const { numbers, blocks, loads, builds } = this.counted(scripts);
+    const opens = [...this.opens].filter((path) => !this.written.has(path) && !numbers.has(path) && !this.lists.has(path));
+    const sources = [...numbers].map(([source, number]) => `{"source":${JSON.stringify(source)},"number":${number}}\n`);
+    const covers = { covers_file: relative(process.cwd(), this.file), blocks, loads, builds, opens, lists: [...this.lists], spawns: [...this.spawns.values()] };
+    const name = `${folder}/${process.pid}-covers${thread ? `-${thread}` : ""}.jsonl`;
+    writeFileSync(name, `${sources.join("")}${JSON.stringify(covers)}\n`, { flag: "ax", mode: 0o600 });
+  }
+}
+
+// The line of a place in a text, from 1, by where its lines begin.
+function lineOf(starts, offset) {
+  let [low, high] = [0, starts.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (starts[middle] <= offset) low = middle;
+    else high = middle;
+  }
+  return low + 1;
+}
+
+// Whether the file at hand is none of those that are to run, of which there is a list.
+function leftOut(file) {
+  const list = wanted("ASSAY_TESTS_ONLY");
+  if (list === null) return false;
+  const only = readFileSync(list, "utf8").split("\n").filter(Boolean);
+  return only.every((name) => name.startsWith("file:")) && !only.includes(`file:${relative(process.cwd(), file)}`);
+}
+
+async function begin() {
+  const [folder, top] = [wanted("ASSAY_TESTS"), wanted("ASSAY_TESTS_COVERAGE")];
+  const within = process.env.ASSAY_TESTS_WITHIN;
+  if (!folder || !top || !process.env.NODE_TEST_CONTEXT || !process.argv[1]) return;
+  // A program that a test starts; a worker has its process's number.
+  if (within && within !== String(process.pid)) return;
+  const { isMainThread, threadId } = await import("node:worker_threads");
+  // A worker's own file is none of tests.
+  const file = isMainThread ? resolve(process.argv[1]) : process.env.ASSAY_TESTS_FILE;
+  process.env.ASSAY_TESTS_WITHIN = String(process.pid);
+  process.env.ASSAY_TESTS_FILE = file;
+  if (isMainThread && leftOut(file)) process.exit(0);
+  const { Session } = await import("node:inspector");
+  const session = new Session();
+  session.connect();
+  const noting = new Noting(top, file);
+  session.post("Profiler.enable");
+  session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: Boolean(process.env.NODE_V8_COVERAGE) });
+  noting.watch();
+  process.on("exit", () => {
+    // What others count is left as it is.
+    session.post("Profiler.getBestEffortCoverage", (problem, found) => {
+      try {
+        if (!problem) noting.end(found.result, folder, isMainThread ? 0 : threadId);
+      } catch {
+        // Without its lines, the file's tests are such as nobody saw.
+      }
+    });
+  });
+}
+
+try {
+  await begin();
+} catch {
+  // As above.
+}
