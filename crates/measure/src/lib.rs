@@ -36,6 +36,7 @@ pub mod interrupt;
 pub mod keys;
 pub mod libraries;
 pub mod machine;
+pub mod preloaded;
 mod prepared;
 mod resolve;
 pub mod revisions;
