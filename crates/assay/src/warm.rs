@@ -232,23 +232,35 @@ pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<O
         Ok(file)
     });
     let _in_use = in_use.map_err(|error| cold(&error))?;
-    let patience = ready(&place, wait, idle)?;
     let asked = Asked { argv: &way.words, env: &env, directory: &directory };
     let (input, output, errors) = (io::stdin(), io::stdout(), io::stderr());
     let streams = [input.as_fd(), output.as_fd(), errors.as_fd()];
-    let mut never = || false;
-    let mut waiting = Waiting { every: patience, also: &[], stops: &mut never };
     let client = Client::of(place.directory.join(SOCKET));
-    let running =
-        client.begin(&asked, streams, patience, &mut waiting).map_err(|error| cold(&error))?;
-    preloaded::relayed(running).map_err(NotRun::Lost)
+    let mut is_again = false;
+    loop {
+        let patience = ready(&place, (wait, idle), is_again)?;
+        is_again = true;
+        let mut never = || false;
+        let mut waiting = Waiting { every: patience, also: &[], stops: &mut never };
+        match client.begin(&asked, streams, patience, &mut waiting) {
+            Ok(running) => return preloaded::relayed(running).map_err(NotRun::Lost),
+            // It has just begun anew.
+            Err(PreloadedError::Absent) => {}
+            Err(error) => return Err(cold(&error)),
+        }
+    }
 }
 
 /// Waits until it can be asked for a run, and hands back how long that may take to begin. It is told what changed on the way.
-fn ready(place: &Place, wait: Duration, idle: Duration) -> Result<Duration, NotRun> {
-    let use_it = json!({"use": true, "idle": idle.as_secs_f64()});
+fn ready(
+    place: &Place,
+    (wait, idle): (Duration, Duration),
+    is_again: bool,
+) -> Result<Duration, NotRun> {
+    let mut use_it = json!({"use": true, "idle": idle.as_secs_f64(), "again": is_again});
     loop {
         let answer = place.ask(&use_it).map_err(|error| NotRun::Cold(error.to_string()))?;
+        use_it["again"] = true.into();
         let since = Duration::from_secs_f64(answer["since"].as_f64().unwrap_or_default().max(0.0));
         match answer["standing"].as_str() {
             Some("ready") => {

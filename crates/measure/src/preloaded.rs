@@ -50,6 +50,9 @@ pub enum PreloadedError {
     /// It can't be started, or spoken with.
     #[error("the preloaded process can't be had: {0}")]
     System(#[from] io::Error),
+    /// Nobody is at its socket: it begins anew, or has ended.
+    #[error("the preloaded process is not there")]
+    Absent,
     /// It ended by itself.
     #[error("the preloaded process {0}")]
     Ended(String),

@@ -76,7 +76,8 @@ impl Warm {
         }
         if let Some(state) = process.look() {
             self.was_ready = true;
-            for note in &state.notes {
+            // Else they are why it can't be had, which the next run says.
+            for note in state.notes.iter().filter(|_| state.ready) {
                 let note = format!("preloaded: {note}");
                 if self.told.insert(note.clone()) {
                     self.to_tell.push(note);
@@ -126,37 +127,56 @@ impl Warm {
         mut watching: Option<Watching<'_>>,
     ) -> Result<RunResult, Cold> {
         let process = self.process.as_mut().map_err(|why| Cold::Because(why.clone()))?;
-        let because = |error: PreloadedError| match error {
-            PreloadedError::Stopped => Cold::Stopped,
-            error => Cold::Because(error.to_string()),
-        };
         let way = preloading::of(command).map_err(Cold::Because)?;
         let env = preloading::environment(command, &way).map_err(Cold::Because)?;
         let directory = preloading::directory(command).map_err(Cold::Because)?;
-        process.check().map_err(because)?;
+        let asked = Asked { argv: &way.words, env: &env, directory: &directory };
         loop {
-            match process.standing() {
-                Standing::Ready => break,
-                Standing::Ended(how) => {
-                    return Err(Cold::Because(format!("the preloaded process {how}")));
-                }
-                Standing::Loading(since) if since >= preloading::LOADS_WITHIN => {
-                    return Err(because(PreloadedError::Silent(preloading::LOADS_WITHIN)));
-                }
-                Standing::Loading(_) => {}
-            }
-            let also = watching.as_ref().map_or(&[][..], |own| own.also);
-            let _woken = interrupt::sleep_until(also, Some(LOOK));
-            let gives_up =
-                watching.as_mut().map_or(interrupt::count() > 0, |own| (own.ends)(&|_| Vec::new()));
-            if gives_up {
-                return Err(Cold::Stopped);
+            ready(process, &mut watching)?;
+            process.check().map_err(because)?;
+            let (is_loaded, since) = (process.is_loaded(), process.loads_since());
+            let patience = preloading::patience(is_loaded, since, preloading::LOADS_WITHIN);
+            let own = watching.as_mut().map(|own| Watching {
+                every: own.every,
+                also: own.also,
+                ends: &mut *own.ends,
+            });
+            match process.client().run(&asked, (patience, Some(timeout)), own) {
+                // What it was just told has it begin anew.
+                Err(PreloadedError::Absent) => {}
+                ran => return ran.map_err(because),
             }
         }
-        let (is_loaded, since) = (process.is_loaded(), process.loads_since());
-        let patience = preloading::patience(is_loaded, since, preloading::LOADS_WITHIN);
-        let asked = Asked { argv: &way.words, env: &env, directory: &directory };
-        process.client().run(&asked, (patience, Some(timeout)), watching).map_err(because)
+    }
+}
+
+fn because(error: PreloadedError) -> Cold {
+    match error {
+        PreloadedError::Stopped => Cold::Stopped,
+        error => Cold::Because(error.to_string()),
+    }
+}
+
+/// Waits until it can be asked.
+fn ready(process: &mut Preloaded, watching: &mut Option<Watching<'_>>) -> Result<(), Cold> {
+    loop {
+        match process.standing() {
+            Standing::Ready => return Ok(()),
+            Standing::Ended(how) => {
+                return Err(Cold::Because(format!("the preloaded process {how}")));
+            }
+            Standing::Loading(since) if since >= preloading::LOADS_WITHIN => {
+                return Err(because(PreloadedError::Silent(preloading::LOADS_WITHIN)));
+            }
+            Standing::Loading(_) => {}
+        }
+        let also = watching.as_ref().map_or(&[][..], |own| own.also);
+        let _woken = interrupt::sleep_until(also, Some(LOOK));
+        let gives_up =
+            watching.as_mut().map_or(interrupt::count() > 0, |own| (own.ends)(&|_| Vec::new()));
+        if gives_up {
+            return Err(Cold::Stopped);
+        }
     }
 }
 

@@ -188,6 +188,7 @@ impl Keeper {
         let question: Value = serde_json::from_str(&line)?;
         let mut ends = false;
         let answer = if question["use"] == true {
+            self.runs += u64::from(question["again"] != true);
             self.used_with(question["idle"].as_f64())
         } else if question["status"] == true {
             self.status()
@@ -213,16 +214,16 @@ impl Keeper {
         {
             let _told_below = self.process.restart();
         }
+        // What it is told of may have it begin anew.
+        let _nobody_answers = self.process.check();
         match self.process.standing() {
             Standing::Loading(since) => {
                 json!({"standing": "loading", "since": since.as_secs_f64()})
             }
             Standing::Ended(why) => json!({"standing": "ended", "why": why}),
             Standing::Ready => {
-                let _nobody_answers = self.process.check();
                 // Not now: somebody waits.
                 self.look_at = Some(Instant::now() + LOADED_AFTER);
-                self.runs += 1;
                 let since = self.process.loads_since().as_secs_f64();
                 let is_loaded = self.process.is_loaded();
                 json!({"standing": "ready", "since": since, "loaded": is_loaded})

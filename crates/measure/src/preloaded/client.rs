@@ -281,9 +281,7 @@ impl Link {
             Ok(()) => Ok(Self { socket, text: Vec::new() }),
             // It is there, and takes none of those who wait.
             Err(Errno::AGAIN) => Err(PreloadedError::Silent(Duration::ZERO)),
-            Err(Errno::NOENT | Errno::CONNREFUSED) => {
-                Err(PreloadedError::Ended("is gone".to_owned()))
-            }
+            Err(Errno::NOENT | Errno::CONNREFUSED) => Err(PreloadedError::Absent),
             Err(error) => Err(io::Error::from(error).into()),
         }
     }
@@ -378,7 +376,7 @@ fn sleep(polled: &mut [PollFd<'_>], most: Duration) -> Result<(), PreloadedError
 
 fn gone(error: Errno) -> PreloadedError {
     match error {
-        Errno::PIPE | Errno::CONNRESET => PreloadedError::Ended("is gone".to_owned()),
+        Errno::PIPE | Errno::CONNRESET => PreloadedError::Absent,
         error => io::Error::from(error).into(),
     }
 }
