@@ -119,6 +119,7 @@ fn of(verb: &str) -> Option<&'static [&'static str]> {
         "watch" => &[
             "any",
             "framework",
+            "cold",
             "no_first",
             "no_full",
             "ignore",

@@ -29,6 +29,7 @@ mod others;
 mod output;
 mod own;
 mod planning;
+mod preloading;
 mod present;
 mod progress;
 mod raw_form;
@@ -45,6 +46,7 @@ mod store;
 mod tests;
 mod toggles;
 mod verbs;
+mod warm;
 mod watch;
 mod whole_file;
 
@@ -99,7 +101,7 @@ macro_rules! verb {
     };
 }
 
-const VERBS: [Verb; 21] = [
+const VERBS: [Verb; 22] = [
     Verb {
         run: |verb, matches| {
             let mut args = verbs::run::Args::from_arg_matches(matches)?;
@@ -155,6 +157,7 @@ const VERBS: [Verb; 21] = [
         )
     },
     verb!(watch, "Run the tests that a save touches, at once, at every save"),
+    verb!(warm, "Run a command of Ruby or Python in a process that is kept loaded"),
     Verb {
         run: |verb, matches| {
             let mut args = verbs::bisect::Args::from_arg_matches(matches)?;

@@ -7,9 +7,11 @@ mod asker;
 pub(crate) mod polluters;
 mod side;
 mod suite;
+mod warm;
 
 pub(crate) use asker::{Asker, Attending, Limits, Ran, directory_of, prepared, told};
 #[allow(unused_imports, reason = "sides get settings by toggles")]
 pub(crate) use side::Setting;
 pub(crate) use side::Side;
 pub(crate) use suite::{Suite, first_lines, order_of};
+pub(crate) use warm::Warm;

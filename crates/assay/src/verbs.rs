@@ -19,4 +19,5 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod simulate;
 pub(crate) mod tests;
+pub(crate) mod warm;
 pub(crate) mod watch;

@@ -5,8 +5,8 @@
 
 mod attention;
 mod echo;
-mod events;
-mod ignored;
+pub(crate) mod events;
+pub(crate) mod ignored;
 mod keys;
 mod programs;
 mod run;
@@ -20,10 +20,14 @@ mod wishes;
 
 use crate::Ending;
 use crate::args::ColorWhen;
-use crate::tests::{Asker, Limits, Side};
+use crate::tests::{Asker, Limits, Side, Warm};
+use crate::toggles::language_of;
 use anyhow::Context;
+use assay_data::Unit;
 use assay_measure::interrupt;
 use assay_measure::keys::Keys;
+use assay_measure::preloaded::State as Held;
+use assay_report::number;
 use assay_report::watching::{Came, Light};
 use assay_report::words::counted;
 use assay_suites::Framework;
@@ -62,6 +66,8 @@ pub(crate) struct How {
     pub command: Vec<OsString>,
     /// Its framework; `None`: it is run as it is.
     pub framework: Option<Box<dyn Framework>>,
+    /// Whether each run is started anew.
+    pub cold: bool,
     /// Where.
     pub top: PathBuf,
     /// Patterns of what is ignored.
@@ -132,7 +138,13 @@ pub(crate) fn watch(mut how: How) -> anyhow::Result<Ending> {
     let suite = match how.framework.take() {
         Some(framework) => {
             let side = Side::new("suite", how.command.clone());
-            Some(Suite { framework, side, asker: Asker::start(how.limits)? })
+            let mut asker = Asker::start(how.limits)?;
+            let language = language_of(framework.name());
+            if !how.cold && matches!(language, Some("ruby" | "python")) {
+                let root = selection.coverage().unwrap_or_else(|| how.top.clone());
+                asker.preload(framework.as_ref(), &side, &root)?;
+            }
+            Some(Suite { framework, side, asker })
         }
         None => None,
     };
@@ -204,6 +216,7 @@ impl Watcher {
                 continue;
             }
             self.renew()?;
+            self.rest()?;
             self.show_wait()?;
             let saved = self.attention.wait(due.map(|(_, left)| left))?;
             if !saved.is_empty() {
@@ -225,6 +238,7 @@ impl Watcher {
             self.attention.wait_for_quiet(quiet, LONGEST_STORM)?;
         }
         self.held.and(std::mem::take(&mut self.attention.saved));
+        self.tell_of_saves()?;
         if self.suite.is_none() {
             let why = self.named();
             return Ok(Some(self.job(What::All, why)));
@@ -245,6 +259,35 @@ impl Watcher {
             None => self.named(),
         };
         Ok(Some(self.job(what, why)))
+    }
+
+    fn warm(&mut self) -> Option<&mut Warm> {
+        let suite = self.suite.as_mut()?;
+        suite.asker.warm(&suite.side)
+    }
+
+    /// Has what is preloaded load what was saved, in the background.
+    fn tell_of_saves(&mut self) -> anyhow::Result<()> {
+        let top = &self.how.top;
+        let paths = self.held.paths.iter().map(|path| top.join(path)).collect();
+        let changed = (!self.held.are_unknown).then_some(paths);
+        if let Some(warm) = self.warm() {
+            warm.tell(changed);
+        }
+        self.say_of_warm()
+    }
+
+    /// Asks the preloaded process how it is.
+    fn rest(&mut self) -> anyhow::Result<()> {
+        if let Some(warm) = self.warm() {
+            warm.rest();
+        }
+        self.say_of_warm()
+    }
+
+    fn say_of_warm(&mut self) -> anyhow::Result<()> {
+        let said = self.warm().map(Warm::said).unwrap_or_default();
+        said.iter().try_for_each(|line| self.screen.say(line))
     }
 
     /// `a.rb and 3 others were saved`.
@@ -325,6 +368,7 @@ impl Watcher {
             failed: Vec::new(),
             seconds: 0.0,
             trouble: None,
+            warm: false,
             said: None,
             findings: Vec::new(),
         }
@@ -407,7 +451,13 @@ impl Watcher {
         }
         match self.attention.pattern() {
             Some(pattern) => self.screen.waiting(&format!("pattern: {pattern}")),
-            None => self.screen.waiting("waiting for a save · h keys, q leaves"),
+            None => {
+                let held = self.warm().and_then(|warm| warm.state().map(Held::memory));
+                let held = held.filter(|held| *held > 0).map_or(String::new(), |held| {
+                    format!("{} preloaded · ", number::rough(held as f64, &Unit::Byte))
+                });
+                self.screen.waiting(&format!("waiting for a save · {held}h keys, q leaves"))
+            }
         }
     }
 }

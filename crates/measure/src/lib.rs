@@ -37,6 +37,7 @@ pub mod interrupt;
 pub mod keys;
 pub mod libraries;
 pub mod machine;
+pub mod preloaded;
 mod prepared;
 mod resolve;
 pub mod revisions;

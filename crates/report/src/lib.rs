@@ -58,6 +58,7 @@ pub use assay_analysis::number;
 pub mod overview;
 pub mod planning;
 mod plot;
+pub mod preloaded;
 pub mod profile;
 pub mod progress;
 pub mod protocol;

@@ -72,6 +72,8 @@ pub struct Came {
     pub failed: Vec<Failed>,
     /// How long it took, s.
     pub seconds: f64,
+    /// Whether it was a fork of a preloaded process.
+    pub warm: bool,
     /// Why it is red, where that is no failed test; or what a broken source's interpreter says.
     pub trouble: Option<String>,
     /// What the command wrote last, where that is not on the screen already.
@@ -246,6 +248,7 @@ mod tests {
                 message: Some(message.to_owned()),
             }],
             seconds: 0.8413,
+            warm: false,
             trouble: None,
             said: None,
             findings: Vec::new(),

@@ -248,7 +248,7 @@ impl Call {
     }
 }
 
-fn base_name(word: &str) -> &str {
+pub(crate) fn base_name(word: &str) -> &str {
     let name = Path::new(word).file_name().and_then(OsStr::to_str);
     name.unwrap_or(word)
 }
@@ -259,11 +259,11 @@ fn bare(name: &str) -> &str {
     bare.trim_end_matches('-')
 }
 
-fn is_variable(name: &str) -> bool {
+pub(crate) fn is_variable(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-fn is_python(name: &str) -> bool {
+pub(crate) fn is_python(name: &str) -> bool {
     ["python", "pypy"].iter().any(|own| {
         name.strip_prefix(own)
             .is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.'))

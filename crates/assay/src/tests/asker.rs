@@ -1,12 +1,13 @@
 //! Runs a suite once and hands back what it reported. Each run has a room of its own, in which its reports lie, and which goes after it.
 
-use super::Side;
+use super::warm::Cold;
+use super::{Side, Warm};
 use crate::room;
 use crate::run_error::RunError;
 use anyhow::Context;
 use assay_measure::clock::now_seconds;
 use assay_measure::{
-    Command, Outcome, OutputSoFar, RunOptions, RunResult, Runner, Watching, interrupt,
+    Command, MeasureError, Outcome, OutputSoFar, RunOptions, RunResult, Runner, Watching, interrupt,
 };
 use assay_report::number;
 use assay_suites::parts::{self, Parts};
@@ -60,6 +61,10 @@ pub(crate) struct Asker {
     room: assay_measure::room::Room,
     limits: Limits,
     runs: usize,
+    /// The preloaded processes of sides that have one, by the names of these.
+    warm: BTreeMap<String, Warm>,
+    /// Whether the last run was one of such a process.
+    was_warm: bool,
 }
 
 impl Asker {
@@ -68,7 +73,8 @@ impl Asker {
     /// # Errors
     /// When the system lets us do neither.
     pub fn start(limits: Limits) -> anyhow::Result<Self> {
-        Ok(Self { room: room::temporary()?, runner: Runner::start()?, limits, runs: 0 })
+        let (room, runner) = (room::temporary()?, Runner::start()?);
+        Ok(Self { room, runner, limits, runs: 0, warm: BTreeMap::new(), was_warm: false })
     }
 
     /// Runs the suite of a side, with so many bytes of padding in its environment.
@@ -147,10 +153,12 @@ impl Asker {
             is_ended
         };
         let watching = Watching { every, also, ends: &mut ends };
-        let result = side.under(|| self.put(&request, side, 0, Some(watching)))?;
-        let ran = match is_ended {
-            true => None,
-            false => {
+        let result = side.under(|| self.put(&request, side, 0, Some(watching)));
+        let ran = match result {
+            Err(_) if is_ended => None,
+            Err(error) => Some(Err(error)),
+            Ok(_) if is_ended => None,
+            Ok(result) => {
                 let (output, errors) = (kept(&result.output), kept(&result.errors));
                 let answer = answer(&room, &directory, &result, (&output, &errors));
                 Some(self.judged(framework.read(&answer), result, &answer))
@@ -158,6 +166,39 @@ impl Asker {
         };
         let _stays = fs::remove_dir_all(&room);
         ran.transpose()
+    }
+
+    /// Has the suite of a side loaded by a process, of which its runs are forks from now on, where that can be had. `root` is the top of the project.
+    ///
+    /// # Errors
+    /// When the suite can't be asked.
+    pub fn preload(
+        &mut self,
+        framework: &dyn Framework,
+        side: &Side,
+        root: &Path,
+    ) -> Result<(), RunError> {
+        let room = self.room()?;
+        let call = Call::new(&side.argv, &directory_of(side));
+        let request = framework.ask(&call, &Wanted::default(), &room);
+        let request = request.map_err(|error| RunError::Reading(error.to_string()))?;
+        write(&request)
+            .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
+        // What is added for a run is loaded by the run.
+        let command = command(&Request::words(request.argv), side)?;
+        let warm = Warm::start(&command, side, &room, root);
+        self.warm.insert(side.name.clone(), warm);
+        Ok(())
+    }
+
+    /// The preloaded process of a side, if it has one.
+    pub fn warm(&mut self, side: &Side) -> Option<&mut Warm> {
+        self.warm.get_mut(&side.name)
+    }
+
+    /// Whether the last run was a fork of a preloaded process.
+    pub fn was_warm(&self) -> bool {
+        self.was_warm
     }
 
     /// Takes a new launcher, which knows none of the commands of earlier runs: to be called now and then by who runs suites all day.
@@ -205,9 +246,29 @@ impl Asker {
         request: &Request,
         side: &Side,
         padding: u16,
-        watching: Option<Watching<'_>>,
+        mut watching: Option<Watching<'_>>,
     ) -> Result<RunResult, RunError> {
         let command = prepared(request, side)?;
+        self.was_warm = false;
+        if let Some(warm) = self.warm.get_mut(&side.name) {
+            let own = watching.as_mut();
+            let own =
+                own.map(|own| Watching { every: own.every, also: own.also, ends: &mut *own.ends });
+            match warm.run(&command, self.limits.suite, own) {
+                Ok(result) => {
+                    self.was_warm = true;
+                    return not_interrupted(result);
+                }
+                Err(Cold::Stopped) => return Err(MeasureError::Interrupted.into()),
+                // What a run that was lost has told is not of the one that follows.
+                Err(Cold::Because(_)) => {
+                    for directory in &request.directories {
+                        let _not_there = fs::remove_dir_all(directory);
+                    }
+                    prepared(request, side)?;
+                }
+            }
+        }
         let subject = self.runner.add(&command)?;
         let options = RunOptions {
             pad: padding,
@@ -215,12 +276,7 @@ impl Asker {
             end_strays: true,
             ..RunOptions::default()
         };
-        let result = self.runner.run_watched(subject, options, watching)?;
-        if interrupt::count() > 0 && !result.outcome.is_success() {
-            // The terminal sends Ctrl-C to the suite as well.
-            return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));
-        }
-        Ok(result)
+        not_interrupted(self.runner.run_watched(subject, options, watching)?)
     }
 
     /// A run that was ended because something in it hung: what had ended before is kept, and the test that hung has failed.
@@ -323,6 +379,14 @@ impl Asker {
         let parts = parts::of(&run, answer.began, answer.ended);
         Ok(Ran { run, parts, result, hung: None })
     }
+}
+
+/// The terminal sends Ctrl-C to the suite as well.
+fn not_interrupted(result: RunResult) -> Result<RunResult, RunError> {
+    if interrupt::count() > 0 && !result.outcome.is_success() {
+        return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));
+    }
+    Ok(result)
 }
 
 /// The command of a request, with all that it finds when it starts.

@@ -16,7 +16,8 @@ use std::time::Duration;
 #[command(after_help = "\
 How it works: all tests run first. A save runs those that it touches, with those that failed, until these are green; then all run \
 again. A save during a run ends that run, with all its processes, and begins the next one. A source with a syntax error is told, and \
-nothing runs. Files that git ignores do not count.
+nothing runs. Files that git ignores do not count. Suites of Ruby and Python are loaded once, and each run is a fork of that process; a \
+save has it load what changed, in the background.
 
 Keys: Enter or a runs all tests, f those that failed, p those whose names hold a pattern; t says how to profile a test, e why each ran; \
 q leaves. Ctrl-C runs all again, twice leaves.
@@ -33,12 +34,16 @@ pub(crate) struct Args {
     command: Vec<OsString>,
 
     /// Run the command as it is at every save, whatever it is
-    #[arg(long, conflicts_with_all = ["framework", "no_first", "no_full", "idle", "timeout"])]
+    #[arg(long, conflicts_with_all = ["framework", "cold", "no_first", "no_full", "idle", "timeout"])]
     any: bool,
 
     /// Test framework of the command, if it is not recognised: rspec, pytest, go, ..., tap
     #[arg(long, value_name = "NAME")]
     framework: Option<String>,
+
+    /// Start each run of a suite of Ruby or Python anew, instead of forking a process that has it loaded
+    #[arg(long)]
+    cold: bool,
 
     /// Do not run all tests at the start: wait for a save
     #[arg(long)]
@@ -115,6 +120,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     watch::watch(How {
         command: args.command.clone(),
         framework,
+        cold: args.cold,
         top,
         ignore: args.ignore.clone(),
         rules: args.rule.clone(),

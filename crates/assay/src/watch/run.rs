@@ -84,7 +84,9 @@ impl Watcher {
         let framework = suite.framework.as_ref();
         let ran =
             suite.asker.run_attended(framework, &suite.side, &wanted, (every, &also), &mut of_run);
-        let mut came = Came { passed: Some(0), ..self.blank(job) };
+        let warm = suite.asker.was_warm();
+        self.say_of_warm()?;
+        let mut came = Came { passed: Some(0), warm, ..self.blank(job) };
         let ran = match ran {
             Ok(Some(ran)) => ran,
             Ok(None) | Err(RunError::Interrupted(_)) => return Ok(Ran::Ended),

@@ -49,4 +49,5 @@ mod test_changes;
 mod test_profiles;
 mod test_suites;
 mod toggling;
+mod warm;
 mod watching;

@@ -34,8 +34,7 @@ impl Terminal {
         let name = ptsname(&master, Vec::new()).unwrap();
         let name = Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
         let other = File::options().read(true).write(true).open(name).unwrap();
-        let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&other, size).unwrap();
+        tcsetwinsize(&other, winsize(columns)).unwrap();
         let end = || other.try_clone().unwrap();
         command.stdin(end()).stdout(end()).stderr(end()).env_remove("COLUMNS");
         let child = command.spawn().unwrap();
@@ -50,6 +49,16 @@ impl Terminal {
             }
         });
         Self { keys, other, shown, child }
+    }
+
+    /// The number of the program's process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Gives it so many columns.
+    pub fn resize(&mut self, columns: u16) {
+        tcsetwinsize(&self.other, winsize(columns)).unwrap();
     }
 
     /// Presses keys.
@@ -108,4 +117,8 @@ impl Drop for Terminal {
         let _gone = self.child.kill();
         let _gone = self.child.wait();
     }
+}
+
+fn winsize(columns: u16) -> Winsize {
+    Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
 }

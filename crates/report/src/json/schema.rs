@@ -1,8 +1,8 @@
 //! The JSON Schema of every document, and the reference page, which is the schema as tables.
 
 use super::{
-    Bisection, Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Happenings, Listing,
-    ProfileDifference, ProfileShares, Repetition, RunContents, RunList, SeriesDescription,
+    Bisection, Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Happenings, HeldProcesses,
+    Listing, ProfileDifference, ProfileShares, Repetition, RunContents, RunList, SeriesDescription,
     SmokeTest, StoreChange, SuiteShares, Synthetic, TestLog, Trends, VERSION, WatchedRun,
 };
 use schemars::generate::SchemaSettings;
@@ -34,7 +34,7 @@ fn of<T: JsonSchema>() -> Schema {
 }
 
 /// All documents, in the order of the page.
-const DOCUMENTS: [Document; 21] = [
+const DOCUMENTS: [Document; 22] = [
     Document {
         title: "A result",
         commands: &["run A B", "bench A B", "load A B", "compare A B", "profile 'A' 'B'"],
@@ -156,6 +156,12 @@ const DOCUMENTS: [Document; 21] = [
         commands: &["watch"],
         names: &["watch"],
         schema: of::<WatchedRun>,
+    },
+    Document {
+        title: "What is kept loaded",
+        commands: &["warm --status"],
+        names: &["warm"],
+        schema: of::<HeldProcesses>,
     },
     Document {
         title: "Synthetic data",

@@ -33,6 +33,8 @@ view! {
         failed: Vec<FailedTest> = came.failed.iter().map(FailedTest::of).collect(),
         /// How long it took, s.
         seconds: f64 = came.seconds,
+        /// Whether it was a fork of a preloaded process (warm), not one that was started anew (cold).
+        warm: bool = came.warm,
         /// Why it is red, where that is no failed test, or what is wrong with the source; `null`: nothing.
         trouble: Option<String> = came.trouble.clone(),
         /// What the command wrote last, to standard output and error (`--any`); `null`: not kept.

@@ -2,10 +2,12 @@
 
 #![expect(unsafe_code, reason = "code that runs between fork and exec")]
 
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::sync::Arc;
 
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{
     Pid, Signal, getpid, kill_process_group, set_parent_process_death_signal, setsid,
 };
@@ -42,6 +44,17 @@ pub(crate) fn end_with_us_as_session(command: &mut Command, page: Arc<Page>) {
             page.set_group(getpid().as_raw_nonzero().get());
             Ok(())
         });
+    }
+}
+
+/// Lets the child keep a descriptor, whose number it finds in a variable.
+pub(crate) fn hand_down(command: &mut Command, variable: &str, descriptor: &OwnedFd) {
+    let number = descriptor.as_raw_fd();
+    command.env(variable, number.to_string());
+    // SAFETY: between fork and exec the child makes one system call, on a descriptor that our caller holds open until then.
+    unsafe {
+        command
+            .pre_exec(move || Ok(fcntl_setfd(BorrowedFd::borrow_raw(number), FdFlags::empty())?));
     }
 }
 

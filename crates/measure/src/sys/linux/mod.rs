@@ -13,5 +13,6 @@ pub(crate) mod memory;
 mod parse;
 pub(crate) mod perf;
 pub(crate) mod processes;
+pub(crate) mod relay;
 pub(crate) mod signals;
 pub(crate) mod usage;

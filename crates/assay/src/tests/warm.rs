@@ -1,0 +1,198 @@
+//! A suite's preloaded process: started once, forked for each of its runs. What can't be had of it is a reason, said once, to run the suite as
+//! it is.
+
+use super::Side;
+use crate::preloading;
+use crate::run_error::RunError;
+use assay_measure::preloaded::{Asked, Preloaded, PreloadedError, Recipe, Standing, State};
+use assay_measure::{Command, RunResult, Watching, interrupt};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A process that loads anew, or died without having run anything, is not started again more often than this before something changes.
+const DEATHS: u32 = 3;
+/// So often a process that loads is looked at.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Why a run is not one of a preloaded process.
+pub(super) enum Cold {
+    /// This, so that it runs as it is.
+    Because(String),
+    /// Whoever attends to it gave it up.
+    Stopped,
+}
+
+/// The process, or why there is none.
+pub(crate) struct Warm {
+    process: Result<Preloaded, String>,
+    /// Ends of the process since a run of it was through.
+    deaths: u32,
+    /// Whether it was ever ready: one that never was is started again only when something changes.
+    was_ready: bool,
+    /// What was said, which is not said again.
+    told: BTreeSet<String>,
+    to_tell: Vec<String>,
+    state: Option<State>,
+}
+
+impl Warm {
+    /// Starts it, in a private directory, for a command of this side; it loads in the background.
+    pub fn start(command: &Command, side: &Side, directory: &Path, root: &Path) -> Self {
+        let (told, to_tell, state) = Default::default();
+        let process = started(command, side, directory, root);
+        Self { process, deaths: 0, was_ready: false, told, to_tell, state }
+    }
+
+    /// Tells it of files that changed, so that it loads them in the background. `None`: anything may have.
+    pub fn tell(&mut self, changed: Option<Vec<PathBuf>>) {
+        let Ok(process) = &mut self.process else { return };
+        self.deaths = 0;
+        let is_gone = matches!(process.standing(), Standing::Ended(_));
+        let told = match changed {
+            _ if is_gone => process.restart(),
+            Some(changed) => process.tell(changed),
+            None => process.check(),
+        };
+        if let Err(error) = told {
+            self.note(error.to_string());
+        }
+    }
+
+    /// To be called between runs: starts it again where it died, and asks what it holds.
+    pub fn rest(&mut self) {
+        let Ok(process) = &mut self.process else { return };
+        if let Standing::Ended(how) = process.standing() {
+            self.state = None;
+            self.deaths += 1;
+            if self.was_ready && self.deaths <= DEATHS {
+                self.was_ready = false;
+                let started = process.restart();
+                let failed = started.err().map(|error| error.to_string());
+                let again = format!("the preloaded process {how}, and is started again");
+                self.note(failed.unwrap_or(again));
+            }
+            return;
+        }
+        if let Some(state) = process.look() {
+            self.was_ready = true;
+            // Else they are why it can't be had, which the next run says.
+            for note in state.notes.iter().filter(|_| state.ready) {
+                let note = format!("preloaded: {note}");
+                if self.told.insert(note.clone()) {
+                    self.to_tell.push(note);
+                }
+            }
+            self.state = Some(state);
+        }
+    }
+
+    /// What it held when it was asked last.
+    pub fn state(&self) -> Option<&State> {
+        self.state.as_ref()
+    }
+
+    /// What is to be said of it.
+    pub fn said(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.to_tell)
+    }
+
+    fn note(&mut self, why: String) {
+        let told = format!("run cold: {why}");
+        if self.told.insert(told.clone()) {
+            self.to_tell.push(told);
+        }
+    }
+
+    /// Runs a command in it.
+    pub(super) fn run(
+        &mut self,
+        command: &Command,
+        timeout: Duration,
+        watching: Option<Watching<'_>>,
+    ) -> Result<RunResult, Cold> {
+        let ran = self.try_run(command, timeout, watching);
+        match &ran {
+            Ok(_) => (self.deaths, self.was_ready) = (0, true),
+            Err(Cold::Because(why)) => self.note(why.clone()),
+            Err(Cold::Stopped) => {}
+        }
+        ran
+    }
+
+    fn try_run(
+        &mut self,
+        command: &Command,
+        timeout: Duration,
+        mut watching: Option<Watching<'_>>,
+    ) -> Result<RunResult, Cold> {
+        let process = self.process.as_mut().map_err(|why| Cold::Because(why.clone()))?;
+        let way = preloading::of(command).map_err(Cold::Because)?;
+        let env = preloading::environment(command, &way).map_err(Cold::Because)?;
+        let directory = preloading::directory(command).map_err(Cold::Because)?;
+        let asked = Asked { argv: &way.words, env: &env, directory: &directory };
+        loop {
+            ready(process, &mut watching)?;
+            process.check().map_err(because)?;
+            let (is_loaded, since) = (process.is_loaded(), process.loads_since());
+            let patience = preloading::patience(is_loaded, since, preloading::LOADS_WITHIN);
+            let own = watching.as_mut().map(|own| Watching {
+                every: own.every,
+                also: own.also,
+                ends: &mut *own.ends,
+            });
+            match process.client().run(&asked, (patience, Some(timeout)), own) {
+                // What it was just told has it begin anew.
+                Err(PreloadedError::Absent) => {}
+                ran => return ran.map_err(because),
+            }
+        }
+    }
+}
+
+fn because(error: PreloadedError) -> Cold {
+    match error {
+        PreloadedError::Stopped => Cold::Stopped,
+        error => Cold::Because(error.to_string()),
+    }
+}
+
+/// Waits until it can be asked.
+fn ready(process: &mut Preloaded, watching: &mut Option<Watching<'_>>) -> Result<(), Cold> {
+    loop {
+        match process.standing() {
+            Standing::Ready => return Ok(()),
+            Standing::Ended(how) => {
+                return Err(Cold::Because(format!("the preloaded process {how}")));
+            }
+            Standing::Loading(since) if since >= preloading::LOADS_WITHIN => {
+                return Err(because(PreloadedError::Silent(preloading::LOADS_WITHIN)));
+            }
+            Standing::Loading(_) => {}
+        }
+        let also = watching.as_ref().map_or(&[][..], |own| own.also);
+        let _woken = interrupt::sleep_until(also, Some(LOOK));
+        let gives_up =
+            watching.as_mut().map_or(interrupt::count() > 0, |own| (own.ends)(&|_| Vec::new()));
+        if gives_up {
+            return Err(Cold::Stopped);
+        }
+    }
+}
+
+fn started(
+    command: &Command,
+    side: &Side,
+    directory: &Path,
+    root: &Path,
+) -> Result<Preloaded, String> {
+    let way = preloading::of(command)?;
+    let hooks = directory.with_file_name("hooks");
+    let request = way.request(&command.argv, &hooks);
+    let command =
+        super::asker::prepared(&request, side).map_err(|error: RunError| error.to_string())?;
+    let seen = preloading::seen(root, &way);
+    preloading::fits(directory)?;
+    let recipe = Recipe { command, directory: directory.to_owned(), root: root.to_owned(), seen };
+    Preloaded::start(recipe).map_err(|error| error.to_string())
+}

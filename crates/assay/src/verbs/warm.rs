@@ -1,0 +1,117 @@
+//! `assay warm -- COMMAND`: a command of Ruby or Python as a fork of a process that has everything loaded.
+
+use crate::args::{ColorWhen, seconds};
+use crate::warm::{self, NotRun, Place};
+use crate::{Ending, output, present};
+use anyhow::Context;
+use assay_measure::{Command, Outcome, preloaded};
+use assay_report::json::{self, HeldProcesses};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Arguments of `assay warm`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+How it works: the first time a process is started in the background that loads the libraries and the application; the command runs as a \
+fork of it, and so do later ones, of the same program in the same directory and environment. Files that change are loaded again, \
+and what depends on them. The command has this terminal, its own arguments and variables, and its status is ours. What can't be had \
+of the process runs cold, and it is said why.
+
+Examples:
+  assay warm -- bundle exec rake routes
+  assay warm -- bin/rails console
+  assay warm -- python -m pytest tests/test_a.py
+  assay warm --idle 8h -- bin/rails generate model User
+  assay warm --status                           what is kept loaded, and the memory it takes
+  assay warm --stop                             end all of it")]
+pub(crate) struct Args {
+    /// The command, behind `--`; with --stop, the one whose process ends
+    #[arg(last = true, required_unless_present_any = ["status", "stop"], value_name = "COMMAND")]
+    command: Vec<OsString>,
+
+    /// End the process when it was not used for so long
+    #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30min")]
+    idle: f64,
+
+    /// Run the command cold if the process is not loaded after this; it goes on loading
+    #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30s")]
+    wait: f64,
+
+    /// Show what is kept loaded, and how much memory it takes
+    #[arg(long, conflicts_with_all = ["stop", "command", "idle", "wait"])]
+    status: bool,
+
+    /// End what is kept loaded, with the commands that run in it
+    #[arg(long, conflicts_with_all = ["idle", "wait"])]
+    stop: bool,
+
+    /// With --status: print JSON
+    #[arg(long, requires = "status")]
+    json: bool,
+
+    /// When to use colors
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
+    color: ColorWhen,
+
+    /// Keep a process at a place
+    #[arg(long, hide = true, value_name = "DIR")]
+    keep: Option<PathBuf>,
+}
+
+/// Runs the command, or tells what is kept.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    if args.status {
+        return status(args);
+    }
+    if args.stop && args.command.is_empty() {
+        return Ok(stopped(&warm::all()?));
+    }
+    let command = Command::new(args.command.clone())?;
+    if args.stop {
+        let place = Place::of(&command).map_err(anyhow::Error::msg)?;
+        return Ok(stopped(&[place]));
+    }
+    let idle = Duration::from_secs_f64(args.idle);
+    if let Some(directory) = &args.keep {
+        return warm::keep(directory, command, idle);
+    }
+    // What is not there is no reason for anything.
+    command.resolve()?;
+    match warm::run(&command, Duration::from_secs_f64(args.wait), idle) {
+        Ok(Outcome::Signalled(signal)) => {
+            preloaded::end_by(signal);
+            Ok(Ending::Of(u8::try_from(128 + signal).unwrap_or(u8::MAX)))
+        }
+        Ok(Outcome::Exited(status)) => Ok(Ending::Of(u8::try_from(status).unwrap_or(u8::MAX))),
+        Ok(_) => Ok(Ending::CommandFailed),
+        Err(NotRun::Cold(why)) => Err(warm::run_cold(&command, &why)),
+        Err(NotRun::Lost(error)) => {
+            let lost = anyhow::Error::new(error);
+            output::error(
+                &lost.context("the command did not get through, and was not started again"),
+            );
+            Ok(Ending::CommandFailed)
+        }
+    }
+}
+
+fn status(args: &Args) -> anyhow::Result<Ending> {
+    let held: Vec<_> = warm::all()?.iter().filter_map(warm::held).collect();
+    let told = match args.json {
+        true => json::text(&HeldProcesses::of(&held)).context("JSON")?,
+        false => assay_report::preloaded::screen(&held, &present::screen(args.color)),
+    };
+    output::print(&told)?;
+    Ok(Ending::Fine)
+}
+
+fn stopped(places: &[Place]) -> Ending {
+    let ended = places.iter().filter(|place| place.stop()).count();
+    output::say(&match ended {
+        0 => "nothing was kept loaded".to_owned(),
+        1 => "1 process ended".to_owned(),
+        ended => format!("{ended} processes ended"),
+    });
+    Ending::Fine
+}

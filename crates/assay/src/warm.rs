@@ -1,0 +1,329 @@
+//! Commands in processes that are kept loaded between them: where each is kept, by what it is found again, how a run is had of it.
+//!
+//! Each has a keeper ([`keeper`]): `assay` itself, in the background, which is asked at a socket in a private directory. Runs are asked for at the
+//! preloaded process's own socket beside it. A lock that runs share says that they go on.
+
+mod keeper;
+
+pub(crate) use keeper::keep;
+
+use crate::preloading;
+use crate::revisions::cache_directory;
+use crate::{output, own};
+use anyhow::Context;
+use assay_coverage::sum;
+use assay_measure::preloaded::{self, Asked, Client, PreloadedError, Waiting};
+use assay_measure::{Command, Outcome, git};
+use serde_json::{Value, json};
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// A keeper answers at once.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
+/// And is there in milliseconds.
+const STARTS_WITHIN: Duration = Duration::from_secs(10);
+/// How often one that loads is asked.
+const LOOK: Duration = Duration::from_millis(5);
+/// The files in the directory of a keeper: its socket, its number, the lock that runs share, what it says.
+const CONTROL: &str = "control";
+const NUMBER: &str = "keeper";
+const IN_USE: &str = "runs";
+const SAID: &str = "keeper.log";
+/// The preloaded process's own.
+const SOCKET: &str = "socket";
+/// Held by whoever makes or removes such a directory.
+const LOCK: &str = "lock";
+
+/// What differs from terminal to terminal, or from command to command, and is of no account for what is loaded.
+const PASSING: [&str; 31] = [
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "TERM",
+    "TERMCAP",
+    "COLORTERM",
+    "COLUMNS",
+    "LINES",
+    "WINDOWID",
+    "WINDOWPATH",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "STY",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DESKTOP_STARTUP_ID",
+    "LS_COLORS",
+    "LESS",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "PAGER",
+    "EDITOR",
+    "VISUAL",
+    "PS1",
+    "PS2",
+    "PROMPT_COMMAND",
+    "HISTFILE",
+    "HISTSIZE",
+    "MAIL",
+    "INVOCATION_ID",
+];
+const PASSING_BY_PREFIX: [&str; 11] = [
+    "TERM_",
+    "TMUX",
+    "SSH_",
+    "XDG_SESSION_",
+    "VTE_",
+    "KITTY_",
+    "ITERM_",
+    "WEZTERM_",
+    "GPG_",
+    "DIRENV_",
+    "STARSHIP_",
+];
+
+/// Why a command was not run in a preloaded process.
+pub(crate) enum NotRun {
+    /// It can still be run as it is, and this is why it has to be.
+    Cold(String),
+    /// It had begun.
+    Lost(PreloadedError),
+}
+
+/// Where a process is kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    directory: PathBuf,
+}
+
+/// Where all of this user's are.
+///
+/// # Errors
+/// When there is no such place.
+fn base() -> anyhow::Result<PathBuf> {
+    let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let session = session.filter(|path| path.is_absolute() && path.is_dir());
+    let base = match session {
+        Some(session) => session.join("assay"),
+        None => cache_directory().context(
+            "neither XDG_RUNTIME_DIR, XDG_CACHE_HOME nor HOME names a directory to keep it in",
+        )?,
+    };
+    Ok(base.join("warm"))
+}
+
+/// All places at which something is kept, or was.
+pub(crate) fn all() -> anyhow::Result<Vec<Place>> {
+    let Ok(entries) = fs::read_dir(base()?) else { return Ok(Vec::new()) };
+    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    found.retain(|path| path.join(CONTROL).exists());
+    found.sort();
+    Ok(found.into_iter().map(|directory| Place { directory }).collect())
+}
+
+/// The top of the project around the directory here.
+fn root() -> anyhow::Result<PathBuf> {
+    let here = Path::new(".").canonicalize().context("the directory here")?;
+    Ok(git::top(&here).unwrap_or(here))
+}
+
+impl Place {
+    /// Where a command's is, whether anything is there or not.
+    ///
+    /// # Errors
+    /// Why none can be there.
+    pub fn of(command: &Command) -> Result<Self, String> {
+        let way = preloading::of(command)?;
+        let base = base().map_err(|error| format!("{error:#}"))?;
+        let program = command.resolve().map_err(|error| error.to_string())?;
+        let directory = preloading::directory(command)?;
+        let env = preloading::environment(command, &way)?;
+        let lasting = env.iter().filter(|(name, _)| !is_passing(name));
+        let lasting: Vec<String> = lasting.map(|(name, value)| format!("{name}={value}")).collect();
+        let parts = [
+            env!("CARGO_PKG_VERSION"),
+            &program.display().to_string(),
+            &directory,
+            &way.kind.join("\n"),
+            &lasting.join("\n"),
+        ];
+        let key = sum(parts.join("\0").as_bytes());
+        let place = Self { directory: base.join(format!("{key:016x}")) };
+        preloading::fits(&place.directory)?;
+        Ok(place)
+    }
+
+    /// Asks its keeper something.
+    ///
+    /// # Errors
+    /// When there is none, or it does not answer.
+    pub fn ask(&self, question: &Value) -> Result<Value, PreloadedError> {
+        Client::of(self.directory.join(CONTROL)).ask(question, ANSWERS_WITHIN)
+    }
+
+    /// Ends what is kept here, with its runs, and waits for that. False if nothing was.
+    pub fn stop(&self) -> bool {
+        let asked = self.ask(&json!({"stop": true}));
+        let began = Instant::now();
+        while self.directory.exists() && asked.is_ok() && began.elapsed() < ANSWERS_WITHIN {
+            std::thread::sleep(LOOK);
+        }
+        asked.is_ok()
+    }
+
+    /// Sees to it that a keeper is there: only one, however many want it at once.
+    fn keeper(&self, command: &Command, idle: Duration) -> anyhow::Result<()> {
+        if self.is_kept() {
+            return Ok(());
+        }
+        let _lock = locked(self.directory.parent().unwrap_or(Path::new("/")))?;
+        if self.is_kept() {
+            return Ok(());
+        }
+        // Of one that was killed.
+        let _not_there = fs::remove_dir_all(&self.directory);
+        DirBuilder::new().mode(0o700).create(&self.directory).with_context(|| self.named())?;
+        let said = File::create(self.directory.join(SAID)).with_context(|| self.named())?;
+        let mut keeper = std::process::Command::new(own::program()?);
+        keeper.args(["warm", "--idle", &format!("{}s", idle.as_secs_f64()), "--keep"]);
+        keeper.arg0("assay").arg(&self.directory).arg("--").args(&command.argv);
+        keeper.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+        let mut keeper =
+            preloaded::in_the_background(keeper).context("its keeper can't be started")?;
+        let began = Instant::now();
+        while !self.is_kept() {
+            let ended = keeper.try_wait().ok().flatten();
+            if ended.is_some() || began.elapsed() > STARTS_WITHIN {
+                let said = fs::read_to_string(self.directory.join(SAID)).unwrap_or_default();
+                anyhow::bail!("its keeper does not start: {}", said.trim());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    fn is_kept(&self) -> bool {
+        self.ask(&json!({"there": true})).is_ok()
+    }
+
+    fn named(&self) -> String {
+        self.directory.display().to_string()
+    }
+}
+
+/// Runs a command in its preloaded process, which is started if there is none, with our own input and output; `wait`: so long that may
+/// take to load.
+pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<Outcome, NotRun> {
+    let cold = |why: &dyn std::fmt::Display| NotRun::Cold(why.to_string());
+    let place = Place::of(command).map_err(NotRun::Cold)?;
+    let way = preloading::of(command).map_err(NotRun::Cold)?;
+    let env = preloading::environment(command, &way).map_err(NotRun::Cold)?;
+    let directory = preloading::directory(command).map_err(NotRun::Cold)?;
+    place.keeper(command, idle).map_err(|error| NotRun::Cold(format!("{error:#}")))?;
+    // As long as we have it, or are gone, it is not idle.
+    let in_use = File::open(place.directory.join(IN_USE)).and_then(|file| {
+        file.lock_shared()?;
+        Ok(file)
+    });
+    let _in_use = in_use.map_err(|error| cold(&error))?;
+    let asked = Asked { argv: &way.words, env: &env, directory: &directory };
+    let (input, output, errors) = (io::stdin(), io::stdout(), io::stderr());
+    let streams = [input.as_fd(), output.as_fd(), errors.as_fd()];
+    let client = Client::of(place.directory.join(SOCKET));
+    let mut is_again = false;
+    loop {
+        let patience = ready(&place, (wait, idle), is_again)?;
+        is_again = true;
+        let mut never = || false;
+        let mut waiting = Waiting { every: patience, also: &[], stops: &mut never };
+        match client.begin(&asked, streams, patience, &mut waiting) {
+            Ok(running) => return preloaded::relayed(running).map_err(NotRun::Lost),
+            // It has just begun anew.
+            Err(PreloadedError::Absent) => {}
+            Err(error) => return Err(cold(&error)),
+        }
+    }
+}
+
+/// Waits until it can be asked for a run, and hands back how long that may take to begin. It is told what changed on the way.
+fn ready(
+    place: &Place,
+    (wait, idle): (Duration, Duration),
+    is_again: bool,
+) -> Result<Duration, NotRun> {
+    let mut use_it = json!({"use": true, "idle": idle.as_secs_f64(), "again": is_again});
+    loop {
+        let answer = place.ask(&use_it).map_err(|error| NotRun::Cold(error.to_string()))?;
+        use_it["again"] = true.into();
+        let since = Duration::from_secs_f64(answer["since"].as_f64().unwrap_or_default().max(0.0));
+        match answer["standing"].as_str() {
+            Some("ready") => {
+                return Ok(preloading::patience(answer["loaded"] == true, since, wait));
+            }
+            Some("loading") if since < wait => std::thread::sleep(LOOK),
+            Some("loading") => {
+                return Err(NotRun::Cold(PreloadedError::Silent(wait).to_string()));
+            }
+            _ => {
+                let why = answer["why"].as_str().unwrap_or("can't be had");
+                return Err(NotRun::Cold(format!("the preloaded process {why}")));
+            }
+        }
+    }
+}
+
+/// Says that, and why, a command is run as it is, and becomes it. Comes back only if that can't be done.
+pub(crate) fn run_cold(command: &Command, why: &str) -> anyhow::Error {
+    output::say(&format!("assay: run cold: {why}"));
+    preloaded::become_program(command).into()
+}
+
+fn is_passing(name: &str) -> bool {
+    PASSING.contains(&name) || PASSING_BY_PREFIX.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Held as long as a directory below this one is made or removed. The one above is made, and is this user's alone.
+fn locked(base: &Path) -> anyhow::Result<File> {
+    let named = || base.display().to_string();
+    DirBuilder::new().recursive(true).mode(0o700).create(base).with_context(named)?;
+    let found = fs::metadata(base).with_context(named)?;
+    anyhow::ensure!(
+        found.uid() == own_user()? && found.mode() & 0o077 == 0,
+        "{} is not this user's alone: chmod 700 it",
+        named()
+    );
+    let lock = File::create(base.join(LOCK)).with_context(named)?;
+    lock.lock().with_context(named)?;
+    Ok(lock)
+}
+
+fn own_user() -> io::Result<u32> {
+    Ok(fs::metadata("/proc/self")?.uid())
+}
+
+/// What is kept there, as its keeper tells it; `None` where it is gone.
+pub(crate) fn held(place: &Place) -> Option<assay_report::preloaded::Held> {
+    let answer = place.ask(&json!({"status": true})).ok()?;
+    keeper::told(&answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_is_no_reason_for_another_process_and_a_setting_is() {
+        for name in ["TERM", "TMUX_PANE", "SSH_TTY", "PWD", "XDG_SESSION_ID"] {
+            assert!(is_passing(name), "{name}");
+        }
+        for name in ["RAILS_ENV", "PATH", "LANG", "XDG_RUNTIME_DIR", "DATABASE_URL"] {
+            assert!(!is_passing(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! The keeper of a preloaded process: it starts it, tells it what changes in the project, starts it again where it died, and ends with it: when it is
+//! idle, when it is told to, when the project's directory goes. It answers each question at once, and waits for nothing but questions and saves.
+
+use super::{CONTROL, IN_USE, NUMBER, locked, root};
+use crate::watch::events::Events;
+use crate::watch::ignored::Ignored;
+use crate::{Ending, preloading};
+use anyhow::Context;
+use assay_measure::preloaded::{Preloaded, Recipe, Standing, State};
+use assay_measure::{Command, interrupt};
+use assay_report::preloaded::{Held, HeldStage};
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Whoever asks has said what within this.
+const ASKS_WITHIN: Duration = Duration::from_secs(1);
+/// So often it is seen whether directories are still there.
+const LOOK: Duration = Duration::from_secs(30);
+/// After a run it is asked what is loaded now.
+const LOADED_AFTER: Duration = Duration::from_millis(300);
+/// A process that was ready and died is started again so many times before something changes.
+const DEATHS: u32 = 3;
+
+/// What is kept, and since when.
+struct Keeper {
+    command: Command,
+    root: PathBuf,
+    process: Preloaded,
+    was_ready: bool,
+    deaths: u32,
+    /// `None` where nobody tells of saves: files are looked at before each run then.
+    events: Option<Events>,
+    idle: Duration,
+    since: jiff::Timestamp,
+    used: Instant,
+    used_at: jiff::Timestamp,
+    runs: u64,
+    /// When it is to be asked what it has loaded.
+    look_at: Option<Instant>,
+}
+
+/// Keeps a command's process at a place until it is not wanted any more.
+///
+/// # Errors
+/// When it can't be started at all.
+pub(crate) fn keep(directory: &Path, command: Command, idle: Duration) -> anyhow::Result<Ending> {
+    interrupt::install().context("signals can't be handled")?;
+    let root = root()?;
+    let way = preloading::of(&command).map_err(anyhow::Error::msg)?;
+    fs::write(directory.join(NUMBER), std::process::id().to_string())?;
+    File::create(directory.join(IN_USE))?;
+    let request = way.request(&command.argv, &directory.join("hooks"));
+    let side =
+        crate::tests::Side { env: way.env.clone(), ..crate::tests::Side::new("", Vec::new()) };
+    let prepared = crate::tests::prepared(&request, &side)?;
+    let recipe = Recipe {
+        command: prepared,
+        directory: directory.to_owned(),
+        root: root.clone(),
+        seen: preloading::seen(&root, &way),
+    };
+    let ignored = Ignored::below(&root, &[])?;
+    let events = Events::below(&root, None, ignored).ok();
+    let now = jiff::Timestamp::now();
+    let mut keeper = Keeper {
+        command,
+        root,
+        process: Preloaded::start(recipe)?,
+        was_ready: false,
+        deaths: 0,
+        events: events.filter(|events| events.descriptor().is_some()),
+        idle,
+        since: now,
+        used: Instant::now(),
+        used_at: now,
+        runs: 0,
+        look_at: None,
+    };
+    // Whoever waits for us finds us from here on.
+    let listener = UnixListener::bind(directory.join(CONTROL))?;
+    listener.set_nonblocking(true)?;
+    let kept = keeper.until_not_wanted(&listener, directory);
+    let _not_there = fs::remove_file(directory.join(CONTROL));
+    drop(keeper);
+    remove(directory);
+    kept.map(|()| Ending::Fine)
+}
+
+/// Removes our directory, unless it is somebody else's by now.
+fn remove(directory: &Path) {
+    let Some(Ok(_lock)) = directory.parent().map(locked) else { return };
+    let number = fs::read_to_string(directory.join(NUMBER)).unwrap_or_default();
+    if number == std::process::id().to_string() {
+        let _stays = fs::remove_dir_all(directory);
+    }
+}
+
+impl Keeper {
+    fn until_not_wanted(
+        &mut self,
+        listener: &UnixListener,
+        directory: &Path,
+    ) -> anyhow::Result<()> {
+        loop {
+            if interrupt::count() > 0 || !self.root.is_dir() || !directory.is_dir() {
+                return Ok(());
+            }
+            self.take_saves();
+            self.see_to_process();
+            let left = self.idle.saturating_sub(self.used.elapsed());
+            if left.is_zero() {
+                if is_free(directory) {
+                    return Ok(());
+                }
+                self.used = Instant::now();
+                continue;
+            }
+            let mut most = left.min(LOOK);
+            if let Some(at) = self.look_at {
+                most = most.min(at.saturating_duration_since(Instant::now()));
+                if most.is_zero() {
+                    self.look_at = None;
+                    let _asked_later = self.process.look();
+                    continue;
+                }
+            }
+            let events = self.events.as_ref().and_then(Events::descriptor);
+            let wakers: Vec<_> = [listener.as_fd()].into_iter().chain(events).collect();
+            interrupt::sleep_until(&wakers, Some(most))?;
+            while let Ok((asking, _)) = listener.accept() {
+                // Whoever went away is answered no more.
+                if self.answered(&asking).unwrap_or(false) {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Tells the process what was saved.
+    fn take_saves(&mut self) {
+        let Some(events) = &mut self.events else { return };
+        let saved = events.saved();
+        if saved.is_empty() {
+            return;
+        }
+        self.deaths = 0;
+        let root = &self.root;
+        // One that could not be loaded may be by now.
+        let told = match self.process.standing() {
+            Standing::Ended(_) => self.process.restart(),
+            _ => self.process.tell(saved.paths.iter().map(|path| root.join(path))),
+        };
+        if told.is_err() || saved.are_unknown {
+            let _seen_before_the_next_run = self.process.check();
+        }
+        if self.events.as_ref().is_some_and(|events| events.descriptor().is_none()) {
+            self.events = None;
+        }
+    }
+
+    /// Starts it again where it died after it had been ready.
+    fn see_to_process(&mut self) {
+        match self.process.standing() {
+            Standing::Ready if !self.was_ready => {
+                self.was_ready = true;
+                let _asked_later = self.process.look();
+            }
+            Standing::Ended(_) if self.was_ready && self.deaths < DEATHS => {
+                (self.was_ready, self.deaths) = (false, self.deaths + 1);
+                let _told_when_it_is_used = self.process.restart();
+            }
+            _ => {}
+        }
+    }
+
+    /// Answers one question; true: we are to end.
+    fn answered(&mut self, asking: &UnixStream) -> anyhow::Result<bool> {
+        asking.set_nonblocking(false)?;
+        asking.set_read_timeout(Some(ASKS_WITHIN))?;
+        asking.set_write_timeout(Some(ASKS_WITHIN))?;
+        let mut line = String::new();
+        BufReader::new(asking).read_line(&mut line)?;
+        let question: Value = serde_json::from_str(&line)?;
+        let mut ends = false;
+        let answer = if question["use"] == true {
+            self.runs += u64::from(question["again"] != true);
+            self.used_with(question["idle"].as_f64())
+        } else if question["status"] == true {
+            self.status()
+        } else {
+            ends = question["stop"] == true;
+            json!({"stopped": ends})
+        };
+        let mut asking = asking;
+        asking.write_all(format!("{answer}\n").as_bytes())?;
+        Ok(ends)
+    }
+
+    /// Somebody is about to use it: it is told of all that changed.
+    fn used_with(&mut self, idle: Option<f64>) -> Value {
+        if let Some(Ok(idle)) = idle.map(Duration::try_from_secs_f64) {
+            self.idle = idle;
+        }
+        (self.used, self.used_at) = (Instant::now(), jiff::Timestamp::now());
+        self.take_saves();
+        self.see_to_process();
+        if let Standing::Ended(_) = self.process.standing()
+            && self.events.is_none()
+        {
+            let _told_below = self.process.restart();
+        }
+        // What it is told of may have it begin anew.
+        let _nobody_answers = self.process.check();
+        match self.process.standing() {
+            Standing::Loading(since) => {
+                json!({"standing": "loading", "since": since.as_secs_f64()})
+            }
+            Standing::Ended(why) => json!({"standing": "ended", "why": why}),
+            Standing::Ready => {
+                // Not now: somebody waits.
+                self.look_at = Some(Instant::now() + LOADED_AFTER);
+                let since = self.process.loads_since().as_secs_f64();
+                let is_loaded = self.process.is_loaded();
+                json!({"standing": "ready", "since": since, "loaded": is_loaded})
+            }
+        }
+    }
+
+    fn status(&mut self) -> Value {
+        let standing = match self.process.standing() {
+            Standing::Loading(_) => "loading".to_owned(),
+            Standing::Ended(why) => format!("the preloaded process {why}"),
+            Standing::Ready => "ready".to_owned(),
+        };
+        let state = self.process.look().unwrap_or_default();
+        let words: Vec<_> = self.command.argv.iter().map(|word| word.to_string_lossy()).collect();
+        let here = std::env::current_dir().unwrap_or_default();
+        json!({
+            "command": words.join(" "),
+            "directory": here.display().to_string(),
+            "pid": std::process::id(),
+            "process": self.process.process_id(),
+            "standing": standing,
+            "ready": state.ready,
+            "since": self.since.to_string(),
+            "used": self.used_at.to_string(),
+            "runs": self.runs,
+            "ends_in": self.idle.saturating_sub(self.used.elapsed()).as_secs_f64(),
+            "memory": state.memory(),
+            "stages": stages(&state),
+            "notes": state.notes,
+        })
+    }
+}
+
+fn stages(state: &State) -> Vec<Value> {
+    let one = |stage: &assay_measure::preloaded::Stage| json!({"name": stage.name, "pid": stage.process, "files": stage.files, "seconds": stage.seconds, "memory": stage.memory});
+    state.stages.iter().map(one).collect()
+}
+
+/// Whether no run goes on.
+fn is_free(directory: &Path) -> bool {
+    File::open(directory.join(IN_USE)).is_ok_and(|file| file.try_lock().is_ok())
+}
+
+/// What a keeper said of itself.
+pub(super) fn told(answer: &Value) -> Option<Held> {
+    let text = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
+    let number = |name: &str| answer[name].as_u64().unwrap_or_default();
+    let stage = |one: &Value| HeldStage {
+        name: one["name"].as_str().unwrap_or_default().to_owned(),
+        process: one["pid"].as_u64().unwrap_or_default(),
+        files: one["files"].as_u64().unwrap_or_default(),
+        seconds: one["seconds"].as_f64().unwrap_or_default(),
+        memory: one["memory"].as_u64(),
+    };
+    let all = |name: &str| answer[name].as_array().into_iter().flatten();
+    answer["command"].as_str()?;
+    Some(Held {
+        command: text("command"),
+        directory: text("directory"),
+        keeper: number("pid"),
+        process: number("process"),
+        standing: match text("standing").as_str() {
+            "ready" if answer["ready"] == false => "loading".to_owned(),
+            other => other.to_owned(),
+        },
+        since: text("since"),
+        used: text("used"),
+        runs: number("runs"),
+        ends_in: answer["ends_in"].as_f64().unwrap_or_default(),
+        memory: number("memory"),
+        stages: all("stages").map(stage).collect(),
+        notes: all("notes").filter_map(Value::as_str).map(str::to_owned).collect(),
+    })
+}

@@ -1,0 +1,113 @@
+//! A run in a preloaded process whose output is kept, as that of a run by the launcher is.
+
+use super::{Asked, Client, PreloadedError, Waiting};
+use crate::capture::{Capture, Wanted};
+use crate::interrupt;
+use crate::runner::{Outcome, OutputSoFar, RunResult, Watching};
+use crate::sys::clock::monotonic_ns;
+use rustix::process::Signal;
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+/// One that is asked to end has so long until it is made to.
+const GRACE: Duration = Duration::from_secs(1);
+/// So often signals are looked for where nobody looks at anything.
+const PULSE: Duration = Duration::from_secs(1);
+
+impl Client {
+    /// Runs it to its end with nothing to read, and keeps what it writes; what it leaves behind in its group is killed. It has `patience` to begin
+    /// and `timeout` to end. Of the result only the outcome, the times and the output are known: a fork is not waited for by us, so its processor
+    /// time is 0 here.
+    ///
+    /// # Errors
+    /// When it can't be had, is given up by whoever watches, or is lost.
+    pub fn run(
+        &self,
+        asked: &Asked<'_>,
+        (patience, timeout): (Duration, Option<Duration>),
+        watching: Option<Watching<'_>>,
+    ) -> Result<RunResult, PreloadedError> {
+        match watching {
+            Some(watching) => self.run_watched(asked, (patience, timeout), watching),
+            None => {
+                let mut nobody = |_: &OutputSoFar<'_>| false;
+                let watching = Watching { every: PULSE, also: &[], ends: &mut nobody };
+                self.run_watched(asked, (patience, timeout), watching)
+            }
+        }
+    }
+
+    fn run_watched(
+        &self,
+        asked: &Asked<'_>,
+        (patience, timeout): (Duration, Option<Duration>),
+        watching: Watching<'_>,
+    ) -> Result<RunResult, PreloadedError> {
+        let wanted = Wanted { keep_output: true, keep_errors: true, ..Wanted::default() };
+        let (capture, writers) = Capture::open(wanted)?;
+        let nothing = File::open("/dev/null")?;
+        let given = writers.descriptors();
+        let [output, errors] = given.as_slice() else {
+            return Err(std::io::Error::other("no files for its output").into());
+        };
+        let signals_before = interrupt::count();
+        let (mut is_ended, mut is_aborted) = (false, false);
+        let ends = watching.ends;
+        let mut stops = || {
+            capture.bound();
+            let signals = interrupt::count();
+            is_aborted |= signals >= 2 && signals > signals_before;
+            is_ended = is_aborted || ends(&|from| capture.output_so_far(from));
+            is_ended
+        };
+        let mut waiting = Waiting { every: watching.every, also: watching.also, stops: &mut stops };
+        let started_ns = monotonic_ns();
+        let streams = [nothing.as_fd(), *output, *errors];
+        let mut running = self.begin(asked, streams, patience, &mut waiting)?;
+        drop(given);
+        drop(writers);
+        let until = timeout.map(|timeout| Instant::now() + timeout);
+        let outcome = running.wait(until, &mut waiting)?;
+        let outcome = match outcome {
+            Some(outcome) => outcome,
+            None => {
+                if !is_aborted {
+                    running.end_group(Signal::TERM);
+                    let mut never = || false;
+                    let mut waiting = Waiting { every: GRACE, also: &[], stops: &mut never };
+                    running.wait(Some(Instant::now() + GRACE), &mut waiting)?;
+                }
+                if is_ended {
+                    return Err(PreloadedError::Stopped);
+                }
+                Outcome::TimedOut
+            }
+        };
+        let ended_ns = monotonic_ns();
+        running.end_group(Signal::KILL);
+        let captured = capture.finish()?;
+        Ok(RunResult {
+            outcome,
+            wall_seconds: ended_ns.saturating_sub(started_ns) as f64 / 1e9,
+            user_seconds: 0.0,
+            system_seconds: 0.0,
+            max_rss_bytes: 0,
+            minor_faults: 0,
+            major_faults: 0,
+            voluntary_switches: 0,
+            involuntary_switches: 0,
+            block_in: 0,
+            block_out: 0,
+            started_seconds: 0.0,
+            started_ns,
+            ended_ns,
+            left_behind: false,
+            stderr_tail: None,
+            output_bytes: None,
+            output: captured.output,
+            errors: captured.errors,
+            samples: None,
+        })
+    }
+}

@@ -1,0 +1,382 @@
+//! Whoever asks a preloaded process: each question a connection of its own, a line of JSON each way, with a limit on every answer.
+
+use super::PreloadedError;
+use crate::runner::Outcome;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, IoSlice};
+use rustix::net::{
+    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix,
+    SocketFlags, SocketType, connect, send, sendmsg, socket_with,
+};
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::{Map, Value, json};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A line that is longer is none of ours.
+const LONGEST: usize = 64 << 20;
+const CHUNK: usize = 1 << 16;
+
+/// Asks the process behind a socket.
+#[derive(Clone, Debug)]
+pub struct Client {
+    socket: PathBuf,
+}
+
+/// A run that is asked for.
+#[derive(Clone, Debug)]
+pub struct Asked<'a> {
+    /// The words from the one that names the script or module on.
+    pub argv: &'a [String],
+    /// All of its environment.
+    pub env: &'a [(String, String)],
+    /// Where it runs.
+    pub directory: &'a str,
+}
+
+/// Whoever waits for an answer, and may give it up.
+pub struct Waiting<'a> {
+    /// So often it is asked whether it does.
+    pub every: Duration,
+    /// And whenever one of these has something to be read.
+    pub also: &'a [BorrowedFd<'a>],
+    /// Says whether it does.
+    pub stops: &'a mut dyn FnMut() -> bool,
+}
+
+/// What a process holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// Whether a run would begin at once.
+    pub ready: bool,
+    /// Its stages, the first one first.
+    pub stages: Vec<Stage>,
+    /// What a fork does not carry over, and what could not be loaded.
+    pub notes: Vec<String>,
+    /// The files that are loaded.
+    pub loaded: Vec<PathBuf>,
+}
+
+/// One of its stages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stage {
+    /// `framework`, `application` or `helpers`.
+    pub name: String,
+    /// Its process.
+    pub process: u32,
+    /// How many files it loaded.
+    pub files: u64,
+    /// How long that took, s.
+    pub seconds: f64,
+    /// Its share of memory, B; `None`: not known.
+    pub memory: Option<u64>,
+}
+
+impl State {
+    /// What all stages hold in memory, B; of what they share each has its part.
+    pub fn memory(&self) -> u64 {
+        self.stages.iter().filter_map(|stage| stage.memory).sum()
+    }
+
+    fn read(answer: &Value) -> Self {
+        let texts = |name: &str| -> Vec<String> {
+            let all = answer[name].as_array().into_iter().flatten();
+            all.filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        let stage = |one: &Value| Stage {
+            name: one["name"].as_str().unwrap_or_default().to_owned(),
+            process: one["pid"].as_u64().and_then(|pid| pid.try_into().ok()).unwrap_or_default(),
+            files: one["files"].as_u64().unwrap_or_default(),
+            seconds: one["seconds"].as_f64().unwrap_or_default(),
+            memory: one["memory"].as_u64(),
+        };
+        Self {
+            ready: answer["ready"].as_bool().unwrap_or(true),
+            stages: answer["stages"].as_array().into_iter().flatten().map(stage).collect(),
+            notes: texts("notes"),
+            loaded: texts("loaded").into_iter().map(PathBuf::from).collect(),
+        }
+    }
+}
+
+impl Client {
+    /// One for this socket.
+    pub fn of(socket: PathBuf) -> Self {
+        Self { socket }
+    }
+
+    /// Asks for a run with these three as its standard input, output and error; comes back when it has begun, or can't be had.
+    ///
+    /// # Errors
+    /// When it is refused, does not begin within `patience`, or whoever waits gives it up: nothing ran then.
+    pub fn begin(
+        &self,
+        asked: &Asked<'_>,
+        streams: [BorrowedFd<'_>; 3],
+        patience: Duration,
+        waiting: &mut Waiting<'_>,
+    ) -> Result<Running, PreloadedError> {
+        let until = Instant::now() + patience;
+        let mut link = Link::connect(&self.socket)?;
+        for stream in streams {
+            link.hand(stream)?;
+        }
+        let env: Map<String, Value> =
+            asked.env.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
+        link.say(&json!({"run": {"argv": asked.argv, "env": env, "cwd": asked.directory}}), until)?;
+        let answer = match link.line(Some(until), waiting)? {
+            Heard::Line(answer) => answer,
+            Heard::End => {
+                return Err(PreloadedError::Ended("died before the run began".to_owned()));
+            }
+            Heard::Late => return Err(PreloadedError::Silent(patience)),
+            Heard::Stopped => return Err(PreloadedError::Stopped),
+        };
+        if let Some(why) = answer["refused"].as_str() {
+            return Err(PreloadedError::Refused(why.to_owned()));
+        }
+        // 1 would be everybody's.
+        let group = answer["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
+        let group = group.filter(|pid| *pid > 1).and_then(Pid::from_raw).ok_or_else(nonsense)?;
+        Ok(Running { link, group, is_over: false })
+    }
+
+    /// Tells which files have changed; the first stage that is made anew, if one is.
+    ///
+    /// # Errors
+    /// When there is no answer in time.
+    pub fn changed(
+        &self,
+        paths: &[&Path],
+        patience: Duration,
+    ) -> Result<Option<String>, PreloadedError> {
+        let paths: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
+        let answer = self.ask(&json!({"changed": paths}), patience)?;
+        Ok(answer["stage"].as_str().map(str::to_owned))
+    }
+
+    /// What it holds.
+    ///
+    /// # Errors
+    /// When there is no answer in time.
+    pub fn state(&self, patience: Duration) -> Result<State, PreloadedError> {
+        Ok(State::read(&self.ask(&json!({"state": true}), patience)?))
+    }
+
+    /// Tells it to end; it does so when it has heard it.
+    ///
+    /// # Errors
+    /// When it can't be told.
+    pub fn stop(&self) -> Result<(), PreloadedError> {
+        let link = Link::connect(&self.socket)?;
+        link.say(&json!({"stop": true}), Instant::now() + Duration::from_millis(200))
+    }
+
+    /// A question and its answer.
+    ///
+    /// # Errors
+    /// When there is none in time.
+    pub fn ask(&self, question: &Value, patience: Duration) -> Result<Value, PreloadedError> {
+        let until = Instant::now() + patience;
+        let mut link = Link::connect(&self.socket)?;
+        link.say(question, until)?;
+        let mut never = || false;
+        let mut waiting = Waiting { every: patience, also: &[], stops: &mut never };
+        match link.line(Some(until), &mut waiting)? {
+            Heard::Line(answer) => Ok(answer),
+            Heard::End => Err(PreloadedError::Ended("died".to_owned())),
+            Heard::Late | Heard::Stopped => Err(PreloadedError::Silent(patience)),
+        }
+    }
+}
+
+/// A run that has begun. Dropped before it is over, it is killed.
+#[derive(Debug)]
+pub struct Running {
+    link: Link,
+    group: Pid,
+    is_over: bool,
+}
+
+impl Running {
+    /// Its process, which leads a group.
+    pub fn group(&self) -> Pid {
+        self.group
+    }
+
+    /// Waits for its end; `None`: until `until`, or until whoever waits wants something.
+    ///
+    /// # Errors
+    /// [`PreloadedError::Lost`] when the process that it was forked of is gone: it is killed then.
+    pub fn wait(
+        &mut self,
+        until: Option<Instant>,
+        waiting: &mut Waiting<'_>,
+    ) -> Result<Option<Outcome>, PreloadedError> {
+        let answer = match self.link.line(until, waiting)? {
+            Heard::Line(answer) => answer,
+            Heard::End => {
+                self.end_group(Signal::KILL);
+                return Err(PreloadedError::Lost);
+            }
+            Heard::Late | Heard::Stopped => return Ok(None),
+        };
+        self.is_over = true;
+        let number = |name: &str| answer[name].as_i64().and_then(|n| i32::try_from(n).ok());
+        match (number("exit"), number("signal")) {
+            (Some(status), _) => Ok(Some(Outcome::Exited(status))),
+            (None, Some(signal)) => Ok(Some(Outcome::Signalled(signal))),
+            (None, None) => Err(nonsense()),
+        }
+    }
+
+    /// Sends a signal to it and what it started.
+    pub fn end_group(&self, signal: Signal) {
+        // It may have ended at this very moment.
+        let _gone = kill_process_group(self.group, signal);
+        if signal != Signal::KILL {
+            // A stopped process hears nothing else than that it goes on.
+            let _gone = kill_process_group(self.group, Signal::CONT);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.end_group(Signal::KILL);
+        }
+    }
+}
+
+fn nonsense() -> PreloadedError {
+    PreloadedError::Refused("the preloaded process says what it never says".to_owned())
+}
+
+enum Heard {
+    Line(Value),
+    /// The other side is gone.
+    End,
+    Late,
+    Stopped,
+}
+
+/// A connection.
+#[derive(Debug)]
+struct Link {
+    socket: OwnedFd,
+    text: Vec<u8>,
+}
+
+impl Link {
+    fn connect(path: &Path) -> Result<Self, PreloadedError> {
+        let address = SocketAddrUnix::new(path).map_err(io::Error::from)?;
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None);
+        let socket = socket.map_err(io::Error::from)?;
+        match connect(&socket, &address) {
+            Ok(()) => Ok(Self { socket, text: Vec::new() }),
+            // It is there, and takes none of those who wait.
+            Err(Errno::AGAIN) => Err(PreloadedError::Silent(Duration::ZERO)),
+            Err(Errno::NOENT | Errno::CONNREFUSED) => Err(PreloadedError::Absent),
+            Err(error) => Err(io::Error::from(error).into()),
+        }
+    }
+
+    /// A byte with a descriptor.
+    fn hand(&self, stream: BorrowedFd<'_>) -> Result<(), PreloadedError> {
+        let streams = [stream];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        control.push(SendAncillaryMessage::ScmRights(&streams));
+        loop {
+            match sendmsg(&self.socket, &[IoSlice::new(b"\0")], &mut control, SendFlags::NOSIGNAL) {
+                Ok(_) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(gone(error)),
+            }
+        }
+    }
+
+    fn say(&self, message: &Value, until: Instant) -> Result<(), PreloadedError> {
+        let mut line = message.to_string();
+        line.push('\n');
+        let mut rest = line.as_bytes();
+        while !rest.is_empty() {
+            match send(&self.socket, rest, SendFlags::NOSIGNAL) {
+                Ok(sent) => rest = &rest[sent..],
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Err(PreloadedError::Silent(Duration::ZERO));
+                    }
+                    let mut polled = [PollFd::new(&self.socket, PollFlags::OUT)];
+                    sleep(&mut polled, left)?;
+                }
+                Err(error) => return Err(gone(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The next line.
+    fn line(
+        &mut self,
+        until: Option<Instant>,
+        waiting: &mut Waiting<'_>,
+    ) -> Result<Heard, PreloadedError> {
+        let mut bytes = vec![0; CHUNK];
+        loop {
+            if let Some(end) = self.text.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.text.drain(..=end).collect();
+                let line = String::from_utf8_lossy(&line);
+                return serde_json::from_str(&line).map(Heard::Line).map_err(|_| nonsense());
+            }
+            if self.text.len() > LONGEST {
+                return Err(nonsense());
+            }
+            match rustix::io::read(&self.socket, &mut bytes) {
+                Ok(0) | Err(Errno::CONNRESET) => return Ok(Heard::End),
+                Ok(read) => {
+                    self.text.extend_from_slice(&bytes[..read]);
+                    continue;
+                }
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(error) => return Err(io::Error::from(error).into()),
+            }
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return Ok(Heard::Late);
+            }
+            let mut polled: Vec<PollFd<'_>> = std::iter::once(self.socket.as_fd())
+                .chain(waiting.also.iter().copied())
+                .map(|own| PollFd::from_borrowed_fd(own, PollFlags::IN))
+                .collect();
+            sleep(&mut polled, left.map_or(waiting.every, |left| left.min(waiting.every)))?;
+            let is_answered = !polled[0].revents().is_empty();
+            if !is_answered && (waiting.stops)() {
+                return Ok(Heard::Stopped);
+            }
+        }
+    }
+}
+
+/// Until one of them has something, a signal comes, or so much time has passed.
+fn sleep(polled: &mut [PollFd<'_>], most: Duration) -> Result<(), PreloadedError> {
+    let most = Timespec::try_from(most).map_err(io::Error::other)?;
+    match poll(polled, Some(&most)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(io::Error::from(error).into()),
+    }
+}
+
+fn gone(error: Errno) -> PreloadedError {
+    match error {
+        Errno::PIPE | Errno::CONNRESET => PreloadedError::Absent,
+        error => io::Error::from(error).into(),
+    }
+}

@@ -1,0 +1,98 @@
+//! Handlers that pass signals on to a process group which is not in our session, so that the terminal does not reach it.
+
+#![expect(unsafe_code, reason = "installing signal handlers")]
+
+use rustix::process::Pid;
+use std::io;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// The group; 0: none.
+static GROUP: AtomicI32 = AtomicI32::new(0);
+
+/// What is passed on as it is.
+const PASSED: [libc::c_int; 7] = [
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGHUP,
+    libc::SIGQUIT,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGWINCH,
+];
+
+extern "C" fn pass(signal: libc::c_int) {
+    let group = GROUP.load(Ordering::SeqCst);
+    if group <= 1 {
+        return;
+    }
+    // SAFETY: `kill` and `raise` may be called in a handler. That nobody is left is no harm; the error number that they may leave is restored,
+    // for the code that was interrupted may be about to read its own.
+    unsafe {
+        let error = libc::__errno_location();
+        let kept = *error;
+        if signal == libc::SIGTSTP {
+            // In a session without a terminal nothing else stops it.
+            libc::kill(-group, libc::SIGSTOP);
+            libc::raise(libc::SIGSTOP);
+            libc::kill(-group, libc::SIGCONT);
+            // The window may be another one by now.
+            libc::kill(-group, libc::SIGWINCH);
+        } else {
+            libc::kill(-group, signal);
+            if signal == libc::SIGTERM || signal == libc::SIGHUP {
+                libc::kill(-group, libc::SIGCONT);
+            }
+        }
+        *error = kept;
+    }
+}
+
+/// As long as it lives signals are passed on; then they are dropped.
+pub(crate) struct Passes;
+
+/// Passes signals on to a group from now on. One that was being ignored (`nohup`) stays so.
+pub(crate) fn to_group(group: Pid) -> io::Result<Passes> {
+    GROUP.store(group.as_raw_nonzero().get(), Ordering::SeqCst);
+    for signal in PASSED.into_iter().chain([libc::SIGTSTP]) {
+        if set(signal, pass as *const () as usize)? == libc::SIG_IGN {
+            set(signal, libc::SIG_IGN)?;
+        }
+    }
+    Ok(Passes)
+}
+
+impl Drop for Passes {
+    fn drop(&mut self) {
+        GROUP.store(0, Ordering::SeqCst);
+    }
+}
+
+/// Has a signal do what it does by default, and sends it to ourselves; no core is written.
+pub(crate) fn die_of(signal: libc::c_int) {
+    // SAFETY: plain system calls; the limit lives on the stack, and the set of signals is made by `sigemptyset`.
+    unsafe {
+        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+        let _refused = set(signal, libc::SIG_DFL);
+        let mut only: libc::sigset_t = MaybeUninit::zeroed().assume_init();
+        libc::sigemptyset(&raw mut only);
+        libc::sigaddset(&raw mut only, signal);
+        libc::sigprocmask(libc::SIG_UNBLOCK, &raw const only, std::ptr::null_mut());
+        libc::raise(signal);
+    }
+}
+
+fn set(signal: libc::c_int, handler: libc::sighandler_t) -> io::Result<libc::sighandler_t> {
+    // SAFETY: `sigaction` is plain data, for which zero bytes mean no flags and nothing masked; the handler makes system calls only.
+    unsafe {
+        let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+        let mut before: libc::sigaction = MaybeUninit::zeroed().assume_init();
+        action.sa_sigaction = handler;
+        action.sa_flags = 0;
+        if libc::sigaction(signal, &raw const action, &raw mut before) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(before.sa_sigaction)
+    }
+}
