@@ -41,7 +41,8 @@ pub struct Scores {
 
 /// Counts. O(mutants).
 pub fn scores(mutation: &Mutation) -> Scores {
-    let file_of = |own: &MutantResult| mutation.units.get(own.unit).map_or(usize::MAX, |unit| unit.file);
+    let file_of =
+        |own: &MutantResult| mutation.units.get(own.unit).map_or(usize::MAX, |unit| unit.file);
     let mut units: Vec<Vec<&MutantResult>> = vec![Vec::new(); mutation.units.len()];
     let mut files: Vec<Vec<&MutantResult>> = vec![Vec::new(); mutation.files.len()];
     for own in &mutation.mutants {
@@ -71,7 +72,8 @@ fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>) -> Score {
                 has_pending_extreme |= is_extreme;
             }
             fate if fate.is_detected() || fate.is_missed() => {
-                let part = if is_extreme || fate == Fate::Uncovered { &mut certain } else { &mut sampled };
+                let part =
+                    if is_extreme || fate == Fate::Uncovered { &mut certain } else { &mut sampled };
                 part.0 += usize::from(fate.is_detected());
                 part.1 += 1;
             }
@@ -134,9 +136,9 @@ mod tests {
     }
 
     fn of(fates: &[(&str, Fate, usize)]) -> Score {
-        let mutants = fates
-            .iter()
-            .flat_map(|(operator, fate, times)| std::iter::repeat_n(mutant(operator, *fate), *times));
+        let mutants = fates.iter().flat_map(|(operator, fate, times)| {
+            std::iter::repeat_n(mutant(operator, *fate), *times)
+        });
         let mutation = Mutation {
             files: vec![MutatedFile::default()],
             units: vec![MutatedUnit::default()],

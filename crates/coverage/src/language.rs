@@ -141,11 +141,16 @@ impl Language {
             }
             (
                 Self::Java,
-                "method_declaration" | "constructor_declaration" | "compact_constructor_declaration",
+                "method_declaration"
+                | "constructor_declaration"
+                | "compact_constructor_declaration",
             ) => Kind::Function,
             (
                 Self::Java,
-                "class_declaration" | "interface_declaration" | "enum_declaration" | "record_declaration",
+                "class_declaration"
+                | "interface_declaration"
+                | "enum_declaration"
+                | "record_declaration",
             ) => Kind::Container,
             _ => Kind::Other,
         }

@@ -88,7 +88,9 @@ impl Generator {
         for change in found {
             let Found { unit, operator, range, replacement, line, last_line } = change;
             let before = text.get(range.clone()).unwrap_or_default();
-            if before == replacement.as_bytes() || !seen.insert((range.clone(), replacement.clone())) {
+            if before == replacement.as_bytes()
+                || !seen.insert((range.clone(), replacement.clone()))
+            {
                 continue;
             }
             let own = &units[unit];
@@ -99,12 +101,18 @@ impl Generator {
             // Equal texts are told apart by their order.
             let key = (unit, operator, before, replacement.clone());
             let ordinal = ordinals.entry(key).or_insert(0);
-            let parts =
-                [path.as_bytes(), own.name.as_bytes(), operator.name().as_bytes(), before, replacement.as_bytes()];
+            let parts = [
+                path.as_bytes(),
+                own.name.as_bytes(),
+                operator.name().as_bytes(),
+                before,
+                replacement.as_bytes(),
+            ];
             let id = id_of(&parts, *ordinal);
             *ordinal += 1;
             // What accepts a line says nothing of the whole.
-            let (from, to) = if operator.is_extreme() { (own.begin, own.begin) } else { (line, last_line) };
+            let (from, to) =
+                if operator.is_extreme() { (own.begin, own.begin) } else { (line, last_line) };
             let kept = kept.reason(from, to, own.begin).map(str::to_owned);
             all.push(Mutant { id, unit, operator, range, replacement, line, last_line, kept });
         }
@@ -200,7 +208,8 @@ impl<'t> Walk<'_, 't> {
         match self.language.kind(node) {
             Kind::Comment => return false,
             Kind::Container if self.open.is_none() => {
-                let name = node.child_by_field_name("name").or_else(|| node.child_by_field_name("type"));
+                let name =
+                    node.child_by_field_name("name").or_else(|| node.child_by_field_name("type"));
                 let name = name.map_or("", |name| self.words(name));
                 self.within.push((node.id(), cut(name)));
             }
@@ -254,8 +263,12 @@ impl<'t> Walk<'_, 't> {
         let name = cut(&self.name_of(node));
         let receiver = self.receiver_of(node).filter(|_| self.language == Language::Go);
         let name = receiver.map_or(name.clone(), |own| format!("{own}.{name}"));
-        let within: Vec<&str> =
-            self.within.iter().map(|(_, name)| name.as_str()).filter(|name| !name.is_empty()).collect();
+        let within: Vec<&str> = self
+            .within
+            .iter()
+            .map(|(_, name)| name.as_str())
+            .filter(|name| !name.is_empty())
+            .collect();
         let name = if within.is_empty() { name } else { format!("{}.{name}", within.join(".")) };
         let unit = self.units.len();
         self.units.push(Unit {
@@ -280,9 +293,10 @@ impl<'t> Walk<'_, 't> {
         // C and C++: what is declared, down to its name.
         let mut declarator = node.child_by_field_name("declarator");
         while let Some(own) = declarator {
-            match own.child_by_field_name("declarator").or_else(|| {
-                own.named_child(0).filter(|_| own.kind() == "reference_declarator")
-            }) {
+            match own
+                .child_by_field_name("declarator")
+                .or_else(|| own.named_child(0).filter(|_| own.kind() == "reference_declarator"))
+            {
                 Some(inner) => declarator = Some(inner),
                 None => return self.words(own).to_owned(),
             }
@@ -290,7 +304,8 @@ impl<'t> Walk<'_, 't> {
         // JavaScript: what the function is called by whoever keeps it.
         let holder = node.parent();
         let kept = ["name", "key", "left", "property"];
-        let name = holder.and_then(|own| kept.iter().find_map(|field| own.child_by_field_name(field)));
+        let name =
+            holder.and_then(|own| kept.iter().find_map(|field| own.child_by_field_name(field)));
         name.map_or_else(|| "function".to_owned(), |name| self.words(name).to_owned())
     }
 
@@ -312,7 +327,14 @@ impl<'t> Walk<'_, 't> {
                 || own.named_child(0).is_some_and(|first| first.kind() == "ellipsis")
         };
         let is_block = body.kind() != "parenthesized_expression"
-            && matches!(body.kind(), "block" | "statement_block" | "compound_statement" | "constructor_body" | "body_statement");
+            && matches!(
+                body.kind(),
+                "block"
+                    | "statement_block"
+                    | "compound_statement"
+                    | "constructor_body"
+                    | "body_statement"
+            );
         if is_block && body.named_children(&mut cursor).all(|own| is_idle(&own)) {
             return None;
         }
@@ -321,7 +343,11 @@ impl<'t> Walk<'_, 't> {
             (Language::Python, _) => "pass".to_owned(),
             (Language::Ruby, _) => "nil".to_owned(),
             (Language::JavaScript | Language::TypeScript | Language::Tsx, _) => {
-                if is_block { "{}".to_owned() } else { "undefined".to_owned() }
+                if is_block {
+                    "{}".to_owned()
+                } else {
+                    "undefined".to_owned()
+                }
             }
             (_, Nothing::Empty) => "{}".to_owned(),
             (Language::Rust, Nothing::Value(own)) => format!("{{ {own} }}"),
@@ -366,13 +392,15 @@ impl<'t> Walk<'_, 't> {
                 self.replace(operator, node, unit, child, to);
             }
             Change::Last(to) => {
-                let last = u32::try_from(node.named_child_count()).unwrap_or_default().checked_sub(1);
+                let last =
+                    u32::try_from(node.named_child_count()).unwrap_or_default().checked_sub(1);
                 let last = last.and_then(|last| node.named_child(last));
                 self.replace(operator, node, unit, last, to);
             }
             Change::Unwrap => {
                 let sign = node.child(0).map_or("", |own| own.kind());
-                let inner = u32::try_from(node.named_child_count()).unwrap_or_default().checked_sub(1);
+                let inner =
+                    u32::try_from(node.named_child_count()).unwrap_or_default().checked_sub(1);
                 if let Some(inner) = inner.and_then(|inner| node.named_child(inner))
                     && matches!(sign, "!" | "-" | "~" | "^" | "not")
                 {

@@ -21,7 +21,8 @@ impl Kept {
         }
         for (number, line) in (1..).zip(text.split(|byte| *byte == b'\n')) {
             let line = String::from_utf8_lossy(line);
-            let said = line.split_once(sign).and_then(|(_, said)| said.trim_start().strip_prefix(WORDS));
+            let said =
+                line.split_once(sign).and_then(|(_, said)| said.trim_start().strip_prefix(WORDS));
             let reason = said.map(str::trim).filter(|reason| !reason.is_empty());
             if let Some(reason) = reason {
                 by_line.insert(number, reason.to_owned());

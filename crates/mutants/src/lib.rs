@@ -26,6 +26,6 @@ mod tests;
 
 pub use assay_coverage::Language;
 pub use generate::{Generator, Mutants};
-pub use mutant::{Mutant, Unit};
+pub use mutant::{Mutant, Unit, line_starts};
 pub use operator::Operator;
 pub use passed::why_passed;

@@ -4,8 +4,9 @@
 pub(crate) fn incremented(text: &str) -> Option<String> {
     let is_hex = text.starts_with("0x") || text.starts_with("0X");
     let digits = text.get(2..).filter(|_| is_hex).unwrap_or(text);
-    let of_number =
-        |c: char| if is_hex { c.is_ascii_hexdigit() || c == '_' } else { c.is_ascii_digit() || c == '_' };
+    let of_number = |c: char| {
+        if is_hex { c.is_ascii_hexdigit() || c == '_' } else { c.is_ascii_digit() || c == '_' }
+    };
     let end = digits.find(|c| !of_number(c)).unwrap_or(digits.len());
     let (whole, rest) = digits.split_at(end);
     let number = whole.replace('_', "");
@@ -38,7 +39,8 @@ pub(crate) fn quoted(text: &str) -> Option<String> {
         return None;
     }
     let (prefix, quoted) = text.split_at(start);
-    let quote = ["\"\"\"", "'''", "\"", "'", "`"].into_iter().find(|own| quoted.starts_with(own))?;
+    let quote =
+        ["\"\"\"", "'''", "\"", "'", "`"].into_iter().find(|own| quoted.starts_with(own))?;
     let inner = quoted.get(quote.len()..quoted.len().checked_sub(quote.len())?);
     match inner {
         // Two quotes look like the begin of three.
@@ -69,7 +71,17 @@ mod tests {
         ] {
             assert_eq!(incremented(text).as_deref(), Some(next), "{text}");
         }
-        for text in ["1e9", "0b11", "0o17", "017", "1.5e3", "", "x", "1.", "999999999999999999999999999999999999999999"] {
+        for text in [
+            "1e9",
+            "0b11",
+            "0o17",
+            "017",
+            "1.5e3",
+            "",
+            "x",
+            "1.",
+            "999999999999999999999999999999999999999999",
+        ] {
             let is_odd = incremented(text).is_none() || text == "1.";
             assert!(is_odd, "{text}");
         }

@@ -52,15 +52,20 @@ impl Mutant {
 
     /// The change in its lines, with some around it, as `diff -u` shows it, without the heading. Bytes that are no text are replaced.
     pub fn diff(&self, text: &[u8]) -> String {
-        let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
-        let first = self.line as usize - 1;
-        let last = (self.last_line as usize).min(lines.len());
-        let from = first.saturating_sub(CONTEXT);
-        let to = (last + CONTEXT).min(lines.len());
-        let start: usize = lines[..first].iter().map(|line| line.len()).sum();
-        let end = start + lines[first..last].iter().map(|line| line.len()).sum::<usize>();
+        self.diff_at(text, &line_starts(text))
+    }
+
+    /// The same, where it is known at which bytes the lines of the text begin ([`line_starts`]). O(lines that are shown).
+    pub fn diff_at(&self, text: &[u8], starts: &[usize]) -> String {
+        let count = starts.iter().rev().take_while(|start| **start >= text.len()).count();
+        let total = starts.len() - count;
+        let first = (self.line as usize - 1).min(total);
+        let last = (self.last_line as usize).clamp(first, total);
+        let at = |line: usize| starts.get(line).copied().unwrap_or(text.len()).min(text.len());
+        let line = |number: usize| &text[at(number)..at(number + 1)];
+        let (start, end) = (at(first), at(last));
         let changed = [
-            &text[start..self.range.start],
+            &text[start..self.range.start.max(start)],
             self.replacement.as_bytes(),
             &text[self.range.end.min(end)..end],
         ]
@@ -70,13 +75,19 @@ impl Mutant {
             let line = String::from_utf8_lossy(line);
             let _never_fails = writeln!(diff, "{sign}{}", line.trim_end_matches(['\n', '\r']));
         };
-        lines[from..first].iter().for_each(|line| put(' ', line));
-        lines[first..last].iter().for_each(|line| put('-', line));
+        (first.saturating_sub(CONTEXT)..first).for_each(|number| put(' ', line(number)));
+        (first..last).for_each(|number| put('-', line(number)));
         let replaced = changed.split_inclusive(|byte| *byte == b'\n');
         replaced.filter(|line| !line.trim_ascii().is_empty()).for_each(|line| put('+', line));
-        lines[last..to].iter().for_each(|line| put(' ', line));
+        (last..(last + CONTEXT).min(total)).for_each(|number| put(' ', line(number)));
         diff
     }
+}
+
+/// At which bytes the lines of a text begin.
+pub fn line_starts(text: &[u8]) -> Vec<usize> {
+    let feeds = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    std::iter::once(0).chain(feeds.map(|(at, _)| at + 1)).collect()
 }
 
 /// The digits by which a mutant is known.

@@ -64,8 +64,22 @@ fn of_go(result: Node<'_>, words: &impl Fn(Node<'_>) -> String) -> Nothing {
 
 fn of_go_type(kind: &str) -> String {
     const NUMBERS: [&str; 16] = [
-        "int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64",
-        "uintptr", "float32", "float64", "byte", "rune", "complex128",
+        "int",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "uintptr",
+        "float32",
+        "float64",
+        "byte",
+        "rune",
+        "complex128",
     ];
     let kind = kind.trim();
     if NUMBERS.contains(&kind) {
@@ -75,7 +89,10 @@ fn of_go_type(kind: &str) -> String {
         "string" => "\"\"".to_owned(),
         "bool" => "false".to_owned(),
         "error" | "any" => "nil".to_owned(),
-        _ if ["*", "[]", "map[", "chan ", "func(", "interface{"].iter().any(|own| kind.starts_with(own)) => {
+        _ if ["*", "[]", "map[", "chan ", "func(", "interface{"]
+            .iter()
+            .any(|own| kind.starts_with(own)) =>
+        {
             "nil".to_owned()
         }
         // What every type has for nothing.
@@ -118,8 +135,8 @@ fn of_c(language: Language, function: Node<'_>, words: &impl Fn(Node<'_>) -> Str
         declarator = own.child_by_field_name("declarator").or(first);
     }
     const PLAIN: [&str; 14] = [
-        "int", "char", "long", "short", "unsigned", "signed", "float", "double", "size_t", "bool", "_Bool",
-        "ssize_t", "int64_t", "uint64_t",
+        "int", "char", "long", "short", "unsigned", "signed", "float", "double", "size_t", "bool",
+        "_Bool", "ssize_t", "int64_t", "uint64_t",
     ];
     let is_plain = kind.split_whitespace().all(|word| PLAIN.contains(&word));
     match language {

@@ -14,8 +14,8 @@ const LOGS: [&str; 12] = [
 /// Why nothing of a file is changed, as the end of a sentence about it; `None`: it is.
 pub fn why_passed(language: Language, path: &str, text: &[u8]) -> Option<&'static str> {
     let head = String::from_utf8_lossy(&text[..text.len().min(HEAD)]).to_ascii_lowercase();
-    let is_generated = head.contains("@generated")
-        || (head.contains("generated") && head.contains("do not edit"));
+    let is_generated =
+        head.contains("@generated") || (head.contains("generated") && head.contains("do not edit"));
     match () {
         () if rules::holds_tests(language, path) => Some("holds tests"),
         () if rules::is_beside_tests(path) => Some("stands among tests"),

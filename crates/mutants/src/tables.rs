@@ -92,7 +92,8 @@ pub(crate) fn table(language: Language) -> &'static Table {
 
 // What the languages share. Only those signs of a table are looked for that a language has. -----------------------------------------------------
 
-const LOGIC: Change = Change::Word(&[("&&", "||"), ("||", "&&"), ("and", "or"), ("or", "and"), ("??", "||")]);
+const LOGIC: Change =
+    Change::Word(&[("&&", "||"), ("||", "&&"), ("and", "or"), ("or", "and"), ("??", "||")]);
 const COMPARISON: Change = Change::Word(&[
     ("==", "!="),
     ("!=", "=="),
@@ -202,8 +203,11 @@ const PYTHON_IFS: &[&str] = &["if_statement", "elif_clause"];
 
 static PYTHON: Table = Table {
     entries: &[&[
-        entry(Statement, &["expression_statement"], Change::Whole("pass"))
-            .of(&["call", "augmented_assignment", "await"]),
+        entry(Statement, &["expression_statement"], Change::Whole("pass")).of(&[
+            "call",
+            "augmented_assignment",
+            "await",
+        ]),
         entry(Statement, &["delete_statement"], Change::Whole("pass")),
         entry(Raise, &["raise_statement"], Change::Whole("pass")),
         entry(Loop, &["while_statement"], Change::Field("condition", "False")),
@@ -212,8 +216,13 @@ static PYTHON: Table = Table {
         entry(Return, &["return_statement"], Change::Child(0, "None"))
             .not_of(&["none", "true", "false"]),
         entry(Value, &["assignment"], Change::Field("right", "None")),
-        entry(Call, &["call"], Change::Whole("None"))
-            .within(&["argument_list", "list", "tuple", "pair", "keyword_argument"]),
+        entry(Call, &["call"], Change::Whole("None")).within(&[
+            "argument_list",
+            "list",
+            "tuple",
+            "pair",
+            "keyword_argument",
+        ]),
         entry(Condition, PYTHON_IFS, Change::Field("condition", "True")),
         entry(Condition, PYTHON_IFS, Change::Field("condition", "False")),
         entry(Negation, PYTHON_IFS, Change::Field("condition", "not ({})")),
@@ -259,12 +268,19 @@ static JAVASCRIPT: Table = Table {
             ]),
             entry(Loop, &["for_in_statement"], Change::Field("right", "[]")),
             entry(Handler, &["catch_clause"], Change::Field("body", "{ throw {parameter}; }")),
-            entry(Return, &["return_statement"], Change::Child(0, "undefined"))
-                .not_of(&["undefined", "true", "false", "null"]),
+            entry(Return, &["return_statement"], Change::Child(0, "undefined")).not_of(&[
+                "undefined",
+                "true",
+                "false",
+                "null",
+            ]),
             entry(Value, &["variable_declarator"], Change::Field("value", "undefined"))
                 .not_of(&["object_pattern", "array_pattern"]),
-            entry(Call, &["call_expression"], Change::Whole("undefined"))
-                .within(&["arguments", "array", "pair"]),
+            entry(Call, &["call_expression"], Change::Whole("undefined")).within(&[
+                "arguments",
+                "array",
+                "pair",
+            ]),
             entry(Negation, &["ternary_expression"], Change::Field("condition", "!({})")),
             entry(Text, &["regex"], Change::Whole("/(?!)/")),
             entry(Text, &["template_string"], Change::Quoted),
@@ -369,7 +385,14 @@ static GO: Table = Table {
         entry(Number, &["int_literal", "float_literal"], Change::Increment),
         entry(Boundary, &["binary_expression"], BOUNDARY),
     ]],
-    passed: &["comment", "type_arguments", "type_declaration", "struct_type", "interface_type", "array_type"],
+    passed: &[
+        "comment",
+        "type_arguments",
+        "type_declaration",
+        "struct_type",
+        "interface_type",
+        "array_type",
+    ],
     calls: &[("call_expression", "function")],
     comment: "//",
 };
@@ -436,17 +459,17 @@ const PREPROCESSOR: &[&str] = &[
     "template_argument_list",
 ];
 
-const C_STATEMENTS: &[&str] = &[
-    "call_expression",
-    "assignment_expression",
-    "update_expression",
-    "method_invocation",
-];
+const C_STATEMENTS: &[&str] =
+    &["call_expression", "assignment_expression", "update_expression", "method_invocation"];
 
 const C_OWN: &[Entry] = &[
     entry(Statement, &["expression_statement"], Change::Whole(";")).of(C_STATEMENTS),
     entry(Return, &["return_statement"], Change::Returned),
-    entry(Negation, &["conditional_expression", "ternary_expression"], Change::Field("condition", "!({})")),
+    entry(
+        Negation,
+        &["conditional_expression", "ternary_expression"],
+        Change::Field("condition", "!({})"),
+    ),
 ];
 
 static C: Table = Table {

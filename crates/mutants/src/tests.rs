@@ -258,7 +258,8 @@ fn listed(text: &str, found: &Mutants) -> String {
                 None => before,
             };
             let (line, operator) = (mutant.line, mutant.operator);
-            writeln!(list, "  {line}: {operator}: {before} → {}", on_a_line(&mutant.replacement)).unwrap();
+            writeln!(list, "  {line}: {operator}: {before} → {}", on_a_line(&mutant.replacement))
+                .unwrap();
         }
     }
     list
@@ -282,21 +283,27 @@ fn every_operator_is_somebodys() {
 
 #[test]
 fn the_kinds_in_the_tables_are_those_of_the_grammars() {
-    let shared: BTreeSet<String> = [Language::JavaScript, Language::C, Language::Cpp, Language::Java]
-        .iter()
-        .flat_map(|language| {
-            let grammar = language.grammar();
-            let number = |number: usize| u16::try_from(number).unwrap();
-            let kinds = (0..grammar.node_kind_count())
-                .filter_map(|own| grammar.node_kind_for_id(number(own)).map(str::to_owned));
-            kinds.collect::<Vec<_>>()
-        })
-        .collect();
+    let shared: BTreeSet<String> =
+        [Language::JavaScript, Language::C, Language::Cpp, Language::Java]
+            .iter()
+            .flat_map(|language| {
+                let grammar = language.grammar();
+                let number = |number: usize| u16::try_from(number).unwrap();
+                let kinds = (0..grammar.node_kind_count())
+                    .filter_map(|own| grammar.node_kind_for_id(number(own)).map(str::to_owned));
+                kinds.collect::<Vec<_>>()
+            })
+            .collect();
     for language in Language::ALL {
         let (grammar, table) = (language.grammar(), table(language));
         let is_shared = matches!(
             language,
-            Language::JavaScript | Language::TypeScript | Language::Tsx | Language::C | Language::Cpp | Language::Java
+            Language::JavaScript
+                | Language::TypeScript
+                | Language::Tsx
+                | Language::C
+                | Language::Cpp
+                | Language::Java
         );
         let kinds = table.entries.iter().copied().flatten();
         let kinds = kinds.flat_map(|own| [own.kinds, own.within, own.of, own.not_of].concat());
@@ -314,7 +321,9 @@ fn a_mutant_is_known_whatever_stands_around_its_unit() {
     };
     let before = ids("def f(x):\n    return x + 1 + 1\n");
     assert_eq!(before.len(), before.iter().collect::<BTreeSet<_>>().len(), "{before:?}");
-    let after = ids("import os\n\ndef g():\n    return 2\n\n\ndef f(x):\n    # why\n    return x + 1 + 1\n");
+    let after = ids(
+        "import os\n\ndef g():\n    return 2\n\n\ndef f(x):\n    # why\n    return x + 1 + 1\n",
+    );
     assert!(before.iter().all(|id| after.contains(id)));
     assert!(ids("def f(x):\n    return x + 2 + 1\n").iter().any(|id| !before.contains(id)));
 }
@@ -323,7 +332,8 @@ fn a_mutant_is_known_whatever_stands_around_its_unit() {
 fn a_comment_accepts_what_it_stands_at() {
     let text = "def f(x):\n    # assay: keep nobody sees it\n    a(x)\n    return x\n";
     let found = mutants(Language::Python, "a.py", text);
-    let kept: Vec<_> = found.all.iter().filter(|own| own.kept.is_some()).map(|own| own.line).collect();
+    let kept: Vec<_> =
+        found.all.iter().filter(|own| own.kept.is_some()).map(|own| own.line).collect();
     assert_eq!(kept, [3]);
 }
 

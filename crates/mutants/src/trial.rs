@@ -1,5 +1,6 @@
 //! Whether a changed text can be read: its tree is made again from the one of the text, of which only the part around the change is read anew.
 
+use crate::mutant::line_starts;
 use std::ops::Range;
 use tree_sitter::{InputEdit, Node, Parser, Point, Tree};
 
@@ -14,8 +15,7 @@ pub(crate) struct Trial<'a> {
 
 impl<'a> Trial<'a> {
     pub fn new(tree: &'a Tree, text: &'a [u8]) -> Self {
-        let feeds = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-        let lines = std::iter::once(0).chain(feeds.map(|(at, _)| at + 1)).collect();
+        let lines = line_starts(text);
         Self { tree, text, lines, is_broken: tree.root_node().has_error() }
     }
 
@@ -49,7 +49,9 @@ impl<'a> Trial<'a> {
                 text.get(at - new_end + range.end..).unwrap_or_default()
             }
         };
-        let Some(tree) = parser.parse_with_options(&mut read, Some(&edited), None) else { return false };
+        let Some(tree) = parser.parse_with_options(&mut read, Some(&edited), None) else {
+            return false;
+        };
         let root = tree.root_node();
         if root.has_error() && !self.is_broken {
             return false;
@@ -64,7 +66,9 @@ impl<'a> Trial<'a> {
         let after = root.descendant_for_byte_range(unit.start, end);
         let (Some(before), Some(after)) = (before, after) else { return false };
         // Where a file is broken in that unit already, nothing of it is changed.
-        after.kind_id() == before.kind_id() && !after.has_error() && after.start_byte() == unit.start
+        after.kind_id() == before.kind_id()
+            && !after.has_error()
+            && after.start_byte() == unit.start
     }
 
     fn point(&self, at: usize) -> Point {

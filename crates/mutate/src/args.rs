@@ -12,7 +12,10 @@ use std::time::Duration;
 /// tests use the changed code (rspec, minitest, test-unit, pytest, unittest) only these run, the quickest first. A change that no test notices is
 /// code that could be wrong without anybody knowing.
 #[derive(Debug, Parser)]
-#[command(name = "assay mutate", version, after_help = "Examples:
+#[command(
+    name = "assay mutate",
+    version,
+    after_help = "Examples:
   assay mutate -- python -m unittest                which changes does nobody notice?
   assay mutate --since main -- pytest               only in the lines that differ from main
   assay mutate --budget 5min -- bundle exec rspec   a sample: the score with its interval
@@ -21,7 +24,8 @@ use std::time::Duration;
 A survivor is accepted by a comment on its line or the line above: `# assay: keep REASON`, with the language's sign.
 
 Exit codes: 0 success, 1 what --fail-if names came true, 2 usage or input error,
-4 the tests fail without any change, 130 interrupted.")]
+4 the tests fail without any change, 130 interrupted."
+)]
 pub(crate) struct Args {
     /// Files or directories to change; all sources of the project that are no tests, if none is named
     #[arg(value_name = "FILE")]
@@ -89,7 +93,8 @@ fn condition(text: &str) -> Result<Condition, String> {
 }
 
 fn shard(text: &str) -> Result<(u32, u32), String> {
-    let parts = text.split_once('/').and_then(|(own, of)| Some((own.parse().ok()?, of.parse().ok()?)));
+    let parts =
+        text.split_once('/').and_then(|(own, of)| Some((own.parse().ok()?, of.parse().ok()?)));
     match parts {
         Some((own, of)) if own >= 1 && own <= of => Ok((own, of)),
         _ => Err("give a part and how many there are, as in 2/5".to_owned()),

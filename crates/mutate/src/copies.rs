@@ -35,7 +35,10 @@ impl Copy {
     /// When something can't be read or written.
     pub fn of(top: &Path) -> anyhow::Result<Self> {
         let room = Room::temporary().map_err(|(parent, error)| {
-            anyhow!("{}: {error}; let TMPDIR name a directory for temporary files", parent.display())
+            anyhow!(
+                "{}: {error}; let TMPDIR name a directory for temporary files",
+                parent.display()
+            )
         })?;
         let own = Self { room };
         copy(top, &own.top())?;

@@ -28,7 +28,8 @@ pub(crate) fn error(error: &anyhow::Error) {
 /// The screen that standard output is.
 pub(crate) fn screen() -> Screen {
     let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
-    let own = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let own =
+        || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
     let width = asked.or_else(own).unwrap_or(80_usize).clamp(20, 160);
     Screen {
         width,

@@ -8,6 +8,8 @@ pub(crate) const BASELINES: usize = 3;
 pub(crate) const PATIENCE: f64 = 4.0;
 /// and this longer: a machine that is busy is slow for a while.
 pub(crate) const PATIENCE_MORE: Duration = Duration::from_secs(8);
+/// Where nothing has to be loaded first, this much longer.
+pub(crate) const FORKED_MORE: Duration = Duration::from_secs(3);
 /// Without a change, the whole suite may take so long.
 pub(crate) const LONGEST_SUITE: Duration = Duration::from_secs(3600);
 /// A run is looked at so often, for whether a test failed already.

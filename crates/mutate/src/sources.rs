@@ -4,7 +4,7 @@ use anyhow::{Context, bail};
 use assay_coverage::Project;
 use assay_data::mutation::{Fate, MutantResult, MutatedFile, MutatedUnit, Place};
 use assay_measure::git;
-use assay_mutants::{Generator, Language, Mutant, Mutants, why_passed};
+use assay_mutants::{Generator, Language, Mutant, Mutants, line_starts, why_passed};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -19,6 +19,14 @@ pub(crate) struct Source {
     pub language: Language,
     pub text: Vec<u8>,
     pub found: Mutants,
+}
+
+impl Source {
+    /// A unit's own name, without the classes around it, and its first line.
+    pub fn function(&self, unit: usize) -> Option<(&str, u32)> {
+        let unit = self.found.units.get(unit)?;
+        Some((unit.name.rsplit('.').next()?, unit.begin))
+    }
 }
 
 /// Where a project is.
@@ -60,12 +68,13 @@ pub(crate) struct Asked<'a> {
 pub(crate) fn of(root: &Root, asked: Asked<'_>) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     let mut notes = Vec::new();
     let mut paths = named(root, asked.files, &mut notes)?;
-    let lines = match asked.since {
-        None => None,
-        Some(revision) => Some(git::changed_lines(&root.top, revision).with_context(|| {
-            format!("--since {revision}: git does not say what changed since")
-        })?),
-    };
+    let lines =
+        match asked.since {
+            None => None,
+            Some(revision) => Some(git::changed_lines(&root.top, revision).with_context(|| {
+                format!("--since {revision}: git does not say what changed since")
+            })?),
+        };
     if let Some(lines) = &lines {
         paths.retain(|(path, _)| lines.contains_key(path));
     }
@@ -111,7 +120,8 @@ fn named(
             let below = all.iter().filter(|path| Path::new(path).starts_with(own));
             paths.extend(below.filter_map(of_language));
         } else {
-            let own = own.to_str().with_context(|| format!("{}: its name is no text", file.display()))?;
+            let own =
+                own.to_str().with_context(|| format!("{}: its name is no text", file.display()))?;
             paths.extend(of_language(&own.to_owned()));
         }
         if paths.len() == before {
@@ -135,7 +145,8 @@ fn generated(root: &Root, paths: &[(String, Language)], says: bool) -> anyhow::R
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some((path, language)) = paths.get(index) else { return };
-                    let own = generators.entry(*language).or_insert_with(|| Generator::new(*language));
+                    let own =
+                        generators.entry(*language).or_insert_with(|| Generator::new(*language));
                     let one = made_of(root, path, *language, own.as_mut(), says);
                     if let Ok(mut all) = made.lock() {
                         all.push((index, one));
@@ -168,13 +179,20 @@ fn made_of(
     let Some(generator) = generator else { return Ok(Err(None)) };
     let found = generator.mutants(path, &text);
     if found.is_broken && found.all.is_empty() {
-        return Ok(Err(Some(format!("{path}: passed over, since it can't be read as {}", language.name()))));
+        return Ok(Err(Some(format!(
+            "{path}: passed over, since it can't be read as {}",
+            language.name()
+        ))));
     }
     Ok(Ok(Source { path: path.to_owned(), language, text, found }))
 }
 
 /// Keeps only what is asked for.
-fn keep(source: &mut Source, lines: Option<&BTreeMap<String, Vec<(u32, u32)>>>, shard: Option<(u32, u32)>) {
+fn keep(
+    source: &mut Source,
+    lines: Option<&BTreeMap<String, Vec<(u32, u32)>>>,
+    shard: Option<(u32, u32)>,
+) {
     let units = &source.found.units;
     let of_shard: Vec<bool> = units
         .iter()
@@ -198,7 +216,8 @@ fn keep(source: &mut Source, lines: Option<&BTreeMap<String, Vec<(u32, u32)>>>, 
 }
 
 /// The files and units as a result has them, and the mutants, of which nothing is known yet; each with the index of its source and its own there.
-pub(crate) type Table = (Vec<MutatedFile>, Vec<MutatedUnit>, Vec<MutantResult>, Vec<(usize, usize)>);
+pub(crate) type Table =
+    (Vec<MutatedFile>, Vec<MutatedUnit>, Vec<MutantResult>, Vec<(usize, usize)>);
 
 /// Everything in one table. O(bytes).
 pub(crate) fn table(sources: &[Source]) -> Table {
@@ -211,9 +230,7 @@ pub(crate) fn table(sources: &[Source]) -> Table {
         });
         // Units that hold nothing that is asked for are left out.
         let mut numbers: HashMap<usize, usize> = HashMap::new();
-        let lines: Vec<usize> = std::iter::once(0)
-            .chain(source.text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1))
-            .collect();
+        let lines = line_starts(&source.text);
         for (index, own) in source.found.all.iter().enumerate() {
             let unit = *numbers.entry(own.unit).or_insert_with(|| {
                 let unit = &source.found.units[own.unit];
@@ -243,7 +260,7 @@ fn result(source: &Source, own: &Mutant, unit: usize, lines: &[usize]) -> Mutant
         begin: place(own.range.start),
         end: place(own.range.end),
         replacement: own.replacement.clone(),
-        diff: own.diff(&source.text),
+        diff: own.diff_at(&source.text, lines),
         fate: if own.kept.is_some() { Fate::Kept } else { Fate::Pending },
         covered_by: None,
         killed_by: Vec::new(),

@@ -8,11 +8,11 @@ use anyhow::{Context, anyhow};
 use assay_data::test_results::TestStatus;
 use assay_measure::clock::now_seconds;
 use assay_measure::room::Room;
-use assay_measure::{Command, MeasureError, Outcome, RunOptions, RunResult, Runner, Watching};
+use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, Watching};
 use assay_suites::run::Run;
 use assay_suites::{Answer, Call, Framework, Request, Wanted, events};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub(crate) struct Suite {
     pub framework: Box<dyn Framework>,
     pub argv: Vec<OsString>,
-    /// Where the command is started, from the top of the project.
+    /// The top of the project,
+    pub root: PathBuf,
+    /// and where the command is started, from there.
     pub below: PathBuf,
 }
 
@@ -70,7 +72,10 @@ impl Runs {
     /// When the system lets us have neither.
     pub fn start() -> anyhow::Result<Self> {
         let room = Room::temporary().map_err(|(parent, error)| {
-            anyhow!("{}: {error}; let TMPDIR name a directory for temporary files", parent.display())
+            anyhow!(
+                "{}: {error}; let TMPDIR name a directory for temporary files",
+                parent.display()
+            )
         })?;
         Ok(Self { runner: Runner::start()?, room, count: 0 })
     }
@@ -81,7 +86,13 @@ impl Suite {
     ///
     /// # Errors
     /// When it can't be started; that it fails, crashes or hangs is a result.
-    pub fn run(&self, runs: &mut Runs, top: &Path, wanted: &Wanted, how: How) -> anyhow::Result<Ran> {
+    pub fn run(
+        &self,
+        runs: &mut Runs,
+        top: &Path,
+        wanted: &Wanted,
+        how: How,
+    ) -> anyhow::Result<Ran> {
         runs.count += 1;
         let room = runs.room.path().join(runs.count.to_string());
         fs::create_dir(&room).with_context(|| room.display().to_string())?;
@@ -100,10 +111,11 @@ impl Suite {
         how: How,
     ) -> anyhow::Result<Ran> {
         let directory = top.join(&self.below);
-        let call = Call::new(&self.argv, &directory);
+        let argv: Vec<OsString> = self.argv.iter().map(|word| self.moved(word, top)).collect();
+        let call = Call::new(&argv, &directory);
         let request = self.framework.ask(&call, wanted, room)?;
         write(&request)?;
-        let subject = runs.runner.add(&self.command(&request, &directory)?)?;
+        let subject = runs.runner.add(&self.command(&request, top, &directory)?)?;
         let options =
             RunOptions { timeout: Some(how.limit), end_strays: true, ..RunOptions::default() };
         // Where hooks write while tests run, one sees a failure before the end.
@@ -119,11 +131,7 @@ impl Suite {
         let watching = Watching { every: LOOK, also: &[], ends: &mut ends };
         let watching = (how.stops && events.is_some()).then_some(watching);
         let began = now_seconds();
-        let result = match runs.runner.run_watched(subject, options, watching) {
-            // The launcher was killed with the run, which is taken again by whoever wants it.
-            Err(error @ MeasureError::LostRun(_)) => return Err(error.into()),
-            other => other?,
-        };
+        let result = runs.runner.run_watched(subject, options, watching)?;
         let bytes = |kept: &Option<assay_measure::Kept>| {
             kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default()
         };
@@ -134,24 +142,52 @@ impl Suite {
         Ok(Ran { run, outcome, seconds: result.wall_seconds, said: answer.said() })
     }
 
-    /// The command of a run: what is asked of the framework, in the environment that it needs, within limits.
-    fn command(&self, request: &Request, directory: &Path) -> anyhow::Result<Command> {
-        // In blocks of 512 bytes, and in KiB. Only of some runtimes one knows that they use the memory that they reserve.
-        let mut limits = format!("ulimit -c 0; ulimit -f {}", LARGEST_FILE * 2048);
-        if self.framework.covers() {
-            limits += &format!("; ulimit -v {}", MOST_MEMORY * 1024);
+    /// The variables that name the project, as they are in the copy whose top this is.
+    pub fn environment(&self, top: &Path) -> BTreeMap<String, String> {
+        let mut env = BTreeMap::new();
+        for (name, value) in std::env::vars() {
+            let own = self.moved(OsStr::new(&value), top).into_string().unwrap_or_default();
+            if own != value {
+                env.insert(name, own);
+            }
         }
-        let shell = format!("{limits}; exec \"$@\"");
-        let mut argv: Vec<OsString> = ["/bin/sh", "-c", &shell, "sh"].map(OsString::from).to_vec();
-        argv.extend(request.argv.iter().cloned());
-        let known = |name: &str| std::env::var(name).ok().filter(|own| !own.is_empty());
-        let mut env: BTreeMap<String, String> = request.env.iter().cloned().collect();
+        env
+    }
+
+    /// A text in which the place of the project is that of its copy.
+    pub fn moved(&self, text: &OsStr, top: &Path) -> OsString {
+        let (Some(text), Some(from), Some(to)) = (text.to_str(), self.root.to_str(), top.to_str())
+        else {
+            return text.to_owned();
+        };
+        let mut moved = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(from).filter(|_| from.len() > 1) {
+            let (before, found) = rest.split_at(at);
+            let after = &found[from.len()..];
+            moved += before;
+            let is_whole = after.is_empty() || after.starts_with(['/', ':', ' ', '\'', '"']);
+            moved += if is_whole { to } else { from };
+            rest = after;
+        }
+        OsString::from(moved + rest)
+    }
+
+    /// The command of a run: what is asked of the framework, in the environment that it needs, within limits.
+    fn command(&self, request: &Request, top: &Path, directory: &Path) -> anyhow::Result<Command> {
+        let argv = limited(request.argv.clone(), self.framework.covers());
+        let mut env = self.environment(top);
+        env.extend(request.env.iter().cloned());
+        let known = |env: &BTreeMap<String, String>, name: &str| {
+            let own = env.get(name).cloned().or_else(|| std::env::var(name).ok());
+            own.filter(|own| !own.is_empty())
+        };
         for (name, value) in &request.options {
-            let own = known(name).map_or(value.clone(), |own| format!("{own} {value}"));
+            let own = known(&env, name).map_or(value.clone(), |own| format!("{own} {value}"));
             env.insert(name.clone(), own);
         }
         for (name, value) in &request.paths {
-            let own = known(name).map_or(value.clone(), |own| format!("{value}:{own}"));
+            let own = known(&env, name).map_or(value.clone(), |own| format!("{value}:{own}"));
             env.insert(name.clone(), own);
         }
         let command = Command::new(argv).map_err(|error| anyhow!("{error}"))?;
@@ -163,6 +199,18 @@ impl Suite {
             ..command
         })
     }
+}
+
+/// A command within limits: of what it writes, and, of such as use the memory that they reserve, of that.
+pub(crate) fn limited(argv: Vec<OsString>, of_memory: bool) -> Vec<OsString> {
+    // In blocks of 512 bytes, and in KiB.
+    let mut limits = format!("ulimit -c 0; ulimit -f {}", LARGEST_FILE * 2048);
+    if of_memory {
+        limits += &format!("; ulimit -v {}", MOST_MEMORY * 1024);
+    }
+    let shell = format!("{limits}; exec \"$@\"");
+    let shell = ["/bin/sh", "-c", &shell, "sh"].map(OsString::from);
+    shell.into_iter().chain(argv).collect()
 }
 
 fn answer<'a>(
@@ -199,4 +247,21 @@ fn write(request: &Request) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    #[test]
+    fn what_names_the_project_names_its_copy() {
+        let framework = assay_suites::frameworks::by_name("pytest").unwrap();
+        let (root, below) = (PathBuf::from("/home/me/a"), PathBuf::new());
+        let suite = Suite { framework, argv: Vec::new(), root, below };
+        let moved = |text: &str| suite.moved(OsStr::new(text), Path::new("/t"));
+        assert_eq!(moved("/home/me/a/bin:/home/me/ab:/home/me/a"), "/t/bin:/home/me/ab:/t");
+        assert_eq!(moved("--root=/home/me/a"), "--root=/t");
+        assert_eq!(moved("nothing"), "nothing");
+    }
 }

@@ -47,6 +47,47 @@ pub fn render(mutation: &Mutation, scores: &Scores, most: usize, screen: &Screen
     page.finish()
 }
 
+/// What would be changed, a line each, or as diffs; every line ended.
+pub fn list(mutation: &Mutation, diffs: bool, screen: &Screen) -> String {
+    let mut page = Page::new(screen);
+    for own in &mutation.mutants {
+        let unit = mutation.units.get(own.unit);
+        let path =
+            unit.and_then(|unit| mutation.files.get(unit.file)).map_or("", |file| &file.path);
+        let name = unit.map_or("", |unit| unit.name.as_str());
+        let kept = match (&own.reason, own.fate) {
+            (Some(reason), Fate::Kept) => format!(" (accepted: {reason})"),
+            _ => String::new(),
+        };
+        let head = format!("{path}:{} {name}: {}{kept}", own.begin.line, own.what);
+        let id = format!("{} ", own.id);
+        page.line(&vec![(Tone::Quiet, id), (Tone::Plain, head)]);
+        if diffs {
+            change(&mut page, own);
+        }
+    }
+    let (functions, files) = (mutation.units.len(), mutation.files.len());
+    let total = format!(
+        "{} of {} in {}",
+        counted(mutation.mutants.len(), "change"),
+        counted(functions, "function"),
+        counted(files, "file")
+    );
+    page.line(&vec![(Tone::Strong, total)]);
+    page.finish()
+}
+
+fn change(page: &mut Page, own: &MutantResult) {
+    for line in own.diff.lines() {
+        let tone = match line.as_bytes().first() {
+            Some(b'-') => Tone::Bad,
+            Some(b'+') => Tone::Good,
+            _ => Tone::Quiet,
+        };
+        page.line(&vec![(tone, format!("    {line}"))]);
+    }
+}
+
 fn tone(score: &Score) -> Tone {
     match score.share {
         Some(share) if share >= 1.0 => Tone::Good,
@@ -96,7 +137,13 @@ fn basis(mutation: &Mutation) -> String {
 /// Whole percents, which are 100 only where nothing is missing.
 fn percent(share: f64) -> String {
     let whole = (share * 100.0).round();
-    let shown = if share < 1.0 && whole >= 100.0 { 99.0 } else if share > 0.0 && whole < 1.0 { 1.0 } else { whole };
+    let shown = if share < 1.0 && whole >= 100.0 {
+        99.0
+    } else if share > 0.0 && whole < 1.0 {
+        1.0
+    } else {
+        whole
+    };
     format!("{shown} %")
 }
 
@@ -162,14 +209,7 @@ fn survivor(page: &mut Page, mutation: &Mutation, own: &MutantResult) {
     let line = own.begin.line;
     let head = format!("{path}:{line} {name}: nobody notices that {}", own.what);
     page.paragraph(2, &[(Tone::Bad, head)]);
-    for line in own.diff.lines() {
-        let tone = match line.as_bytes().first() {
-            Some(b'-') => Tone::Bad,
-            Some(b'+') => Tone::Good,
-            _ => Tone::Quiet,
-        };
-        page.line(&vec![(tone, format!("    {line}"))]);
-    }
+    change(page, own);
     let names: Vec<String> = own
         .covered_by
         .iter()
@@ -199,7 +239,10 @@ fn others(mutation: &Mutation) -> String {
     let mut parts = Vec::new();
     for (fate, words) in [
         (Fate::TimedOut, "were noticed because the tests did not end"),
-        (Fate::Implied, "count as missed untried, since a harsher change of the same code survived"),
+        (
+            Fate::Implied,
+            "count as missed untried, since a harsher change of the same code survived",
+        ),
         (Fate::Unviable, "could not be run at all, and do not count"),
         (Fate::Kept, "are accepted by comments, and do not count"),
     ] {

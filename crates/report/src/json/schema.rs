@@ -2,7 +2,7 @@
 
 use super::{
     Bisection, Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Happenings, Listing,
-    ProfileDifference, ProfileShares, Repetition, RunContents, RunList, SeriesDescription,
+    Mutated, ProfileDifference, ProfileShares, Repetition, RunContents, RunList, SeriesDescription,
     SmokeTest, StoreChange, SuiteShares, Synthetic, TestLog, Trends, VERSION, WatchedRun,
 };
 use schemars::generate::SchemaSettings;
@@ -34,7 +34,7 @@ fn of<T: JsonSchema>() -> Schema {
 }
 
 /// All documents, in the order of the page.
-const DOCUMENTS: [Document; 21] = [
+const DOCUMENTS: [Document; 22] = [
     Document {
         title: "A result",
         commands: &["run A B", "bench A B", "load A B", "compare A B", "profile 'A' 'B'"],
@@ -156,6 +156,12 @@ const DOCUMENTS: [Document; 21] = [
         commands: &["watch"],
         names: &["watch"],
         schema: of::<WatchedRun>,
+    },
+    Document {
+        title: "What became of mutants",
+        commands: &["mutate", "mutate --list"],
+        names: &["mutate"],
+        schema: of::<Mutated>,
     },
     Document {
         title: "Synthetic data",

@@ -53,7 +53,8 @@ fn mutant(own: &MutantResult) -> Value {
     if let Some(seconds) = own.seconds {
         document["duration"] = json!((seconds * 1000.0).round());
     }
-    let implied = (own.fate == Fate::Implied).then_some("a harsher change of the same code survived");
+    let implied =
+        (own.fate == Fate::Implied).then_some("a harsher change of the same code survived");
     if let Some(reason) = own.reason.as_deref().or(implied) {
         document["statusReason"] = json!(reason);
     }
