@@ -24,6 +24,8 @@ RSCRIPT = Path("Rscript")
 COMPARE_PY = HOME / "debian/usr/share/benchmark/compare.py"
 BENCHSTAT = HOME / "bin/benchstat"
 WATCHFILES = HOME / "watchfiles/bin/watchfiles"
+PYTEST_WATCHER = HOME / "pytest-watcher/bin/ptw"
+GEMS = HOME / "gems"
 
 
 @dataclass
@@ -165,6 +167,17 @@ def _watchfiles():
     execute([str(WATCHFILES.with_name("python")), "-m", "pip", "install", "--quiet", "watchfiles==1.3.0"], 300)
 
 
+def _pytest_watcher():
+    execute(["python3", "-m", "venv", str(HOME / "pytest-watcher")], 120)
+    packages = ["pytest==9.2.0", "pytest-watcher==0.6.3", "sqlalchemy==2.1.9"]
+    execute([str(PYTEST_WATCHER.with_name("python")), "-m", "pip", "install", "--quiet", *packages], 300)
+
+
+def _guard():
+    packages = ["activerecord:7.1.5", "guard:2.19.1", "guard-rspec:4.7.3"]
+    execute(["gem", "install", "--no-document", "--install-dir", str(GEMS), *packages], 600)
+
+
 def _scipy():
     execute(["python3", "-m", "venv", str(HOME / "scipy")], 120)
     execute([str(SCIPY), "-m", "pip", "install", "--quiet", "numpy==2.4.6", "scipy==1.17.1"], 600)
@@ -209,6 +222,8 @@ PEERS = [
     ("watchfiles", WATCHFILES, _watchfiles, [WATCHFILES, "--version"]),
     ("entr", Path("entr"), lambda: _by_apt("entr"), ["dpkg-query", "-W", "-f", "entr ${Version}", "entr"]),
     ("inotify-tools", Path("inotifywait"), lambda: _by_apt("inotify-tools"), ["dpkg-query", "-W", "-f", "inotify-tools ${Version}", "inotify-tools"]),
+    ("pytest-watcher", PYTEST_WATCHER, _pytest_watcher, [PYTEST_WATCHER, "--version"]),
+    ("guard", GEMS / "bin/guard", _guard, ["env", f"GEM_PATH={GEMS}", GEMS / "bin/guard", "version"]),
     ("GNU time", Path("/usr/bin/time"), lambda: _by_apt("time"), ["/usr/bin/time", "--version"]),
 ]
 

@@ -41,6 +41,7 @@ import stats
 import suites
 import test_logs
 import test_suites
+import warm
 import watch
 from machine import ASSAY, HERE, ROOT, Bench, Failed, build, execute, facts, say, version_of
 from result import Result
@@ -103,6 +104,7 @@ FIGURES = {
     "watch-start": (watch.start, ["watch-start"]),
     "watch-files": (watch.files, ["watch-files"]),
     "watch-saves": (watch.saves, ["watch-saves"]),
+    "watch-warm": (warm.warm, ["watch-warm"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
 # Figures that are asked for together.

@@ -40,11 +40,11 @@ def tools(log, file):
 
 
 @contextlib.contextmanager
-def watched(bench, argv, cwd):
+def watched(bench, argv, cwd, env=None):
     """A tool at work, and the end of all that it started."""
     bench.commands[bench.shown(argv)] = True
     nothing = subprocess.DEVNULL
-    process = subprocess.Popen(argv, cwd=cwd, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
+    process = subprocess.Popen(argv, cwd=cwd, env=env, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
     try:
         yield process
     finally:

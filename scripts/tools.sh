@@ -50,6 +50,8 @@ everything() {
         command -v ip >/dev/null || missing="$missing iproute2"
         ruby -rstackprof -e exit 2>/dev/null || missing="$missing ruby-stackprof"
         command -v perf >/dev/null || missing="$missing linux-perf"
+        # What runs of others' code are kept in.
+        command -v bwrap >/dev/null || missing="$missing bubblewrap"
     fi
     # A browser looks at the pages that --report writes. It is large: only root gets it unasked, and without it those tests say that
     # they were skipped.

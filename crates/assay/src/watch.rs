@@ -44,9 +44,9 @@ use std::time::{Duration, Instant};
 use telling::{Telling, TellingArgs};
 use times::Times;
 
-/// Until so much time passed without a save nothing begins again after a save had ended a run,
-const QUIET: Duration = Duration::from_millis(20);
-/// and so much after several in a row;
+/// Until so much time passed without a save nothing begins again after a save had ended a run: an editor that renames saves twice within less,
+const QUIET: Duration = Duration::from_millis(5);
+/// and twice as much after each further one in a row, up to this;
 const LONGEST_QUIET: Duration = Duration::from_millis(200);
 /// but it begins after this, whatever comes.
 const LONGEST_STORM: Duration = Duration::from_secs(2);
@@ -218,7 +218,7 @@ impl Watcher {
     fn saved(&mut self) -> anyhow::Result<Option<Job>> {
         self.wait_for_git()?;
         if self.ended > 0 {
-            let quiet = QUIET.saturating_mul(self.ended).min(LONGEST_QUIET);
+            let quiet = QUIET.saturating_mul(1 << (self.ended - 1).min(16)).min(LONGEST_QUIET);
             self.attention.wait_for_quiet(quiet, LONGEST_STORM)?;
         }
         self.held.and(std::mem::take(&mut self.attention.saved));

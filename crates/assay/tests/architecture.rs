@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     (
         "assay",
         &[
@@ -39,12 +39,14 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "assay-measure",
             "assay-mutants",
             "assay-report",
+            "assay-sandbox",
             "assay-suites",
         ],
     ),
     ("assay-report", &["assay-analysis", "assay-data", "assay-profiles"]),
     ("assay-profiles", &["assay-data", "assay-stats"]),
     ("assay-measure", &["assay-data"]),
+    ("assay-sandbox", &["assay-measure"]),
     ("assay-suites", &["assay-data"]),
     ("assay-analysis", &["assay-data", "assay-stats"]),
     ("assay-data", &[]),

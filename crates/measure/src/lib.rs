@@ -23,6 +23,7 @@ pub mod code;
 mod command;
 mod control;
 pub mod counters;
+pub mod descriptors;
 mod embedded;
 pub mod environment;
 mod error;

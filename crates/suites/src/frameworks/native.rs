@@ -6,7 +6,7 @@ use crate::asking::{Answer, Request, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::reports;
-use crate::run::{Run, Test, TestStatus};
+use crate::run::{Run, Test, TestStatus, Unfinished};
 use std::fs;
 use std::path::Path;
 
@@ -49,9 +49,60 @@ impl Framework for GoogleTest {
     }
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
-        let results = reports::of_file(&answer.room.join("report.xml"), answer)?;
-        Ok(reports::run(results, "GoogleTest", answer))
+        match reports::of_file(&answer.room.join("report.xml"), answer) {
+            Ok(results) => Ok(reports::run(results, "GoogleTest", answer)),
+            // The report is written when all is over. A program that crashed has printed how far it came.
+            Err(error) => printed(answer.output).ok_or(error),
+        }
     }
+}
+
+/// What a program of GoogleTest printed of its tests; `None` if that is nothing. It empties its buffer before each test, so the one
+/// that ends the program is known.
+fn printed(output: &[u8]) -> Option<Run> {
+    let text = String::from_utf8_lossy(output);
+    let mut run = Run { framework: "GoogleTest".to_owned(), ..Run::default() };
+    let mut open: Option<(&str, String)> = None;
+    let name = |own: &str| own.replacen('.', ": ", 1);
+    for line in text.lines() {
+        if let Some((_, own)) = line.split_once("[ RUN      ] ") {
+            open = Some((own, String::new()));
+            continue;
+        }
+        let Some((own, said)) = &mut open else { continue };
+        let ends = [
+            ("[       OK ] ", TestStatus::Passed),
+            ("[  FAILED  ] ", TestStatus::Failed),
+            ("[  SKIPPED ] ", TestStatus::Skipped),
+        ];
+        let ended = ends.into_iter().find_map(|(mark, status)| {
+            let (before, rest) = line.split_once(mark)?;
+            Some((before, rest.strip_prefix(*own)?, status))
+        });
+        let Some((before, rest, status)) = ended else {
+            said.push_str(line);
+            said.push('\n');
+            continue;
+        };
+        said.push_str(before);
+        let took = rest.rsplit_once('(').and_then(|(_, took)| took.strip_suffix(" ms)"));
+        let seconds = took.and_then(|took| took.parse::<f64>().ok()).map(|took| took / 1e3);
+        let message = Some(said.trim().to_owned()).filter(|_| status == TestStatus::Failed);
+        run.tests.push(Test {
+            name: name(own),
+            seconds: seconds.filter(|_| status != TestStatus::Skipped),
+            status,
+            message: message.filter(|said| !said.is_empty()),
+            ..Test::default()
+        });
+        open = None;
+    }
+    run.unfinished.extend(open.map(|(own, _)| unfinished(name(own))));
+    (!run.tests.is_empty() || !run.unfinished.is_empty()).then_some(run)
+}
+
+fn unfinished(name: String) -> Unfinished {
+    Unfinished { name, ..Unfinished::default() }
 }
 
 /// A program of Catch2.
@@ -90,21 +141,33 @@ impl Framework for Catch2 {
             let none = SuiteError::NoReport { said: answer.said() };
             return Err(too_old(none, answer, "Catch2", ("reporter", "2.0")));
         }
-        if !text.trim_end().ends_with("</Catch>") && !text.trim_end().ends_with("</Catch2TestRun>")
-        {
+        let is_whole =
+            ["</Catch>", "</Catch2TestRun>"].iter().any(|end| text.trim_end().ends_with(end));
+        // Where it breaks off, a test has ended the program.
+        let last = text.rsplit_once("<TestCase").filter(|_| !is_whole);
+        let open = last.filter(|(_, part)| !part.contains("<OverallResult "));
+        let unfinished =
+            open.and_then(|(_, part)| attribute(part.split('>').next()?, "name")).map(unfinished);
+        if !is_whole && unfinished.is_none() {
             let (what, why) = (path.display().to_string(), "it breaks off".to_owned());
             return Err(SuiteError::Garbage { what, why });
         }
-        Ok(Run { framework: "Catch2".to_owned(), tests: cases(&text), ..Run::default() })
+        Ok(Run {
+            framework: "Catch2".to_owned(),
+            tests: cases(&text),
+            unfinished: unfinished.into_iter().collect(),
+            ..Run::default()
+        })
     }
+}
+
+fn attribute(tag: &str, name: &str) -> Option<String> {
+    let value = tag.split_once(&format!(" {name}=\""))?.1;
+    Some(unescaped(value.split_once('"')?.0))
 }
 
 /// The tests of Catch2's XML: each from its `<TestCase name=…>` to the next one, with what its last `<OverallResult …/>` says.
 fn cases(text: &str) -> Vec<Test> {
-    let attribute = |tag: &str, name: &str| -> Option<String> {
-        let value = tag.split_once(&format!(" {name}=\""))?.1;
-        Some(unescaped(value.split_once('"')?.0))
-    };
     let case = |part: &str| {
         let name = attribute(part.split_once('>')?.0, "name")?;
         let result = part.rsplit_once("<OverallResult ")?.1;
@@ -131,6 +194,27 @@ fn unescaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_that_crashed_has_printed_how_far_it_came() {
+        // As 1.12.1 prints it.
+        let text = "[==========] Running 4 tests from 2 test suites.\n\
+            [ RUN      ] A.adds\nhello [       OK ] A.adds (20 ms)\n\
+            [ RUN      ] P/A.takes/0\na.cc:7: Failure\nExpected: x\n[  FAILED  ] P/A.takes/0, where GetParam() = 3 (0 ms)\n\
+            [ RUN      ] A.later\na.cc:9: Skipped\n\n[  SKIPPED ] A.later (0 ms)\n\
+            [ RUN      ] A.crashes\n";
+        let run = printed(text.as_bytes()).unwrap();
+        let of = |test: &Test| (test.name.clone(), test.status, test.seconds, test.message.clone());
+        let failed = Some("a.cc:7: Failure\nExpected: x".to_owned());
+        let expected = [
+            ("A: adds".to_owned(), TestStatus::Passed, Some(0.02), None),
+            ("P/A: takes/0".to_owned(), TestStatus::Failed, Some(0.0), failed),
+            ("A: later".to_owned(), TestStatus::Skipped, None, None),
+        ];
+        assert_eq!(run.tests.iter().map(of).collect::<Vec<_>>(), expected);
+        assert_eq!(run.unfinished, [unfinished("A: crashes".to_owned())]);
+        assert_eq!(printed(b"Segmentation fault\n"), None);
+    }
 
     #[test]
     fn the_xml_of_catch_has_tests_with_times() {

@@ -70,6 +70,10 @@ struct GoEvent {
     #[serde(default, deserialize_with = "json::some_time")]
     elapsed: Option<Number>,
     output: Option<String>,
+    /// What was built, of events of builds,
+    import_path: Option<String>,
+    /// and what could not be, of a package that failed by it.
+    failed_build: Option<String>,
 }
 
 /// What is known of a Go test that runs.
@@ -101,6 +105,15 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
         let at = event.time.as_deref().and_then(moment);
         let Some(test) = &event.test else {
             packages.event(&event, at, &tests);
+            // Its tests are unknown, those of the others are not: it counts as one that failed.
+            if let Some(said) = packages.not_built(&event) {
+                let took = event.elapsed.map_or(0.0, |time| time.0);
+                tests.observe(&event.package, Some(took), Status::Failed)?;
+                tests.more(|own| {
+                    own.file = Some(event.package.clone());
+                    own.message = Some(said).filter(|said| !said.is_empty());
+                });
+            }
             return Ok(());
         };
         let name = format!("{}: {test}", event.package);
@@ -181,9 +194,24 @@ struct Packages {
     began: HashMap<String, f64>,
     /// Those of which a test failed.
     failed: HashSet<String>,
+    /// What compilers and `go vet` said of what could not be built.
+    builds: HashMap<String, String>,
 }
 
 impl Packages {
+    /// What was said of a package that could not be built, if the event says that of one.
+    fn not_built(&mut self, event: &GoEvent) -> Option<String> {
+        if let (Some(what), Some(output)) = (&event.import_path, &event.output) {
+            let said = self.builds.entry(what.clone()).or_default();
+            // Its first line names the package.
+            if said.len() < MOST_SAID && !output.starts_with("# ") {
+                said.push_str(output);
+            }
+        }
+        let failed = event.failed_build.as_ref().filter(|_| event.action == "fail")?;
+        Some(self.builds.get(failed).map_or(String::new(), |said| said.trim().to_owned()))
+    }
+
     /// Takes an event of a package.
     fn event(&mut self, event: &GoEvent, at: Option<Moment>, tests: &Tests<'_>) {
         let Some(kept) = tests.kept else { return };
@@ -194,7 +222,8 @@ impl Packages {
                 self.began.extend(at.map(|at| (package.clone(), at)));
             }
             "pass" | "fail" | "skip" => {
-                if event.action == "fail" && !self.failed.contains(package) {
+                let has_failed = event.action == "fail" && event.failed_build.is_none();
+                if has_failed && !self.failed.contains(package) {
                     kept.borrow_mut().unfinished.push(package.clone());
                 }
                 if let (Some(end), Some(began)) = (at, self.began.remove(package)) {

@@ -2,6 +2,7 @@
 
 pub(crate) mod child;
 pub(crate) mod clock;
+pub(crate) mod descriptors;
 pub(crate) mod facts;
 pub(crate) mod inotify;
 pub(crate) mod knobs;

@@ -1,0 +1,230 @@
+//! The sandbox of this machine: finds out what it can be made of, and makes command lines that run in it.
+
+use crate::arguments;
+use crate::error::SandboxError;
+use crate::groups::{Exceeded, Group, Groups};
+use crate::policy::Policy;
+use assay_measure::descriptors;
+use assay_measure::room::Room;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{OpenOptionsExt, lchown};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Enters the groups and hands over the words for bubblewrap: in a file, since words of a command can be seen by everybody, and not as variables,
+/// since the programs on the way would obey them.
+const ENTER: &str = r#"words=$1; shift
+while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift
+exec "$@" 3< "$words""#;
+/// Ends with the first path that can't be read.
+const READ: &str = r#"for path; do [ -r "$path" ] || { printf %s "$path"; exit 1; }; done"#;
+
+/// Whoever runs in the sandbox, if that is not who made it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct User {
+    name: String,
+    id: u32,
+    group: u32,
+}
+
+/// A way to run commands where they can do no harm.
+#[derive(Debug)]
+pub struct Sandbox {
+    bubblewrap: PathBuf,
+    /// What becomes another user; `None`: this one has no rights to lose.
+    becomes: Option<(PathBuf, User)>,
+    /// Whether further namespaces can be forbidden within.
+    closes: bool,
+    groups: Groups,
+    /// Where the words are.
+    room: Room,
+    entered: AtomicU64,
+}
+
+/// A command line that runs in the sandbox; its limits are there as long as this is.
+#[derive(Debug)]
+pub struct Entered {
+    /// What to run, in any directory, with one's own variables.
+    pub argv: Vec<OsString>,
+    words: PathBuf,
+    group: Option<Group>,
+}
+
+impl Sandbox {
+    /// Finds out what there is, and tries it once. From then on no program that this process starts inherits descriptors that it was not given.
+    ///
+    /// # Errors
+    /// When bubblewrap, `prlimit` or (for root) `setpriv` is missing, or no sandbox can be made.
+    pub fn find() -> Result<Self, SandboxError> {
+        descriptors::close_on_exec();
+        let program = |program: &'static str, package: &'static str| {
+            arguments::found(program).ok_or(SandboxError::NoProgram { program, package })
+        };
+        let bubblewrap = program("bwrap", "bubblewrap")?;
+        program("prlimit", "util-linux")?;
+        let is_root = rustix::process::geteuid().is_root();
+        let becomes = match is_root {
+            true => Some((program("setpriv", "util-linux")?, nobody())),
+            false => None,
+        };
+        let room = Room::temporary().map_err(|(path, error)| SandboxError::file(path)(error))?;
+        let entered = AtomicU64::new(0);
+        let mut found =
+            Self { bubblewrap, becomes, closes: true, groups: Groups::find(), room, entered };
+        // Groups that are there may still refuse, and older versions know no `--disable-userns`.
+        if found.tried().is_ok() {
+            return Ok(found);
+        }
+        found.closes = false;
+        if found.tried().is_ok() {
+            return Ok(found);
+        }
+        found.groups = Groups::None;
+        found.tried().map(|()| found)
+    }
+
+    fn tried(&self) -> Result<(), SandboxError> {
+        let policy = Policy { directory: PathBuf::from("/"), ..Policy::default() };
+        let entered = self.enter(&policy, &["true".into()])?;
+        let ran = Command::new(&entered.argv[0]).args(&entered.argv[1..]).output();
+        let ran = ran.map_err(SandboxError::file(&entered.argv[0]))?;
+        if ran.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&ran.stderr);
+        let said = said.lines().last().unwrap_or_default().trim();
+        let said = if said.is_empty() { ran.status.to_string() } else { format!("`{said}`") };
+        Err(SandboxError::Refused { said })
+    }
+
+    /// Whether memory and processes of a command and all that it starts are limited together, and not those of each process.
+    pub fn has_groups(&self) -> bool {
+        self.groups != Groups::None
+    }
+
+    /// Who runs within: a name, or `None` for the user who is asking.
+    pub fn user(&self) -> Option<&str> {
+        self.becomes.as_ref().map(|(_, user)| user.name.as_str())
+    }
+
+    /// Makes a directory with all that is in it the sandbox's user's, so that commands can write there. Nothing where that is who is asking.
+    /// O(files). Symbolic links are not followed.
+    ///
+    /// # Errors
+    /// With the file that can't be handed over.
+    pub fn hand_over(&self, directory: &Path) -> Result<(), SandboxError> {
+        let Some((_, user)) = &self.becomes else { return Ok(()) };
+        let mut open = vec![directory.to_owned()];
+        while let Some(path) = open.pop() {
+            lchown(&path, Some(user.id), Some(user.group)).map_err(SandboxError::file(&path))?;
+            if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
+                let entries = fs::read_dir(&path).map_err(SandboxError::file(&path))?;
+                open.extend(entries.flatten().map(|entry| entry.path()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the user within can read all that the policy names, and these programs or directories beside.
+    ///
+    /// # Errors
+    /// With the first one that can't be read.
+    pub fn check(&self, policy: &Policy, beside: &[PathBuf]) -> Result<(), SandboxError> {
+        let all = policy.reads.iter().chain(&policy.writes).chain(beside);
+        let all = all.filter(|path| !arguments::is_of_system(path));
+        let mut command = match &self.becomes {
+            Some((setpriv, user)) => {
+                let mut command = Command::new(setpriv);
+                command.args(as_user(user)).args(["sh", "-c", READ, "sh"]);
+                command
+            }
+            None => {
+                let mut command = Command::new("sh");
+                command.args(["-c", READ, "sh"]);
+                command
+            }
+        };
+        let ran = command.args(all).output().map_err(SandboxError::file("sh"))?;
+        match ran.status.success() {
+            true => Ok(()),
+            false => Err(SandboxError::Unreadable {
+                path: PathBuf::from(std::ffi::OsStr::from_bytes(&ran.stdout)),
+                user: self.user().unwrap_or("who runs this").to_owned(),
+            }),
+        }
+    }
+
+    /// The command line that runs a command under a policy. Its status is the command's.
+    ///
+    /// # Errors
+    /// When its words or groups can't be written.
+    pub fn enter(&self, policy: &Policy, argv: &[OsString]) -> Result<Entered, SandboxError> {
+        let number = self.entered.fetch_add(1, Ordering::Relaxed);
+        let path = self.room.path().join(number.to_string());
+        let mut text = Vec::new();
+        for word in arguments::of(policy, self.closes) {
+            text.extend_from_slice(word.as_bytes());
+            text.push(0);
+        }
+        let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        file.and_then(|mut file| file.write_all(&text)).map_err(SandboxError::file(&path))?;
+        let group = self.groups.make(&policy.limits);
+        let group = group.map_err(|(path, error)| SandboxError::file(path)(error))?;
+        let mut all: Vec<OsString> = ["sh", "-c", ENTER, "sh"].map(OsString::from).to_vec();
+        all.push(path.clone().into());
+        all.extend(group.iter().flat_map(Group::entrances).map(OsString::from));
+        all.push("--".into());
+        if let Some((setpriv, user)) = &self.becomes {
+            all.push(setpriv.into());
+            all.extend(as_user(user).map(OsString::from));
+        }
+        all.push((&self.bubblewrap).into());
+        all.extend(["--args", "3", "--"].map(OsString::from));
+        all.extend(arguments::limits(policy, group.is_some()));
+        all.push("--".into());
+        all.extend_from_slice(argv);
+        Ok(Entered { argv: all, words: path, group })
+    }
+}
+
+/// Words for `setpriv`.
+fn as_user(user: &User) -> [String; 5] {
+    let (id, group) = (user.id, user.group);
+    [
+        format!("--reuid={id}"),
+        format!("--regid={group}"),
+        "--clear-groups".to_owned(),
+        "--inh-caps=-all".to_owned(),
+        "--bounding-set=-all".to_owned(),
+    ]
+}
+
+/// The user who has no files.
+fn nobody() -> User {
+    const ID: u32 = 65_534;
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let known = users.lines().find_map(|line| {
+        let mut fields = line.strip_prefix("nobody:")?.split(':').skip(1);
+        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+    });
+    let (id, group) = known.unwrap_or((ID, ID));
+    User { name: "nobody".to_owned(), id, group }
+}
+
+impl Entered {
+    /// Which limits of all processes together were reached so far; none where there are no control groups.
+    pub fn exceeded(&self) -> Exceeded {
+        self.group.as_ref().map(Group::exceeded).unwrap_or_default()
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        // If it can't be removed, it goes with the room.
+        let _with_the_room = fs::remove_file(&self.words);
+    }
+}
