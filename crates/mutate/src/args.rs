@@ -66,6 +66,12 @@ pub(crate) struct Args {
     /// Try everything again, also what is known since neither tests nor sources changed
     #[arg(long, conflicts_with = "list")]
     pub again: bool,
+    /// Run changed programs as you, and not in a sandbox: they may delete files, and reach the network
+    #[arg(long, conflicts_with = "list")]
+    pub no_sandbox: bool,
+    /// Let what runs in the sandbox read this file or directory, too; may be given several times
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["list", "no_sandbox"])]
+    pub readable: Vec<PathBuf>,
     /// The test framework, where the command does not tell it
     #[arg(long, value_name = "NAME", conflicts_with = "list")]
     pub framework: Option<String>,

@@ -45,6 +45,11 @@ impl Copy {
         Ok(own)
     }
 
+    /// The private directory that it is in.
+    pub fn place(&self) -> &Path {
+        self.room.path()
+    }
+
     /// Its top.
     pub fn top(&self) -> PathBuf {
         self.room.path().join("project")

@@ -3,10 +3,12 @@
 
 use crate::suite::{Suite, limited};
 use anyhow::{Context, bail};
+use assay_measure::interrupt;
 use assay_measure::room::Room;
 use assay_measure::serving::Server;
-use assay_measure::{Command, interrupt};
+use assay_sandbox::Entered;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -30,6 +32,7 @@ pub(crate) struct Forked {
     stream: BufReader<UnixStream>,
     // Ends before the room of its socket goes.
     _server: Server,
+    _limits: Option<Entered>,
     _room: Room,
 }
 
@@ -73,9 +76,13 @@ impl Forked {
     pub fn start(suite: &Suite, top: &Path) -> anyhow::Result<Option<Self>> {
         let room = Room::temporary()
             .map_err(|(parent, error)| anyhow::anyhow!("{}: {error}", parent.display()))?;
-        let Some(command) = command(suite, top, room.path()) else { return Ok(None) };
         fs::write(room.path().join(format!("{MODULE}.py")), DRIVER)
             .with_context(|| room.path().display().to_string())?;
+        suite.walls.hand_over(room.path())?;
+        let Some((argv, env)) = command(suite, top, room.path()) else { return Ok(None) };
+        let directory = top.join(&suite.below);
+        let (command, entered) =
+            suite.walls.command(limited(argv, true), env, &directory, &[top, room.path()])?;
         let server = Server::start(&command, &[], room.path())?;
         let address = room.path().join("socket");
         let began = Instant::now();
@@ -92,7 +99,8 @@ impl Forked {
             sleep(LOOK);
         };
         stream.set_read_timeout(Some(LOADING))?;
-        let mut own = Self { stream: BufReader::new(stream), _server: server, _room: room };
+        let mut own =
+            Self { stream: BufReader::new(stream), _server: server, _limits: entered, _room: room };
         let ready = own.heard()?;
         if let Some(why) = ready.unable {
             bail!("the tests can't be loaded once for all changes: {why}");
@@ -101,6 +109,11 @@ impl Forked {
             bail!("the tests can't be loaded once for all changes: none was found in this way");
         }
         Ok(Some(own))
+    }
+
+    /// What ends the wait for an answer from another thread, by closing the connection.
+    pub fn line(&self) -> Option<UnixStream> {
+        self.stream.get_ref().try_clone().ok()
     }
 
     /// Tries a change.
@@ -123,9 +136,12 @@ impl Forked {
     }
 }
 
-/// The command of the driver, if these are tests of Python.
-fn command(suite: &Suite, top: &Path, room: &Path) -> Option<Command> {
-    let directory = top.join(&suite.below);
+/// The words and variables of the driver, if these are tests of Python.
+fn command(
+    suite: &Suite,
+    top: &Path,
+    room: &Path,
+) -> Option<(Vec<OsString>, BTreeMap<String, String>)> {
     let mut argv: Vec<OsString> = suite.argv.iter().map(|word| suite.moved(word, top)).collect();
     let mut env = suite.environment(top);
     env.insert("ASSAY_MUTANTS".to_owned(), format!("path:{}", room.join("socket").display()));
@@ -148,6 +164,5 @@ fn command(suite: &Suite, top: &Path, room: &Path) -> Option<Command> {
         }
         _ => return None,
     }
-    let command = Command::new(limited(argv, true)).ok()?;
-    Some(Command { env: env.into_iter().collect(), cwd: Some(directory), ..command })
+    Some((argv, env))
 }

@@ -15,6 +15,7 @@ mod sources;
 mod suite;
 mod trying;
 mod verb;
+mod walls;
 
 use args::Args;
 use clap::{CommandFactory, Parser};

@@ -4,11 +4,13 @@
 //! test means, is decided elsewhere.
 
 use crate::policy::{LARGEST_FILE, LOOK, MOST_MEMORY};
+use crate::walls::Walls;
 use anyhow::{Context, anyhow};
 use assay_data::test_results::TestStatus;
 use assay_measure::clock::now_seconds;
 use assay_measure::room::Room;
 use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, Watching};
+use assay_sandbox::Entered;
 use assay_suites::run::Run;
 use assay_suites::{Answer, Call, Framework, Request, Wanted, events};
 use std::collections::BTreeMap;
@@ -27,6 +29,8 @@ pub(crate) struct Suite {
     pub root: PathBuf,
     /// and where the command is started, from there.
     pub below: PathBuf,
+    /// Where they run.
+    pub walls: Walls,
 }
 
 /// What came of a run.
@@ -115,7 +119,9 @@ impl Suite {
         let call = Call::new(&argv, &directory);
         let request = self.framework.ask(&call, wanted, room)?;
         write(&request)?;
-        let subject = runs.runner.add(&self.command(&request, top, &directory)?)?;
+        self.walls.hand_over(runs.room.path())?;
+        let (command, _limits) = self.command(&request, top, &directory, runs.room.path())?;
+        let subject = runs.runner.add(&command)?;
         let options =
             RunOptions { timeout: Some(how.limit), end_strays: true, ..RunOptions::default() };
         // Where hooks write while tests run, one sees a failure before the end.
@@ -174,7 +180,13 @@ impl Suite {
     }
 
     /// The command of a run: what is asked of the framework, in the environment that it needs, within limits.
-    fn command(&self, request: &Request, top: &Path, directory: &Path) -> anyhow::Result<Command> {
+    fn command(
+        &self,
+        request: &Request,
+        top: &Path,
+        directory: &Path,
+        room: &Path,
+    ) -> anyhow::Result<(Command, Option<Entered>)> {
         let argv = limited(request.argv.clone(), self.framework.covers());
         let mut env = self.environment(top);
         env.extend(request.env.iter().cloned());
@@ -190,14 +202,8 @@ impl Suite {
             let own = known(&env, name).map_or(value.clone(), |own| format!("{value}:{own}"));
             env.insert(name.clone(), own);
         }
-        let command = Command::new(argv).map_err(|error| anyhow!("{error}"))?;
-        Ok(Command {
-            env: env.into_iter().collect(),
-            cwd: Some(directory.to_owned()),
-            keep_output: true,
-            keep_errors: true,
-            ..command
-        })
+        let (command, entered) = self.walls.command(argv, env, directory, &[top, room])?;
+        Ok((Command { keep_output: true, keep_errors: true, ..command }, entered))
     }
 }
 
@@ -258,7 +264,8 @@ mod tests {
     fn what_names_the_project_names_its_copy() {
         let framework = assay_suites::frameworks::by_name("pytest").unwrap();
         let (root, below) = (PathBuf::from("/home/me/a"), PathBuf::new());
-        let suite = Suite { framework, argv: Vec::new(), root, below };
+        let walls = Walls::of(true, &[], &root).unwrap();
+        let suite = Suite { framework, argv: Vec::new(), root, below, walls };
         let moved = |text: &str| suite.moved(OsStr::new(text), Path::new("/t"));
         assert_eq!(moved("/home/me/a/bin:/home/me/ab:/home/me/a"), "/t/bin:/home/me/ab:/t");
         assert_eq!(moved("--root=/home/me/a"), "--root=/t");

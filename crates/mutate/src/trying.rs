@@ -2,6 +2,7 @@
 //! milder one is not tried once a harsher one survived. Each result goes to the journal as soon as it is known.
 
 use crate::arena::{Arena, Came, Change, With};
+use crate::forked::Forked;
 use crate::journal::{Entry, Journal};
 use crate::output::Progress;
 use crate::sources::Source;
@@ -9,6 +10,8 @@ use assay_data::mutation::{Fate, MutantResult, MutationTest};
 use assay_measure::{AbortHandle, interrupt};
 use assay_mutants::Operator;
 use std::collections::HashMap;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -111,6 +114,10 @@ impl Trying<'_> {
         let next = AtomicUsize::new(0);
         let handles: Vec<AbortHandle> =
             arenas.iter().filter_map(|arena| arena.runs.runner.abort_handle()).collect();
+        let lines: Vec<UnixStream> = arenas
+            .iter()
+            .filter_map(|arena| arena.forked.as_ref().and_then(Forked::line))
+            .collect();
         let (sender, news) = channel::<News>();
         // Who noticed much is asked first, in the state that is known when the phase begins.
         let covered: HashMap<usize, Option<Vec<usize>>> =
@@ -168,7 +175,7 @@ impl Trying<'_> {
                 });
             }
             drop(sender);
-            self.hear(&news, (stop, &handles), (total, progress))
+            self.hear(&news, (stop, &handles, &lines), (total, progress))
         })
     }
 
@@ -195,13 +202,16 @@ impl Trying<'_> {
     fn hear(
         &mut self,
         news: &Receiver<News>,
-        (stop, handles): (&AtomicBool, &[AbortHandle]),
+        (stop, handles, lines): (&AtomicBool, &[AbortHandle], &[UnixStream]),
         (total, progress): (usize, &Progress),
     ) -> anyhow::Result<Over> {
         let end = || {
             stop.store(true, Ordering::Relaxed);
             for own in handles {
                 let _nothing_in_flight = own.abort_in_flight();
+            }
+            for own in lines {
+                let _gone = own.shutdown(Shutdown::Both);
             }
         };
         let began = Instant::now();

@@ -11,6 +11,7 @@ use crate::proof;
 use crate::sources::{self, Asked, Root, Source};
 use crate::suite::{Runs, Suite};
 use crate::trying::{Over, Trying};
+use crate::walls::Walls;
 use anyhow::{Context, bail};
 use assay_analysis::mutation::{Scores, scores};
 use assay_coverage::{Blocks, Project, sum};
@@ -98,6 +99,7 @@ fn tried(
     let suite = suite(args, root)?;
     progress.show("copying the project");
     let copy = Copy::of(&root.top)?;
+    suite.walls.hand_over(copy.place())?;
     let mut runs = Runs::start()?;
     progress.show("running the tests without a change");
     let baseline = Baseline::of(&suite, &mut runs, &copy.top())?;
@@ -141,6 +143,7 @@ fn tried(
     let jobs = args.jobs.map_or(processors, usize::from).min(pending);
     while arenas.len() < jobs {
         let copy = Copy::of(&arenas[0].copy.top())?;
+        suite.walls.hand_over(copy.place())?;
         arenas.push(Arena { suite: &suite, copy, runs: Runs::start()?, forked: None });
     }
     if in_forks {
@@ -186,7 +189,9 @@ fn suite(args: &Args, root: &Root) -> anyhow::Result<Suite> {
         Some(name) => frameworks::by_name(name)?,
         None => frameworks::by_call(&call),
     };
-    Ok(Suite { framework, argv, root: root.top.clone(), below: root.below.clone() })
+    let walls = Walls::of(args.no_sandbox, &args.readable, &root.top)?;
+    walls.check(&argv)?;
+    Ok(Suite { framework, argv, root: root.top.clone(), below: root.below.clone(), walls })
 }
 
 /// Notes which tests may use each mutant, where that is known; says of each whether it can be tried where the tests are loaded already.

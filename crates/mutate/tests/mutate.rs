@@ -1,6 +1,11 @@
 //! The real binary on small projects of Python, which has unittest everywhere: one function that is tested well, one that is run and not checked, one
 //! that no test uses.
-#![expect(clippy::unwrap_used, reason = "a test may fail")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test may fail, and says what it skips"
+)]
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -42,6 +47,9 @@ class StackTest(unittest.TestCase):
         stack.shout(\"a\")
 ";
 
+/// Asks for what is otherwise left out.
+const SANDBOX: &str = "in the sandbox";
+
 /// A project, and a cache of its own.
 struct Project(TempDir);
 
@@ -67,9 +75,16 @@ impl Project {
 
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay-mutate"));
-        command.args(words).current_dir(self.top());
+        // What is tried here is no danger, and the interpreter of whoever runs this may lie in a home directory.
+        let runs = words.contains(&"--") && !words.contains(&SANDBOX);
+        command.args(runs.then_some("--no-sandbox"));
+        command.args(words.iter().filter(|word| **word != SANDBOX)).current_dir(self.top());
         command.env("XDG_CACHE_HOME", self.0.path().join("cache"));
-        command.env("TMPDIR", self.temporary()).env("NO_COLOR", "1").env("COLUMNS", "100");
+        command.env("NO_COLOR", "1").env("COLUMNS", "100");
+        if !words.contains(&SANDBOX) {
+            // Whoever runs within gets to the usual place for temporary files alone.
+            command.env("TMPDIR", self.temporary());
+        }
         command.env("PYTHONDONTWRITEBYTECODE", "1");
         command.stdin(Stdio::null());
         command
@@ -261,6 +276,29 @@ fn whoever_is_killed_loses_what_was_in_flight_and_leaves_nothing_changed() {
 }
 
 #[test]
+fn in_the_sandbox_nothing_beside_the_copy_is_written() {
+    let project = Project::stack();
+    let outside = project.0.path().join("outside");
+    fs::write(&outside, "as it was").unwrap();
+    let text_of = format!(
+        "\n    def test_outside(self):\n        with self.assertRaises(OSError):\n            open({outside:?}, 'w')\n"
+    );
+    project.write("test_stack.py", &format!("{TESTS}{text_of}"));
+    let words = [SANDBOX, "--json", "--", "/usr/bin/python3", "-m", "unittest"];
+    let output = project.run(&words);
+    let said = text(&output.stderr);
+    if said.contains("there is none here") || !Path::new("/usr/bin/python3").exists() {
+        println!("skipped: {said}");
+        return;
+    }
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{said}"));
+    assert_eq!(result["notes"], serde_json::json!([]), "in forks");
+    assert_eq!(result["tests"].as_array().unwrap().len(), 3);
+    assert!(fates(&result)["largest"].contains(&"killed".to_owned()));
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "as it was");
+}
+
+#[test]
 fn what_would_be_changed_is_listed() {
     let project = Project::stack();
     let output = project.run(&["--list", "--diff", "stack.py"]);
@@ -347,6 +385,6 @@ fn a_command_is_needed_and_questions_are_answered() {
     let about = project.run(&["--assay-about"]);
     assert_eq!(about.status.code(), Some(0));
     assert!(text(&about.stdout).starts_with("Change the source in small ways"));
-    assert!(text(&project.run(&["--assay-completions", "bash"]).stdout).contains("_assay-mutate"));
+    assert!(text(&project.run(&["--assay-completions", "bash"]).stdout).contains("assay-mutate"));
     assert_eq!(project.run(&["--diff"]).status.code(), Some(2));
 }
