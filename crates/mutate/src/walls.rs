@@ -38,12 +38,19 @@ impl Walls {
         };
         let mut reads: Vec<PathBuf> = beside.filter(|own| !is_too_much(own)).collect();
         reads.extend([".venv", "venv", "node_modules"].map(|own| top.join(own)));
-        reads.extend(readable.iter().cloned());
         let is_system =
             |own: &PathBuf| ["/usr", "/bin", "/sbin"].iter().any(|system| own.starts_with(system));
         reads.retain(|own| own.is_absolute() && own.exists() && !is_system(own));
         reads.sort();
         reads.dedup();
+        // Who can't read something outside can't be shown it within.
+        let policy = Policy::default();
+        reads.retain(|own| sandbox.check(&policy, std::slice::from_ref(own)).is_ok());
+        for own in readable {
+            let own = own.canonicalize().with_context(|| own.display().to_string())?;
+            sandbox.check(&policy, std::slice::from_ref(&own)).context("--readable")?;
+            reads.push(own);
+        }
         Ok(Self { sandbox: Some(sandbox), reads })
     }
 
