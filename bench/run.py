@@ -31,6 +31,7 @@ import load
 import load_truth
 import memory
 import ministat
+import mutants
 import mutate
 import normal
 import options
@@ -95,6 +96,7 @@ FIGURES = {
     "kill": (kill.kill, ["kill"]),
     "kill-history": (kill_history.kill, ["kill-history"]),
     "mutate": (mutate.mutate, ["mutate"]),
+    "mutate-generate": (mutants.generate, ["mutate-generate"]),
     "tests-log": (test_logs.test_logs, ["tests-log"]),
     "tests-parts": (test_suites.parts, ["tests-parts", "tests-cost"]),
     "tests-itself": (test_suites.itself, ["tests-itself"]),

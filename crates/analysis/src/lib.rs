@@ -24,6 +24,7 @@
 //! - [`battery`]: every classical test beside the verdict, for those who ask.
 //! - [`figures`]: what the plots of a report show, thinned.
 //! - [`history`]: what recorded runs of a project come to over its revisions.
+//! - [`mutation`]: which share of the changes of a project's source its tests notice.
 //! - [`planning`]: how many runs a question needs. [`bisect`]: which of many commits brought a change.
 //! - [`analysis`]: all of it, from [`assay_data::Samples`].
 
@@ -43,6 +44,7 @@ pub mod history;
 pub mod levels;
 pub mod machine;
 pub mod mock;
+pub mod mutation;
 pub mod noise;
 pub mod number;
 pub mod outlook;

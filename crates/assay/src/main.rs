@@ -280,7 +280,8 @@ fn is_verb(name: &OsStr) -> bool {
 fn command() -> Command {
     let verbs =
         VERBS.iter().map(|verb| Command::new(verb.name).about(verb.about).defer(verb.augment));
-    Cli::command().subcommand_required(true).subcommands(verbs)
+    let shipped = others::SHIPPED.map(|(name, about)| Command::new(name).about(about));
+    Cli::command().subcommand_required(true).subcommands(verbs).subcommands(shipped)
 }
 
 /// The exit status; an error is reported.

@@ -17,6 +17,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// Programs that come with this one, with what they are for: the help has them whether they are installed or not.
+pub(crate) const SHIPPED: [(&str, &str); 1] = [(
+    "mutate",
+    "Change the source in small ways, and report which changes the tests do not notice",
+)];
 /// How the files begin.
 const PREFIX: &str = "assay-";
 /// How long all of them together may take to answer a question.
@@ -37,7 +42,12 @@ pub(crate) fn hand_over(
         return None;
     }
     let path = directories().into_iter().map(|directory| directory.join(file_of(name)));
-    let path = path.into_iter().find(|path| is_program(path))?;
+    let Some(path) = path.into_iter().find(|path| is_program(path)) else {
+        let name = SHIPPED.iter().find(|(own, _)| name == *own)?.0;
+        return Some(anyhow::anyhow!(
+            "assay {name} is a program of its own, {PREFIX}{name}, which is neither beside this one nor on PATH: install it, too (from the sources: `cargo install --path crates/{name}`)"
+        ));
+    };
     let mut command = Command::new(&path);
     if let Ok(own) = std::env::current_exe() {
         command.env("ASSAY", own);
@@ -46,8 +56,15 @@ pub(crate) fn hand_over(
     Some(anyhow::Error::new(error).context(path.display().to_string()))
 }
 
-/// The programs by name. Where two directories have one of the same name, the first counts, as in [`hand_over`].
+/// The programs of others by name. Where two directories have one of the same name, the first counts, as in [`hand_over`].
 fn found(is_verb: impl Fn(&OsStr) -> bool) -> BTreeMap<String, PathBuf> {
+    let mut found = installed(is_verb);
+    found.retain(|name, _| SHIPPED.iter().all(|(own, _)| name != own));
+    found
+}
+
+/// The same with those that come with this one.
+fn installed(is_verb: impl Fn(&OsStr) -> bool) -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     let entries = directories().into_iter().filter_map(|directory| directory.read_dir().ok());
     for entry in entries.flatten().flatten() {
@@ -90,7 +107,7 @@ pub(crate) fn completions(
     arguments: Arguments,
     is_verb: impl Fn(&OsStr) -> bool,
 ) -> anyhow::Result<String> {
-    let programs = found(is_verb);
+    let programs = found(&is_verb);
     let abouts = asked(programs.values(), &["--assay-about"]);
     let others = programs
         .keys()
@@ -100,6 +117,7 @@ pub(crate) fn completions(
     clap_complete::generate(shell, &mut arguments.subcommands(others), "assay", &mut script);
     let script = String::from_utf8(script).context("the completions are text")?;
     let script = completing::improved(shell, &script);
+    let programs = installed(is_verb);
     let scripts = asked(programs.values(), &["--assay-completions", &shell.to_string()]);
     let scripts: Vec<_> = programs.keys().zip(scripts).filter_map(|(n, s)| Some((n, s?))).collect();
     if scripts.is_empty() {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     (
         "assay",
         &[
@@ -29,6 +29,20 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("assay-history", &["assay-analysis", "assay-data"]),
     ("assay-load", &["assay-data"]),
     ("assay-ministat", &[]),
+    ("assay-mutants", &["assay-coverage"]),
+    (
+        "assay-mutate",
+        &[
+            "assay-analysis",
+            "assay-coverage",
+            "assay-data",
+            "assay-measure",
+            "assay-mutants",
+            "assay-report",
+            "assay-sandbox",
+            "assay-suites",
+        ],
+    ),
     ("assay-report", &["assay-analysis", "assay-data", "assay-profiles"]),
     ("assay-profiles", &["assay-data", "assay-stats"]),
     ("assay-measure", &["assay-data"]),
@@ -44,7 +58,7 @@ const CARRIED: [(&str, &[&str]); 13] = [
     ("askama", &["assay-report"]),
     ("tiny-skia", &["assay-report"]),
     ("ttf-parser", &["assay-report"]),
-    ("clap", &["assay"]),
+    ("clap", &["assay", "assay-mutate"]),
     ("indicatif", &["assay"]),
     ("rustls", &["assay-load"]),
     ("h2", &["assay-load"]),
@@ -52,7 +66,7 @@ const CARRIED: [(&str, &[&str]); 13] = [
     ("libc", &["assay-measure"]),
     ("object", &["assay-measure"]),
     ("rusqlite", &["assay-coverage", "assay-history"]),
-    ("tree-sitter", &["assay-coverage"]),
+    ("tree-sitter", &["assay-coverage", "assay-mutants"]),
     ("postgres", &["assay-history"]),
 ];
 

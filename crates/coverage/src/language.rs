@@ -20,11 +20,17 @@ pub enum Language {
     Go,
     /// Rust
     Rust,
+    /// C
+    C,
+    /// C++
+    Cpp,
+    /// Java
+    Java,
 }
 
 /// What a node is to whoever cuts a file into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A function or method: one block, with all that is within it.
     Function,
     /// A block of code that is handed to somebody (`describe … do`): a block, and so are those within it.
@@ -41,7 +47,47 @@ pub(crate) enum Kind {
 const RUBY_FILES: [&str; 5] = ["Rakefile", "Gemfile", "Guardfile", "Capfile", "config.ru"];
 
 impl Language {
-    /// That of a file, by its name.
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Ruby,
+        Self::Python,
+        Self::JavaScript,
+        Self::TypeScript,
+        Self::Tsx,
+        Self::Go,
+        Self::Rust,
+        Self::C,
+        Self::Cpp,
+        Self::Java,
+    ];
+
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ruby => "Ruby",
+            Self::Python => "Python",
+            Self::JavaScript => "JavaScript",
+            Self::TypeScript | Self::Tsx => "TypeScript",
+            Self::Go => "Go",
+            Self::Rust => "Rust",
+            Self::C => "C",
+            Self::Cpp => "C++",
+            Self::Java => "Java",
+        }
+    }
+
+    /// That of a file, by its name, also where it is one of those that nobody sees used: a file of C or Java is no source to who chooses tests.
+    pub fn of_source(path: &Path) -> Option<Self> {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        match ending {
+            Some("c" | "h") => Some(Self::C),
+            Some("cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx") => Some(Self::Cpp),
+            Some("java") => Some(Self::Java),
+            _ => Self::of(path),
+        }
+    }
+
+    /// That of a file whose use by tests can be seen, by its name.
     pub fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         if RUBY_FILES.contains(&name) {
@@ -59,7 +105,8 @@ impl Language {
         }
     }
 
-    pub(crate) fn grammar(self) -> tree_sitter::Language {
+    /// What reads it.
+    pub fn grammar(self) -> tree_sitter::Language {
         match self {
             Self::Ruby => tree_sitter_ruby::LANGUAGE.into(),
             Self::Python => tree_sitter_python::LANGUAGE.into(),
@@ -68,11 +115,14 @@ impl Language {
             Self::Tsx => tree_sitter_typescript::LANGUAGE_TSX.into(),
             Self::Go => tree_sitter_go::LANGUAGE.into(),
             Self::Rust => tree_sitter_rust::LANGUAGE.into(),
+            Self::C => tree_sitter_c::LANGUAGE.into(),
+            Self::Cpp => tree_sitter_cpp::LANGUAGE.into(),
+            Self::Java => tree_sitter_java::LANGUAGE.into(),
         }
     }
 
     /// What a node is.
-    pub(crate) fn kind(self, node: Node<'_>) -> Kind {
+    pub fn kind(self, node: Node<'_>) -> Kind {
         let kind = node.kind();
         match (self, kind) {
             (_, "comment" | "line_comment" | "block_comment") => Kind::Comment,
@@ -85,6 +135,23 @@ impl Language {
             (Self::Go, "function_declaration" | "method_declaration") => Kind::Function,
             (Self::Rust, "function_item") => Kind::Function,
             (Self::Rust, "mod_item" | "impl_item" | "trait_item") => Kind::Container,
+            (Self::C | Self::Cpp, "function_definition") => Kind::Function,
+            (Self::Cpp, "class_specifier" | "struct_specifier" | "namespace_definition") => {
+                Kind::Container
+            }
+            (
+                Self::Java,
+                "method_declaration"
+                | "constructor_declaration"
+                | "compact_constructor_declaration",
+            ) => Kind::Function,
+            (
+                Self::Java,
+                "class_declaration"
+                | "interface_declaration"
+                | "enum_declaration"
+                | "record_declaration",
+            ) => Kind::Container,
             _ => Kind::Other,
         }
     }
@@ -104,7 +171,7 @@ impl Language {
                 // What jest and vitest read: the environment of a file.
                 comment.contains("@jest-") || comment.contains("@vitest-")
             }
-            Self::Rust => false,
+            Self::Rust | Self::C | Self::Cpp | Self::Java => false,
         }
     }
 }

@@ -26,7 +26,7 @@ mod tests;
 
 pub use blocks::{ABSENT, Block, Blocks, Sum, UNKNOWN, sum};
 pub use choose::{Changed, Choice, Chosen, Why, choose};
-pub use language::Language;
+pub use language::{Kind, Language};
 pub use map::{Before, Ended, How, Known, Map, Use};
 pub use project::{Kept, Now, Project, Stamp};
 pub use rule::Rule;

@@ -63,7 +63,11 @@ pub fn changes_everything(path: &str) -> bool {
 
 /// Whether a file holds tests, by its name.
 pub fn is_test(path: &str) -> bool {
-    let Some(language) = Language::of(Path::new(path)) else { return false };
+    Language::of(Path::new(path)).is_some_and(|language| holds_tests(language, path))
+}
+
+/// Whether a file of this language holds tests, by its name.
+pub fn holds_tests(language: Language, path: &str) -> bool {
     let stem = stem(path);
     match language {
         Language::Ruby => {
@@ -74,6 +78,10 @@ pub fn is_test(path: &str) -> bool {
         Language::Rust => path.starts_with("tests/") || path.contains("/tests/"),
         Language::JavaScript | Language::TypeScript | Language::Tsx => {
             stem.ends_with(".test") || stem.ends_with(".spec") || path.contains("__tests__/")
+        }
+        Language::C | Language::Cpp => stem.starts_with("test_") || stem.ends_with("_test"),
+        Language::Java => {
+            stem.ends_with("Test") || stem.ends_with("Tests") || stem.starts_with("Test")
         }
     }
 }

@@ -25,6 +25,7 @@ pub mod import;
 pub mod input;
 pub mod limits;
 mod lines;
+pub mod mutation;
 pub mod plan;
 pub mod protocol;
 pub mod publishing;

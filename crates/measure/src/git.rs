@@ -4,7 +4,7 @@
 //! to learn about changes, and only for a short time. Nothing is written: not even the index is
 //! refreshed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -202,6 +202,67 @@ pub fn changed_since(top: &Path, revision: &str) -> Option<Vec<String>> {
     Some(paths)
 }
 
+/// The lines that are not as in a revision, by the path of their file from the top of the working tree, as first and last line; all of a file that git
+/// does not know. Where lines are only gone, there are none. `None` where git does not answer.
+pub fn changed_lines(top: &Path, revision: &str) -> Option<BTreeMap<String, Vec<(u32, u32)>>> {
+    if revision.starts_with('-') {
+        return None;
+    }
+    let asked = |words: &[&str]| {
+        let answer = quiet(top).args(words).output().ok();
+        let answer = answer.filter(|answer| answer.status.success())?;
+        Some(String::from_utf8_lossy(&answer.stdout).into_owned())
+    };
+    let diff = asked(&[
+        "-c",
+        "core.quotePath=false",
+        "diff",
+        "--unified=0",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-color",
+        "--src-prefix=a/",
+        "--dst-prefix=b/",
+        revision,
+        "--",
+    ])?;
+    let mut lines = lines_of_diff(&diff);
+    let others = asked(&["ls-files", "--others", "--exclude-standard", "-z"])?;
+    for path in others.split('\0').filter(|path| !path.is_empty()) {
+        lines.insert(path.to_owned(), vec![(1, u32::MAX)]);
+    }
+    Some(lines)
+}
+
+/// The new lines of a diff without context.
+fn lines_of_diff(diff: &str) -> BTreeMap<String, Vec<(u32, u32)>> {
+    let mut lines: BTreeMap<String, Vec<(u32, u32)>> = BTreeMap::new();
+    let mut path = None;
+    // Lines of the texts themselves follow the number that their heading names.
+    let mut texts = 0_u32;
+    for line in diff.lines() {
+        if texts > 0 && line.starts_with(['+', '-']) {
+            texts -= 1;
+        } else if let Some(own) = line.strip_prefix("+++ ") {
+            path = own.strip_prefix("b/").map(|own| own.trim_end_matches('\t').to_owned());
+        } else if let Some(heading) = line.strip_prefix("@@ -") {
+            let span = |text: &str| {
+                let (at, count) = text.split_once(',').unwrap_or((text, "1"));
+                Some((at.parse::<u32>().ok()?, count.parse::<u32>().ok()?))
+            };
+            let mut words = heading.split(' ');
+            let old = words.next().and_then(span);
+            let new = words.next().and_then(|own| span(own.strip_prefix('+')?));
+            let (Some((_, gone)), Some((first, count))) = (old, new) else { continue };
+            texts = gone.saturating_add(count);
+            if let Some(path) = path.clone().filter(|_| count > 0) {
+                lines.entry(path).or_default().push((first, first.saturating_add(count - 1)));
+            }
+        }
+    }
+    lines
+}
+
 /// Whether a clone has only the last commits; by what is there, git is not asked (gitrepository-layout(5), `shallow`).
 pub fn is_shallow(directory: &Path) -> bool {
     let start = directory.canonicalize().ok();
@@ -374,6 +435,20 @@ fn says_anything(output: &std::os::fd::OwnedFd, deadline: Instant) -> Option<boo
             Err(rustix::io::Errno::INTR) => {}
             Err(_) => return None,
         }
+    }
+}
+
+#[cfg(test)]
+mod diffs {
+    use super::lines_of_diff;
+
+    #[test]
+    fn new_lines_are_read_from_a_diff_without_context() {
+        let diff = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2 +1 @@ def x\n-a\n--- b\n+++ c\n@@ -9,0 +10,3 @@\n+1\n+2\n+3\n\
+            @@ -20 +23,0 @@\n-x\ndiff --git a/b b/b\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-y\n";
+        let lines = lines_of_diff(diff);
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert_eq!(lines["a"], [(1, 1), (10, 12)]);
     }
 }
 

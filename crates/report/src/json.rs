@@ -15,6 +15,7 @@ mod doctor;
 mod finding;
 mod history;
 mod listing;
+mod mutation;
 mod of_analysis;
 mod plan;
 mod planning;
@@ -44,6 +45,7 @@ pub use history::{
     Blessing, ChangedRun, Gated, Happenings, RunContents, RunList, StoreChange, Trends,
 };
 pub use listing::{Failure, Listed, Listing, SmokeTest};
+pub use mutation::Mutated;
 pub use of_analysis::of_analysis;
 pub use plan::{Plan, Threshold};
 pub use planning::ExperimentPlan;

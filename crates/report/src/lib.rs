@@ -12,7 +12,7 @@
 //! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
 //! - [`profile`]: where the time goes, as table, flame graph and page.
 //! - [`replication`]: a run and its repetition. [`history`]: runs that are kept. [`bisect`]: which commit did it.
-//! - [`test_log`]: which tests write most into a log.
+//! - [`test_log`]: which tests write most into a log. [`mutation`]: which changes of the source the tests notice.
 //! - [`charts`]: plots as SVG and PNG. [`html`]: the page one can publish.
 //! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`planning`]: how many runs.
@@ -52,6 +52,7 @@ pub mod json;
 mod label;
 mod layout;
 pub mod markdown;
+pub mod mutation;
 mod names;
 mod noise;
 pub use assay_analysis::number;

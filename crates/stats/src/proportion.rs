@@ -1,8 +1,8 @@
 //! Counts of successes: an interval for their share.
 //!
-//! Wilson's score interval (1927), as in R's `prop.test(correct = FALSE)`.
+//! Wilson's score interval (1927), as in R's `prop.test(correct = FALSE)`; the exact one of Clopper and Pearson (1934), as in R's `binom.test`.
 
-use crate::{Interval, normal};
+use crate::{Interval, binomial, normal};
 
 /// Wilson's interval for the probability of success, from `successes` of `trials`; within 0..=1.
 ///
@@ -23,6 +23,37 @@ pub fn wilson_interval(successes: u64, trials: u64, confidence: f64) -> Option<I
     Some(Interval { lower: lower.max(0.0), upper: upper.min(1.0) })
 }
 
+/// The interval of Clopper and Pearson for the probability of success, from `successes` of `trials`; within 0..=1. It covers at least as often as it
+/// says, and of a sample without replacement more often still.
+///
+/// `confidence` in 0..1. None for no trials, more successes than trials, or another confidence. Halves its ends 60 times.
+#[must_use]
+pub fn exact_interval(successes: u64, trials: u64, confidence: f64) -> Option<Interval> {
+    if trials == 0 || successes > trials || !(0.0..1.0).contains(&confidence) {
+        return None;
+    }
+    let tail = (1.0 - confidence) / 2.0;
+    // Where a function of the probability, which falls, passes through the tail.
+    let place = |falls: &dyn Fn(f64) -> f64| {
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = (low + high) / 2.0;
+            if falls(middle) > tail { low = middle } else { high = middle }
+        }
+        (low + high) / 2.0
+    };
+    let lower = match successes {
+        0 => 0.0,
+        // Failures are as successes of the other side.
+        _ => 1.0 - place(&|p| binomial::at_most_of(trials - successes, trials, p)),
+    };
+    let upper = match trials - successes {
+        0 => 1.0,
+        _ => place(&|p| binomial::at_most_of(successes, trials, p)),
+    };
+    Some(Interval { lower, upper })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,6 +64,22 @@ mod tests {
         let interval = wilson_interval(15, 50, 0.95).unwrap();
         assert!((interval.lower - 0.191_035_535_008_8).abs() < 1e-9, "{interval:?}");
         assert!((interval.upper - 0.437_503_504_644_5).abs() < 1e-9, "{interval:?}");
+    }
+
+    #[test]
+    fn the_exact_interval_equals_r() {
+        // R: binom.test(15, 50)$conf.int, binom.test(1, 10)$conf.int, binom.test(0, 20)$conf.int
+        for (successes, trials, lower, upper) in [
+            (15, 50, 0.178_617, 0.446_082),
+            (1, 10, 0.002_529, 0.445_016),
+            (0, 20, 0.0, 0.168_433),
+            (20, 20, 0.831_567, 1.0),
+        ] {
+            let own = exact_interval(successes, trials, 0.95).unwrap();
+            let is_near = |a: f64, b: f64| (a - b).abs() < 1e-5;
+            assert!(is_near(own.lower, lower) && is_near(own.upper, upper), "{own:?}");
+        }
+        assert_eq!(exact_interval(1, 0, 0.95), None);
     }
 
     #[test]

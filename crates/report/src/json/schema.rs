@@ -2,8 +2,9 @@
 
 use super::{
     Bisection, Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Happenings, HeldProcesses,
-    Listing, ProfileDifference, ProfileShares, Repetition, RunContents, RunList, SeriesDescription,
-    SmokeTest, StoreChange, SuiteShares, Synthetic, TestLog, Trends, VERSION, WatchedRun,
+    Listing, Mutated, ProfileDifference, ProfileShares, Repetition, RunContents, RunList,
+    SeriesDescription, SmokeTest, StoreChange, SuiteShares, Synthetic, TestLog, Trends, VERSION,
+    WatchedRun,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -34,7 +35,7 @@ fn of<T: JsonSchema>() -> Schema {
 }
 
 /// All documents, in the order of the page.
-const DOCUMENTS: [Document; 22] = [
+const DOCUMENTS: [Document; 23] = [
     Document {
         title: "A result",
         commands: &["run A B", "bench A B", "load A B", "compare A B", "profile 'A' 'B'"],
@@ -162,6 +163,12 @@ const DOCUMENTS: [Document; 22] = [
         commands: &["warm --status"],
         names: &["warm"],
         schema: of::<HeldProcesses>,
+    },
+    Document {
+        title: "What became of mutants",
+        commands: &["mutate", "mutate --list"],
+        names: &["mutate"],
+        schema: of::<Mutated>,
     },
     Document {
         title: "Synthetic data",

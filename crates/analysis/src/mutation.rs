@@ -1,0 +1,187 @@
+//! Which share of the changes of a project's source its tests notice: the score, of all, of each file and of each unit.
+//!
+//! Those that no test uses, and those that are milder than one that survived at the same place, count as missed. What could not be built, and what a
+//! comment accepts, does not count. Where only some were tried, the extreme ones of each function (whose fate is known) are counted, and the
+//! share among the others is that of a random sample of them, with the exact interval of Clopper and Pearson: it holds what the whole would have given.
+
+use assay_data::mutation::{Fate, MutantResult, Mutation};
+use assay_stats::Interval;
+use assay_stats::proportion::exact_interval;
+
+/// The level of the intervals.
+const CONFIDENCE: f64 = 0.95;
+
+/// What the tests noticed of some mutants.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Score {
+    /// Mutants that count, tried or not.
+    pub counted: usize,
+    /// Those whose fate is known.
+    pub known: usize,
+    /// Those that the tests noticed,
+    pub detected: usize,
+    /// and those that they did not.
+    pub missed: usize,
+    /// The share that is noticed, 0 to 1: estimated where not all are known; `None`: nothing counts.
+    pub share: Option<f64>,
+    /// Where the share of all lies, with 95 % confidence; both ends are the share where all are known.
+    pub interval: Option<Interval>,
+}
+
+/// The scores of a project.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scores {
+    /// Of everything,
+    pub whole: Score,
+    /// of each file,
+    pub files: Vec<Score>,
+    /// and of each unit.
+    pub units: Vec<Score>,
+}
+
+/// Counts. O(mutants).
+pub fn scores(mutation: &Mutation) -> Scores {
+    let file_of =
+        |own: &MutantResult| mutation.units.get(own.unit).map_or(usize::MAX, |unit| unit.file);
+    let mut units: Vec<Vec<&MutantResult>> = vec![Vec::new(); mutation.units.len()];
+    let mut files: Vec<Vec<&MutantResult>> = vec![Vec::new(); mutation.files.len()];
+    for own in &mutation.mutants {
+        if let Some(unit) = units.get_mut(own.unit) {
+            unit.push(own);
+        }
+        if let Some(file) = files.get_mut(file_of(own)) {
+            file.push(own);
+        }
+    }
+    Scores {
+        whole: score(mutation.mutants.iter()),
+        files: files.into_iter().map(|own| score(own.into_iter())).collect(),
+        units: units.into_iter().map(|own| score(own.into_iter())).collect(),
+    }
+}
+
+fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>) -> Score {
+    // What was tried whatever the sample, and the sample.
+    let (mut certain, mut sampled, mut pending) = ((0, 0), (0, 0), 0_usize);
+    let mut has_pending_extreme = false;
+    for own in mutants {
+        let is_extreme = own.operator == "body";
+        match own.fate {
+            Fate::Pending => {
+                pending += 1;
+                has_pending_extreme |= is_extreme;
+            }
+            fate if fate.is_detected() || fate.is_missed() => {
+                let part =
+                    if is_extreme || fate == Fate::Uncovered { &mut certain } else { &mut sampled };
+                part.0 += usize::from(fate.is_detected());
+                part.1 += 1;
+            }
+            _ => {}
+        }
+    }
+    let (detected, known) = (certain.0 + sampled.0, certain.1 + sampled.1);
+    let counted = known + pending;
+    let all = counted as f64;
+    let (share, interval) = match (counted, pending) {
+        (0, _) => (None, None),
+        (_, 0) => {
+            let share = detected as f64 / all;
+            (Some(share), Some(Interval { lower: share, upper: share }))
+        }
+        // Extreme ones come first and are no sample: of what is left nobody knows.
+        _ if has_pending_extreme || sampled.1 == 0 => {
+            let (lower, upper) = (detected as f64 / all, (detected + pending) as f64 / all);
+            let share = (known > 0).then(|| detected as f64 / known as f64);
+            (share, Some(Interval { lower, upper }))
+        }
+        _ => {
+            let rest = (sampled.1 + pending) as f64;
+            let of = |share: f64| (certain.0 as f64 + share * rest) / all;
+            // What is known can't be otherwise.
+            let (least, most) = (detected as f64 / all, (detected + pending) as f64 / all);
+            let found = exact_interval(sampled.0 as u64, sampled.1 as u64, CONFIDENCE);
+            let interval = found.map(|own| Interval {
+                lower: of(own.lower).max(least),
+                upper: of(own.upper).min(most),
+            });
+            (Some(of(sampled.0 as f64 / sampled.1 as f64)), interval)
+        }
+    };
+    Score { counted, known, detected, missed: known - detected, share, interval }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_data::mutation::{MutatedFile, MutatedUnit, Place};
+
+    fn mutant(operator: &str, fate: Fate) -> MutantResult {
+        MutantResult {
+            id: String::new(),
+            unit: 0,
+            operator: operator.to_owned(),
+            what: String::new(),
+            begin: Place::default(),
+            end: Place::default(),
+            replacement: String::new(),
+            diff: String::new(),
+            fate,
+            covered_by: None,
+            killed_by: Vec::new(),
+            tests_run: 0,
+            seconds: None,
+            reason: None,
+        }
+    }
+
+    fn of(fates: &[(&str, Fate, usize)]) -> Score {
+        let mutants = fates.iter().flat_map(|(operator, fate, times)| {
+            std::iter::repeat_n(mutant(operator, *fate), *times)
+        });
+        let mutation = Mutation {
+            files: vec![MutatedFile::default()],
+            units: vec![MutatedUnit::default()],
+            mutants: mutants.collect(),
+            ..Mutation::default()
+        };
+        let scores = scores(&mutation);
+        assert_eq!(scores.whole, scores.files[0]);
+        assert_eq!(scores.whole, scores.units[0]);
+        scores.whole
+    }
+
+    #[test]
+    fn what_nobody_runs_is_missed_and_what_cannot_be_built_does_not_count() {
+        let own = of(&[
+            ("body", Fate::Killed, 2),
+            ("number", Fate::TimedOut, 1),
+            ("number", Fate::Survived, 1),
+            ("text", Fate::Implied, 1),
+            ("text", Fate::Uncovered, 1),
+            ("text", Fate::Unviable, 7),
+            ("text", Fate::Kept, 7),
+        ]);
+        assert_eq!((own.counted, own.detected, own.missed), (6, 3, 3));
+        assert_eq!(own.share, Some(0.5));
+        assert_eq!(own.interval, Some(Interval { lower: 0.5, upper: 0.5 }));
+        assert_eq!(of(&[("text", Fate::Kept, 1)]).share, None);
+    }
+
+    #[test]
+    fn a_sample_has_an_interval_that_knows_what_is_certain() {
+        let own = of(&[
+            ("body", Fate::Killed, 10),
+            ("number", Fate::Killed, 8),
+            ("number", Fate::Survived, 2),
+            ("number", Fate::Pending, 80),
+        ]);
+        assert_eq!(own.share, Some((10.0 + 0.8 * 90.0) / 100.0));
+        let interval = own.interval.unwrap();
+        assert!(interval.lower > 0.4 && interval.upper < 0.99, "{interval:?}");
+        let nearly = of(&[("number", Fate::Killed, 99), ("number", Fate::Pending, 1)]);
+        assert_eq!(nearly.interval.unwrap().lower, 0.99);
+        let begun = of(&[("body", Fate::Killed, 1), ("body", Fate::Pending, 1)]);
+        assert_eq!(begun.interval, Some(Interval { lower: 0.5, upper: 1.0 }));
+    }
+}

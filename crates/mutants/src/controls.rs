@@ -1,0 +1,65 @@
+//! Changes whose fate is known beforehand: one that any test must notice that runs over it, and one that none may. Where it turns out otherwise, the
+//! tests do not run what is changed, or something of one change is left for the next, and nothing of the rest can be believed.
+
+use crate::mutant::Unit;
+use crate::tables::table;
+use assay_coverage::Language;
+
+/// The text in which a function ends with an error as soon as it is called; `None` if it has no body.
+pub fn certain_killer(language: Language, unit: &Unit, text: &[u8]) -> Option<Vec<u8>> {
+    let body = unit.body.clone()?;
+    let is_block = text.get(body.clone())?.starts_with(b"{");
+    let error = match language {
+        Language::Ruby => "raise 'assay'",
+        Language::Python => "raise RuntimeError('assay')",
+        Language::JavaScript | Language::TypeScript | Language::Tsx if is_block => {
+            "{ throw new Error('assay'); }"
+        }
+        Language::JavaScript | Language::TypeScript | Language::Tsx => {
+            "(() => { throw new Error('assay'); })()"
+        }
+        Language::Go => "{ panic(\"assay\") }",
+        Language::Rust => "{ panic!(\"assay\") }",
+        Language::C | Language::Cpp => "{ __builtin_trap(); }",
+        Language::Java => "{ throw new IllegalStateException(\"assay\"); }",
+    };
+    Some([&text[..body.start], error.as_bytes(), &text[body.end..]].concat())
+}
+
+/// The text with a comment more, which means the same.
+pub fn certain_survivor(language: Language, text: &[u8]) -> Vec<u8> {
+    let feed: &[u8] = if text.ends_with(b"\n") { b"" } else { b"\n" };
+    let comment = format!("{} A comment changes nothing.\n", table(language).comment);
+    [text, feed, comment.as_bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Generator;
+
+    #[test]
+    fn both_are_read_in_every_language() {
+        for (language, text) in [
+            (Language::Ruby, "def a\n  1\nend"),
+            (Language::Python, "def a():\n    return 1"),
+            (Language::JavaScript, "function a() { return 1 }"),
+            (Language::JavaScript, "const a = () => 1"),
+            (Language::Go, "package p\nfunc a() int { return 1 }"),
+            (Language::Rust, "fn a() -> i32 { 1 }"),
+            (Language::C, "int a(void) { return 1; }"),
+            (Language::Cpp, "int a() { return 1; }"),
+            (Language::Java, "class A { int a() { return 1; } }"),
+        ] {
+            let mut generator = Generator::new(language).unwrap();
+            let found = generator.mutants("a", text.as_bytes());
+            let killer = certain_killer(language, &found.units[0], text.as_bytes()).unwrap();
+            let survivor = certain_survivor(language, text.as_bytes());
+            for (changed, units) in [(killer, 0), (survivor, 1)] {
+                let again = generator.mutants("a", &changed);
+                assert!(!again.is_broken, "{}", String::from_utf8_lossy(&changed));
+                assert!(again.units.len() >= units);
+            }
+        }
+    }
+}

@@ -1,0 +1,497 @@
+//! The mutants of a file: one walk over its tree, with the table of its language in hand; each is then tried on the tree, and what the grammar does
+//! not read is none. Nothing is random: one text has the same mutants every time, in the order in which they stand.
+
+use crate::keep::Kept;
+use crate::literal;
+use crate::mutant::{Mutant, Unit, id_of};
+use crate::nothing::{self, Nothing};
+use crate::operator::Operator;
+use crate::passed::{is_for_tests, is_talk};
+use crate::policy::LONGEST_NAME;
+use crate::tables::{Change, Entry, Table, table};
+use crate::trial::Trial;
+use assay_coverage::{Kind, Language};
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use tree_sitter::{Node, Parser};
+
+/// What can be changed in a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mutants {
+    /// Its functions and methods that hold something to change.
+    pub units: Vec<Unit>,
+    /// The mutants, unit by unit, in the order in which they stand.
+    pub all: Vec<Mutant>,
+    /// Whether the grammar does not understand some of the file. What it understands is changed all the same.
+    pub is_broken: bool,
+    /// How many changes made something that the grammar does not read.
+    pub rejected: usize,
+}
+
+/// Makes the mutants of files of one language.
+pub struct Generator {
+    language: Language,
+    table: &'static Table,
+    parser: Parser,
+    /// Entries by the number of a node's kind.
+    entries: Vec<Vec<&'static Entry>>,
+    passed: HashSet<u16>,
+}
+
+impl Generator {
+    /// One for a language; `None` if its grammar can't be loaded.
+    pub fn new(language: Language) -> Option<Self> {
+        let grammar = language.grammar();
+        let mut parser = Parser::new();
+        parser.set_language(&grammar).ok()?;
+        let table = table(language);
+        let mut entries = vec![Vec::new(); grammar.node_kind_count()];
+        for entry in table.entries.iter().copied().flatten() {
+            for kind in entry.kinds {
+                // What languages share names kinds that some of them have not; number 0 is nobody's.
+                let number = usize::from(grammar.id_for_node_kind(kind, true));
+                if let Some(own) = entries.get_mut(number).filter(|_| number > 0) {
+                    own.push(entry);
+                }
+            }
+        }
+        let passed = table.passed.iter().map(|kind| grammar.id_for_node_kind(kind, true));
+        let passed = passed.filter(|number| *number > 0).collect();
+        Some(Self { language, table, parser, entries, passed })
+    }
+
+    /// The mutants of a text, which is the file of this path. O(bytes + mutants · log bytes).
+    pub fn mutants(&mut self, path: &str, text: &[u8]) -> Mutants {
+        let Some(tree) = self.parser.parse(text, None) else { return Mutants::default() };
+        let mut walk = Walk {
+            language: self.language,
+            table: self.table,
+            entries: &self.entries,
+            passed: &self.passed,
+            text,
+            within: Vec::new(),
+            open: None,
+            functions: Vec::new(),
+            kinds: Vec::new(),
+            units: Vec::new(),
+            found: Vec::new(),
+        };
+        walk.walk(tree.root_node());
+        let Walk { mut units, found, .. } = walk;
+        let is_broken = tree.root_node().has_error();
+        let kept = Kept::of(text, self.table.comment);
+        let trial = Trial::new(&tree, text);
+        let mut seen = HashSet::new();
+        let mut ordinals: HashMap<(usize, Operator, &[u8], String), usize> = HashMap::new();
+        let mut all = Vec::new();
+        let mut rejected = 0;
+        for change in found {
+            let Found { unit, operator, range, replacement, line, last_line } = change;
+            let before = text.get(range.clone()).unwrap_or_default();
+            if before == replacement.as_bytes()
+                || !seen.insert((range.clone(), replacement.clone()))
+            {
+                continue;
+            }
+            let own = &units[unit];
+            if !trial.is_read(&mut self.parser, &own.range, &range, &replacement) {
+                rejected += 1;
+                continue;
+            }
+            // Equal texts are told apart by their order.
+            let key = (unit, operator, before, replacement.clone());
+            let ordinal = ordinals.entry(key).or_insert(0);
+            let parts = [
+                path.as_bytes(),
+                own.name.as_bytes(),
+                operator.name().as_bytes(),
+                before,
+                replacement.as_bytes(),
+            ];
+            let id = id_of(&parts, *ordinal);
+            *ordinal += 1;
+            // What accepts a line says nothing of the whole.
+            let (from, to) =
+                if operator.is_extreme() { (own.begin, own.begin) } else { (line, last_line) };
+            let kept = kept.reason(from, to, own.begin).map(str::to_owned);
+            all.push(Mutant { id, unit, operator, range, replacement, line, last_line, kept });
+        }
+        // A unit of which nothing can be changed says nothing.
+        let used: HashSet<usize> = all.iter().map(|own| own.unit).collect();
+        let numbers: Vec<usize> = (0..units.len())
+            .scan(0, |next, unit| {
+                let own = *next;
+                *next += usize::from(used.contains(&unit));
+                Some(own)
+            })
+            .collect();
+        all.iter_mut().for_each(|own| own.unit = numbers[own.unit]);
+        let mut number = 0;
+        units.retain(|_| {
+            number += 1;
+            used.contains(&(number - 1))
+        });
+        Mutants { units, all, is_broken, rejected }
+    }
+}
+
+/// A change that was not tried yet.
+struct Found {
+    unit: usize,
+    operator: Operator,
+    range: Range<usize>,
+    replacement: String,
+    line: u32,
+    last_line: u32,
+}
+
+struct Walk<'a, 't> {
+    language: Language,
+    table: &'static Table,
+    entries: &'a [Vec<&'static Entry>],
+    passed: &'a HashSet<u16>,
+    text: &'a [u8],
+    /// Names of the classes and modules around, with their nodes.
+    within: Vec<(usize, String)>,
+    /// The unit around, and its node.
+    open: Option<(usize, usize)>,
+    /// The functions around, those without a name among them.
+    functions: Vec<Node<'t>>,
+    /// Kinds of the nodes around.
+    kinds: Vec<&'t str>,
+    units: Vec<Unit>,
+    found: Vec<Found>,
+}
+
+impl<'t> Walk<'_, 't> {
+    fn walk(&mut self, root: Node<'t>) {
+        let mut cursor = root.walk();
+        loop {
+            let node = cursor.node();
+            if self.enter(node) {
+                self.kinds.push(node.kind());
+                if cursor.goto_first_child() {
+                    continue;
+                }
+                self.kinds.pop();
+            }
+            self.leave(node);
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return;
+                }
+                self.kinds.pop();
+                self.leave(cursor.node());
+            }
+        }
+    }
+
+    fn words(&self, node: Node<'_>) -> &str {
+        let bytes = self.text.get(node.byte_range()).unwrap_or_default();
+        std::str::from_utf8(bytes).unwrap_or_default()
+    }
+
+    /// Takes a node; whether its children follow.
+    fn enter(&mut self, node: Node<'t>) -> bool {
+        if !node.is_named() {
+            return false;
+        }
+        if self.passed.contains(&node.kind_id()) || node.is_error() {
+            return false;
+        }
+        if self.language == Language::Rust
+            && matches!(node.kind(), "function_item" | "mod_item" | "impl_item")
+            && is_for_tests(node, self.text)
+        {
+            return false;
+        }
+        match self.language.kind(node) {
+            Kind::Comment => return false,
+            Kind::Container if self.open.is_none() => {
+                let name =
+                    node.child_by_field_name("name").or_else(|| node.child_by_field_name("type"));
+                let name = name.map_or("", |name| self.words(name));
+                self.within.push((node.id(), cut(name)));
+            }
+            Kind::Function => {
+                self.functions.push(node);
+                if self.open.is_none() {
+                    self.begin(node);
+                }
+                return true;
+            }
+            Kind::Callback => {
+                self.functions.push(node);
+                return true;
+            }
+            Kind::Container | Kind::Other => {}
+        }
+        if matches!(node.kind(), "lambda_expression" | "closure_expression" | "func_literal") {
+            self.functions.push(node);
+        }
+        let Some((unit, _)) = self.open else { return true };
+        if is_talk(self.table, node, self.text) || self.is_documentation(node) {
+            return false;
+        }
+        let entries = self.entries;
+        for entry in entries.get(usize::from(node.kind_id())).into_iter().flatten() {
+            self.apply(entry, node, unit);
+        }
+        true
+    }
+
+    fn leave(&mut self, node: Node<'t>) {
+        if self.within.last().is_some_and(|(own, _)| *own == node.id()) {
+            self.within.pop();
+        }
+        if self.functions.last().is_some_and(|own| own.id() == node.id()) {
+            self.functions.pop();
+        }
+        if self.open.is_some_and(|(_, own)| own == node.id()) {
+            self.open = None;
+        }
+    }
+
+    /// Whether it is what Python keeps for whoever asks for help.
+    fn is_documentation(&self, node: Node<'_>) -> bool {
+        self.language == Language::Python
+            && node.kind() == "expression_statement"
+            && node.named_child(0).is_some_and(|only| only.kind() == "string")
+    }
+
+    fn begin(&mut self, node: Node<'t>) {
+        let name = cut(&self.name_of(node));
+        let receiver = self.receiver_of(node).filter(|_| self.language == Language::Go);
+        let name = receiver.map_or(name.clone(), |own| format!("{own}.{name}"));
+        let within: Vec<&str> = self
+            .within
+            .iter()
+            .map(|(_, name)| name.as_str())
+            .filter(|name| !name.is_empty())
+            .collect();
+        let name = if within.is_empty() { name } else { format!("{}.{name}", within.join(".")) };
+        let unit = self.units.len();
+        self.units.push(Unit {
+            name,
+            range: node.byte_range(),
+            body: node.child_by_field_name("body").map(|body| body.byte_range()),
+            begin: line(node.start_position().row),
+            end: line(node.end_position().row),
+        });
+        self.open = Some((unit, node.id()));
+        if let Some(body) = node.child_by_field_name("body")
+            && let Some(gone) = self.gone(node, body)
+        {
+            self.push(unit, Operator::Body, body, body.byte_range(), gone);
+        }
+    }
+
+    fn name_of(&self, node: Node<'_>) -> String {
+        if let Some(name) = node.child_by_field_name("name") {
+            return self.words(name).to_owned();
+        }
+        // C and C++: what is declared, down to its name.
+        let mut declarator = node.child_by_field_name("declarator");
+        while let Some(own) = declarator {
+            match own
+                .child_by_field_name("declarator")
+                .or_else(|| own.named_child(0).filter(|_| own.kind() == "reference_declarator"))
+            {
+                Some(inner) => declarator = Some(inner),
+                None => return self.words(own).to_owned(),
+            }
+        }
+        // JavaScript: what the function is called by whoever keeps it.
+        let holder = node.parent();
+        let kept = ["name", "key", "left", "property"];
+        let name =
+            holder.and_then(|own| kept.iter().find_map(|field| own.child_by_field_name(field)));
+        name.map_or_else(|| "function".to_owned(), |name| self.words(name).to_owned())
+    }
+
+    /// The type of which a function of Go is a method.
+    fn receiver_of(&self, node: Node<'_>) -> Option<String> {
+        let receiver = self.words(node.child_by_field_name("receiver")?);
+        let kind = receiver.trim_matches(['(', ')']).split_whitespace().next_back()?;
+        let kind = kind.trim_start_matches('*').split('[').next()?;
+        Some(kind.to_owned())
+    }
+
+    /// The body of a function that does nothing; `None` where it does nothing already, or nobody can say what it would give.
+    fn gone(&self, function: Node<'_>, body: Node<'_>) -> Option<String> {
+        let mut cursor = body.walk();
+        let is_idle = |own: &Node<'_>| {
+            self.language.kind(*own) == Kind::Comment
+                || matches!(own.kind(), "pass_statement" | "ellipsis" | "nil")
+                || self.is_documentation(*own)
+                || own.named_child(0).is_some_and(|first| first.kind() == "ellipsis")
+        };
+        let is_block = body.kind() != "parenthesized_expression"
+            && matches!(
+                body.kind(),
+                "block"
+                    | "statement_block"
+                    | "compound_statement"
+                    | "constructor_body"
+                    | "body_statement"
+            );
+        if is_block && body.named_children(&mut cursor).all(|own| is_idle(&own)) {
+            return None;
+        }
+        let gone = match (self.language, nothing::of(self.language, function, self.text)) {
+            (_, Nothing::Unknown) => return None,
+            (Language::Python, _) => "pass".to_owned(),
+            (Language::Ruby, _) => "nil".to_owned(),
+            (Language::JavaScript | Language::TypeScript | Language::Tsx, _) => {
+                if is_block {
+                    "{}".to_owned()
+                } else {
+                    "undefined".to_owned()
+                }
+            }
+            (_, Nothing::Empty) => "{}".to_owned(),
+            (Language::Rust, Nothing::Value(own)) => format!("{{ {own} }}"),
+            (Language::Go, Nothing::Value(own)) => format!("{{ return {own} }}"),
+            (_, Nothing::Value(own)) => format!("{{ return {own}; }}"),
+        };
+        let same = |text: &str| text.split_whitespace().collect::<String>();
+        (same(self.words(body)) != same(&gone)).then_some(gone)
+    }
+
+    fn apply(&mut self, entry: &Entry, node: Node<'t>, unit: usize) {
+        let first = node.named_child(0);
+        let first_kind = first.map_or("", |own| own.kind());
+        let around = self.kinds.last().copied().unwrap_or_default();
+        if (!entry.within.is_empty() && !entry.within.contains(&around))
+            || (!entry.of.is_empty() && !entry.of.contains(&first_kind))
+            || (!entry.not_of.is_empty() && entry.not_of.contains(&first_kind))
+        {
+            return;
+        }
+        // A statement that only talks, or is there for tests, is none that anybody should notice.
+        if entry.operator == Operator::Statement
+            && first.is_some_and(|own| is_talk(self.table, own, self.text))
+        {
+            return;
+        }
+        let operator = entry.operator;
+        match entry.change {
+            Change::Word(pairs) => self.swap_words(operator, node, unit, pairs),
+            Change::Same(pairs) => {
+                let other = pairs.iter().find(|(from, _)| *from == self.words(node));
+                if let Some((_, to)) = other {
+                    self.push(unit, operator, node, node.byte_range(), (*to).to_owned());
+                }
+            }
+            Change::Whole(to) => self.replace(operator, node, unit, Some(node), to),
+            Change::Field(field, to) => {
+                self.replace(operator, node, unit, node.child_by_field_name(field), to);
+            }
+            Change::Child(index, to) => {
+                let child = u32::try_from(index).ok().and_then(|index| node.named_child(index));
+                self.replace(operator, node, unit, child, to);
+            }
+            Change::Last(to) => {
+                let last =
+                    u32::try_from(node.named_child_count()).unwrap_or_default().checked_sub(1);
+                let last = last.and_then(|last| node.named_child(last));
+                self.replace(operator, node, unit, last, to);
+            }
+            Change::Unwrap => {
+                let sign = node.child(0).map_or("", |own| own.kind());
+                let inner =
+                    u32::try_from(node.named_child_count()).unwrap_or_default().checked_sub(1);
+                if let Some(inner) = inner.and_then(|inner| node.named_child(inner))
+                    && matches!(sign, "!" | "-" | "~" | "^" | "not")
+                {
+                    let inner = self.words(inner).to_owned();
+                    self.push(unit, operator, node, node.byte_range(), inner);
+                }
+            }
+            Change::Increment => {
+                if let Some(next) = literal::incremented(self.words(node)) {
+                    self.push(unit, operator, node, node.byte_range(), next);
+                }
+            }
+            Change::Quoted => {
+                if let Some(other) = literal::quoted(self.words(node)) {
+                    self.push(unit, operator, node, node.byte_range(), other);
+                }
+            }
+            Change::Returned => {
+                let function = self.functions.last().copied();
+                let nothing = function.map(|own| nothing::of(self.language, own, self.text));
+                if let (Some(Nothing::Value(nothing)), Some(first)) = (nothing, first)
+                    && self.words(first) != nothing
+                {
+                    self.push(unit, operator, node, first.byte_range(), nothing);
+                }
+            }
+        }
+    }
+
+    fn swap_words(
+        &mut self,
+        operator: Operator,
+        node: Node<'t>,
+        unit: usize,
+        pairs: &[(&'static str, &'static str)],
+    ) {
+        for index in 0..node.child_count() {
+            let Some(child) = node.child(index).filter(|own| !own.is_named()) else { continue };
+            if let Some((_, to)) = pairs.iter().find(|(from, _)| *from == child.kind()) {
+                self.push(unit, operator, child, child.byte_range(), (*to).to_owned());
+            }
+        }
+        // Some grammars have a name for the whole of such statements.
+        if node.child_count() == 0
+            && let Some((from, to)) = pairs.iter().find(|(from, _)| *from == self.words(node))
+        {
+            let start = node.start_byte();
+            self.push(unit, operator, node, start..start + from.len(), (*to).to_owned());
+        }
+    }
+
+    /// Puts a text in the place of a node, with what it mentions of it and of other fields.
+    fn replace(
+        &mut self,
+        operator: Operator,
+        node: Node<'t>,
+        unit: usize,
+        replaced: Option<Node<'t>>,
+        to: &str,
+    ) {
+        let Some(replaced) = replaced else { return };
+        let mut text = to.replace("{}", self.words(replaced));
+        if let Some((_, rest)) = to.split_once("{parameter}") {
+            let Some(parameter) = node.child_by_field_name("parameter") else { return };
+            text = to.replace("{parameter}", self.words(parameter));
+            debug_assert!(!rest.contains("{parameter}"), "once is enough");
+        }
+        self.push(unit, operator, replaced, replaced.byte_range(), text);
+    }
+
+    fn push(
+        &mut self,
+        unit: usize,
+        operator: Operator,
+        node: Node<'_>,
+        range: Range<usize>,
+        replacement: String,
+    ) {
+        let (first, last) = (line(node.start_position().row), line(node.end_position().row));
+        self.found.push(Found { unit, operator, range, replacement, line: first, last_line: last });
+    }
+}
+
+fn line(row: usize) -> u32 {
+    u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+fn cut(name: &str) -> String {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    match name.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name,
+    }
+}

@@ -1,0 +1,31 @@
+//! Mutants of source code: small changes that a project's tests should notice.
+//!
+//! A [`Generator`] reads a file of its language and gives its [`Mutants`], by the table of that language ([`Operator`] says of what kinds they are);
+//! each is one change of the text ([`Mutant::applied`], [`Mutant::diff`]). docs/design/008-mutation.md says what is changed, and why.
+//!
+//! Nothing is run here, no file is read, and nothing is printed: that is the program's, `assay-mutate`.
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
+)]
+
+pub mod controls;
+mod generate;
+mod keep;
+mod literal;
+mod mutant;
+mod nothing;
+mod operator;
+mod passed;
+pub mod policy;
+mod tables;
+mod trial;
+
+#[cfg(test)]
+mod tests;
+
+pub use assay_coverage::Language;
+pub use generate::{Generator, Mutants};
+pub use mutant::{Mutant, Unit, line_starts};
+pub use operator::Operator;
+pub use passed::why_passed;

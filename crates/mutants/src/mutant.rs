@@ -1,0 +1,130 @@
+//! A mutant: one change of a file's text, known by what it changes and not by where that stands.
+
+use crate::operator::Operator;
+use crate::policy::CONTEXT;
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::ops::Range;
+
+/// A function or method, with all that is within it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Its name, with the classes and modules that it stands in: `Stack.push`.
+    pub name: String,
+    /// Its bytes in the file.
+    pub range: Range<usize>,
+    /// Those of its body, where it has one.
+    pub body: Option<Range<usize>>,
+    /// Its first line, from 1,
+    pub begin: u32,
+    /// and its last one.
+    pub end: u32,
+}
+
+/// One change of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mutant {
+    /// Twelve digits, from the file's path, the unit's name, the operator, what was there, what is there instead, and which of those that agree in all
+    /// this it is: the same after other lines of the file changed.
+    pub id: String,
+    /// Index of its unit among those of the file.
+    pub unit: usize,
+    /// What kind of change it is.
+    pub operator: Operator,
+    /// The bytes that are replaced,
+    pub range: Range<usize>,
+    /// and by what.
+    pub replacement: String,
+    /// The line on which they begin, from 1,
+    pub line: u32,
+    /// and that on which they end.
+    pub last_line: u32,
+    /// Why it may survive, where a comment says so.
+    pub kept: Option<String>,
+}
+
+impl Mutant {
+    /// The whole text with the change.
+    pub fn applied(&self, text: &[u8]) -> Vec<u8> {
+        let (before, after) = (&text[..self.range.start], &text[self.range.end..]);
+        [before, self.replacement.as_bytes(), after].concat()
+    }
+
+    /// The change in its lines, with some around it, as `diff -u` shows it, without the heading. Bytes that are no text are replaced.
+    pub fn diff(&self, text: &[u8]) -> String {
+        self.diff_at(text, &line_starts(text))
+    }
+
+    /// The same, where it is known at which bytes the lines of the text begin ([`line_starts`]). O(lines that are shown).
+    pub fn diff_at(&self, text: &[u8], starts: &[usize]) -> String {
+        let count = starts.iter().rev().take_while(|start| **start >= text.len()).count();
+        let total = starts.len() - count;
+        let first = (self.line as usize - 1).min(total);
+        let last = (self.last_line as usize).clamp(first, total);
+        let at = |line: usize| starts.get(line).copied().unwrap_or(text.len()).min(text.len());
+        let line = |number: usize| &text[at(number)..at(number + 1)];
+        let (start, end) = (at(first), at(last));
+        let changed = [
+            &text[start..self.range.start.max(start)],
+            self.replacement.as_bytes(),
+            &text[self.range.end.min(end)..end],
+        ]
+        .concat();
+        let mut diff = String::new();
+        let mut put = |sign: char, line: &[u8]| {
+            let line = String::from_utf8_lossy(line);
+            let _never_fails = writeln!(diff, "{sign}{}", line.trim_end_matches(['\n', '\r']));
+        };
+        (first.saturating_sub(CONTEXT)..first).for_each(|number| put(' ', line(number)));
+        (first..last).for_each(|number| put('-', line(number)));
+        let replaced = changed.split_inclusive(|byte| *byte == b'\n');
+        replaced.filter(|line| !line.trim_ascii().is_empty()).for_each(|line| put('+', line));
+        (last..(last + CONTEXT).min(total)).for_each(|number| put(' ', line(number)));
+        diff
+    }
+}
+
+/// At which bytes the lines of a text begin.
+pub fn line_starts(text: &[u8]) -> Vec<usize> {
+    let feeds = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    std::iter::once(0).chain(feeds.map(|(at, _)| at + 1)).collect()
+}
+
+/// The digits by which a mutant is known.
+pub(crate) fn id_of(parts: &[&[u8]], ordinal: usize) -> String {
+    let mut digest = Sha256::new();
+    for part in parts {
+        digest.update(part.len().to_le_bytes());
+        digest.update(part);
+    }
+    digest.update(ordinal.to_le_bytes());
+    let digest = digest.finalize();
+    digest.iter().take(6).fold(String::with_capacity(12), |mut id, byte| {
+        let _never_fails = write!(id, "{byte:02x}");
+        id
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_shown_in_its_lines() {
+        let text = b"a\nb\nif x:\n    y\nz\nw\n";
+        let mutant = Mutant {
+            id: String::new(),
+            unit: 0,
+            operator: Operator::Condition,
+            range: 7..8,
+            replacement: "True".to_owned(),
+            line: 3,
+            last_line: 3,
+            kept: None,
+        };
+        assert_eq!(mutant.applied(text), b"a\nb\nif True:\n    y\nz\nw\n");
+        assert_eq!(mutant.diff(text), " a\n b\n-if x:\n+if True:\n     y\n z\n");
+        let at_the_end = Mutant { range: 18..19, line: 6, last_line: 6, ..mutant };
+        assert_eq!(at_the_end.diff(text), "     y\n z\n-w\n+True\n");
+    }
+}

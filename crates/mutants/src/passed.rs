@@ -1,0 +1,66 @@
+//! What is passed over: files that nobody wrote by hand or that hold tests, calls that talk to whoever reads logs, assertions.
+
+use crate::policy::{HEAD, LONGEST_FILE};
+use crate::tables::Table;
+use assay_coverage::{Language, rules};
+use tree_sitter::Node;
+
+/// Whom one writes to that is no part of what a program does, in small letters.
+const LOGS: [&str; 12] = [
+    "log", "logger", "logging", "console", "slog", "klog", "glog", "tracing", "syslog", "warnings",
+    "_logger", "_log",
+];
+
+/// Why nothing of a file is changed, as the end of a sentence about it; `None`: it is.
+pub fn why_passed(language: Language, path: &str, text: &[u8]) -> Option<&'static str> {
+    let head = String::from_utf8_lossy(&text[..text.len().min(HEAD)]).to_ascii_lowercase();
+    let is_generated =
+        head.contains("@generated") || (head.contains("generated") && head.contains("do not edit"));
+    match () {
+        () if rules::holds_tests(language, path) => Some("holds tests"),
+        () if rules::is_beside_tests(path) => Some("stands among tests"),
+        () if text.len() > LONGEST_FILE => Some("is longer than 1 MiB"),
+        () if is_generated => Some("says that it is generated"),
+        () => None,
+    }
+}
+
+/// Whether a node calls what logs or asserts.
+pub(crate) fn is_talk(table: &Table, node: Node<'_>, text: &[u8]) -> bool {
+    table.calls.iter().filter(|(kind, _)| *kind == node.kind()).any(|(_, field)| {
+        let Some(called) = node.child_by_field_name(field) else { return false };
+        let bytes = text.get(called.byte_range()).unwrap_or_default();
+        // What is longer is no name.
+        let Ok(name) = std::str::from_utf8(&bytes[..bytes.len().min(64)]) else { return false };
+        let is_receiver = matches!(*field, "receiver" | "object");
+        let parts = name.split(['.', ':', '>', '-', '@']).filter(|part| !part.is_empty());
+        let parts: Vec<String> = parts.map(str::to_ascii_lowercase).collect();
+        let (last, before) = match parts.split_last() {
+            Some((last, before)) if !is_receiver => (last.as_str(), before),
+            _ => ("", &parts[..]),
+        };
+        before.iter().any(|part| LOGS.contains(&part.as_str()))
+            || last.starts_with("assert")
+            || last.starts_with("debug_assert")
+            || (before.is_empty() && name.starts_with("LOG"))
+    })
+}
+
+/// Whether an attribute before a node of Rust says that it is a test, or there for tests.
+pub(crate) fn is_for_tests(node: Node<'_>, text: &[u8]) -> bool {
+    let mut before = node.prev_named_sibling();
+    while let Some(own) = before {
+        match own.kind() {
+            "attribute_item" => {
+                let bytes = text.get(own.byte_range()).unwrap_or_default();
+                if String::from_utf8_lossy(bytes).contains("test") {
+                    return true;
+                }
+            }
+            "line_comment" | "block_comment" => {}
+            _ => return false,
+        }
+        before = own.prev_named_sibling();
+    }
+    false
+}

@@ -1,0 +1,10 @@
+//! The numbers that are a matter of judgement.
+
+/// Files longer than this are passed over: nobody wrote them by hand.
+pub const LONGEST_FILE: usize = 1 << 20;
+/// So much of a file is looked at for a word that it is generated.
+pub(crate) const HEAD: usize = 2048;
+/// Lines of context around a change, where it is shown.
+pub const CONTEXT: usize = 2;
+/// A unit's name is cut behind so many characters.
+pub(crate) const LONGEST_NAME: usize = 72;

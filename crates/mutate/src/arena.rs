@@ -1,0 +1,166 @@
+//! Where a change is tried: a copy of the project of its own, in which the changed file stands while the tests run, and the former one again after
+//! that. What a failed test means for the whole is not decided here.
+
+use crate::copies::Copy;
+use crate::forked::{Ask, Forked};
+use crate::policy::{FORKED_MORE, PATIENCE, PATIENCE_MORE};
+use crate::suite::{How, Ran, Runs, Suite};
+use anyhow::bail;
+use assay_data::mutation::{Fate, MutationTest};
+use assay_measure::{Outcome, interrupt};
+use assay_mutants::Language;
+use assay_suites::Wanted;
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// A change of a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change<'a> {
+    pub path: &'a str,
+    pub language: Language,
+    /// What stands there, and shall again.
+    pub original: &'a [u8],
+    /// What is tried.
+    pub changed: &'a [u8],
+    /// The function that alone is changed, without the classes around it, and its first line; `None`: something else is, or the function has run when
+    /// the tests were loaded, so that it must be loaded again.
+    pub function: Option<(&'a str, u32)>,
+}
+
+/// The tests that a change is tried with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct With<'a> {
+    /// All that pass without it.
+    pub all: &'a [MutationTest],
+    /// The same by name.
+    pub by_name: &'a HashMap<String, usize>,
+    /// Those that are run, in this order; `None`: all, as the framework has them.
+    pub only: Option<&'a [usize]>,
+    /// What a run takes beside its tests, s.
+    pub beside: f64,
+}
+
+/// What came of a change.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Came {
+    pub fate: Fate,
+    /// The tests that failed.
+    pub killed_by: Vec<usize>,
+    pub tests_run: usize,
+    pub seconds: f64,
+    pub reason: Option<String>,
+}
+
+/// A copy, and what runs tests in it.
+pub(crate) struct Arena<'a> {
+    pub suite: &'a Suite,
+    pub copy: Copy,
+    pub runs: Runs,
+    /// Where the tests are loaded once for all changes.
+    pub forked: Option<Forked>,
+}
+
+impl Arena<'_> {
+    /// Tries a change.
+    ///
+    /// # Errors
+    /// When the copy can't be written, or the tests not be started.
+    pub fn attempt(&mut self, change: Change<'_>, with: With<'_>) -> anyhow::Result<Came> {
+        if let Some(came) = self.in_a_fork(change, with) {
+            return Ok(came);
+        }
+        if interrupt::count() > 0 {
+            bail!("interrupted");
+        }
+        self.copy.write(change.path, change.changed)?;
+        let only = with.only.map(|tests| names(with.all, tests));
+        let wanted = Wanted { only, ..Wanted::default() };
+        let how = How { limit: limit(with, PATIENCE_MORE), stops: true };
+        let ran = self.suite.run(&mut self.runs, &self.copy.top(), &wanted, how);
+        self.copy.write(change.path, change.original)?;
+        Ok(judged(&ran?, change.language, with))
+    }
+}
+
+impl Arena<'_> {
+    /// Tries a change where the tests are loaded already; `None`: it can't be tried there.
+    fn in_a_fork(&mut self, change: Change<'_>, with: With<'_>) -> Option<Came> {
+        let (name, line) = change.function?;
+        let tests = names(with.all, with.only?);
+        let changed = std::str::from_utf8(change.changed).ok()?;
+        let path = self.copy.top().join(change.path);
+        let forked = self.forked.as_mut()?;
+        let limit = limit(With { beside: 0.0, ..with }, FORKED_MORE).as_secs_f64();
+        let answer =
+            forked.attempt(&Ask { path: &path, changed, name, line, tests: &tests, limit });
+        let Ok(answer) = answer else {
+            // What is gone is not asked again.
+            self.forked = None;
+            return None;
+        };
+        if answer.unable.is_some() {
+            return None;
+        }
+        let killed_by: Vec<usize> =
+            answer.failed.iter().filter_map(|name| with.by_name.get(name)).copied().collect();
+        let fate = match () {
+            () if answer.timeout => Fate::TimedOut,
+            () if answer.crashed.is_some() || !answer.failed.is_empty() => Fate::Killed,
+            () if answer.run == Some(tests.len()) => Fate::Survived,
+            // Some were skipped by what the others do: better once more.
+            () => return None,
+        };
+        let (seconds, tests_run) = (answer.seconds, answer.run.unwrap_or_default());
+        let reason = answer.crashed.map(|how| format!("the process of the tests {how}"));
+        Some(Came { fate, killed_by, tests_run, seconds, reason })
+    }
+}
+
+fn names(all: &[MutationTest], tests: &[usize]) -> Vec<String> {
+    tests.iter().filter_map(|test| Some(all.get(*test)?.name.clone())).collect()
+}
+
+/// How long the tests may take with a change.
+fn limit(with: With<'_>, more: Duration) -> Duration {
+    let own = |test: &MutationTest| test.seconds.unwrap_or_default();
+    let tests: f64 = match with.only {
+        None => with.all.iter().map(own).sum(),
+        Some(only) => only.iter().filter_map(|test| with.all.get(*test)).map(own).sum(),
+    };
+    Duration::from_secs_f64((with.beside + tests) * PATIENCE) + more
+}
+
+/// Whether a language is built before it is run, so that a change may be no program at all.
+fn is_built(language: Language) -> bool {
+    !matches!(language, Language::Ruby | Language::Python | Language::JavaScript)
+}
+
+fn judged(ran: &Ran, language: Language, with: With<'_>) -> Came {
+    // Flaky ones prove nothing.
+    let failed = ran.failed();
+    let killed_by: Vec<usize> =
+        failed.iter().filter_map(|name| with.by_name.get(*name)).copied().collect();
+    let tests_run = ran.run.as_ref().map_or(0, |run| run.tests.len());
+    let of = |fate: Fate, reason: Option<String>| Came {
+        fate,
+        killed_by: killed_by.clone(),
+        tests_run,
+        seconds: ran.seconds,
+        reason,
+    };
+    if !killed_by.is_empty() {
+        return of(Fate::Killed, None);
+    }
+    let said = || {
+        let said = ran.said.clone().map_or(String::new(), |said| format!("; it said: {said}"));
+        Some(format!("no test fails, but the command {}{said}", ran.outcome))
+    };
+    match ran.outcome {
+        Outcome::TimedOut => of(Fate::TimedOut, None),
+        Outcome::Exited(0) if tests_run > 0 => of(Fate::Survived, None),
+        // Only flaky ones failed.
+        Outcome::Exited(_) if !failed.is_empty() => of(Fate::Survived, None),
+        _ if tests_run == 0 && is_built(language) => of(Fate::Unviable, said()),
+        _ => of(Fate::Killed, said()),
+    }
+}

@@ -1,0 +1,144 @@
+//! What one may type after `assay mutate`.
+
+use clap::Parser;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Change the source in small ways, and report which changes the tests do not notice
+///
+/// Each change (a mutant) is made in a copy of the project, never in the project itself: first the whole body of each function is taken away, and
+/// where a test notices that, conditions, operators, constants, statements and returned values are changed one by one. Where it is known which
+/// tests use the changed code (rspec, minitest, test-unit, pytest, unittest) only these run, the quickest first. A change that no test notices is
+/// code that could be wrong without anybody knowing.
+#[derive(Debug, Parser)]
+#[command(
+    name = "assay mutate",
+    version,
+    after_help = "Examples:
+  assay mutate -- python -m unittest                which changes does nobody notice?
+  assay mutate --since main -- pytest               only in the lines that differ from main
+  assay mutate --budget 5min -- bundle exec rspec   a sample: the score with its interval
+  assay mutate --list --diff src/stack.py           what would be changed
+
+A survivor is accepted by a comment on its line or the line above: `# assay: keep REASON`, with the language's sign.
+
+Exit codes: 0 success, 1 what --fail-if names came true, 2 usage or input error,
+4 the tests fail without any change, 130 interrupted."
+)]
+pub(crate) struct Args {
+    /// Files or directories to change; all sources of the project that are no tests, if none is named
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The command that runs the tests
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+    /// List what would be changed, and run nothing
+    #[arg(long)]
+    pub list: bool,
+    /// With --list: show each change in its lines
+    #[arg(long, requires = "list")]
+    pub diff: bool,
+    /// Only in lines that are not as in this revision of git
+    #[arg(long, value_name = "REV")]
+    pub since: Option<String>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Write a report that the viewer of Stryker opens
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    pub stryker: Option<PathBuf>,
+    /// Try so many changes at once; as many as there are processors, if not given
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512), conflicts_with = "list")]
+    pub jobs: Option<u16>,
+    /// Take so long at most, as in 90s or 5min: a random sample of the changes, and a score with its interval
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "list")]
+    pub budget: Option<Duration>,
+    /// Only this part of the functions, as in 2/5: for several machines
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub shard: Option<(u32, u32)>,
+    /// Exit with status 1 when this is so: `survived`, or as in `score<80%`; may be given several times
+    #[arg(long, value_name = "CONDITION", value_parser = condition, conflicts_with = "list")]
+    pub fail_if: Vec<Condition>,
+    /// Show so many survivors; 0: all
+    #[arg(long, value_name = "N", default_value_t = 10, conflicts_with = "list")]
+    pub survivors: usize,
+    /// Try everything again, also what is known since neither tests nor sources changed
+    #[arg(long, conflicts_with = "list")]
+    pub again: bool,
+    /// Run changed programs as you, and not in a sandbox: they may delete files, and reach the network
+    #[arg(long, conflicts_with = "list")]
+    pub no_sandbox: bool,
+    /// Let what runs in the sandbox read this file or directory, too; may be given several times
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["list", "no_sandbox"])]
+    pub readable: Vec<PathBuf>,
+    /// The test framework, where the command does not tell it
+    #[arg(long, value_name = "NAME", conflicts_with = "list")]
+    pub framework: Option<String>,
+}
+
+/// When the exit status is 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Condition {
+    /// A change survived.
+    Survived,
+    /// The score is below this share.
+    ScoreBelow(f64),
+}
+
+fn condition(text: &str) -> Result<Condition, String> {
+    let bare: String = text.split_whitespace().collect();
+    if bare == "survived" {
+        return Ok(Condition::Survived);
+    }
+    let share = bare.strip_prefix("score<").and_then(|own| own.strip_suffix('%'));
+    match share.and_then(|own| own.parse::<f64>().ok()) {
+        Some(share) if (0.0..=100.0).contains(&share) => Ok(Condition::ScoreBelow(share / 100.0)),
+        _ => Err("give `survived`, or a score as in `score<80%`".to_owned()),
+    }
+}
+
+fn shard(text: &str) -> Result<(u32, u32), String> {
+    let parts =
+        text.split_once('/').and_then(|(own, of)| Some((own.parse().ok()?, of.parse().ok()?)));
+    match parts {
+        Some((own, of)) if own >= 1 && own <= of => Ok((own, of)),
+        _ => Err("give a part and how many there are, as in 2/5".to_owned()),
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let factor = match unit.trim() {
+        "s" => 1.0,
+        "min" | "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("give a number with s, min or h, as in 5min".to_owned()),
+    };
+    let seconds = number.parse::<f64>().ok().map(|number| number * factor);
+    let seconds = seconds.filter(|seconds| *seconds > 0.0 && *seconds < 1e7);
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "give a time above 0, as in 5min".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_well_formed() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn values_are_read_as_they_are_written() {
+        assert_eq!(condition("score < 80 %"), Ok(Condition::ScoreBelow(0.8)));
+        assert_eq!(condition("survived"), Ok(Condition::Survived));
+        assert!(condition("score>80%").is_err() && condition("score<180%").is_err());
+        assert_eq!(shard("2/5"), Ok((2, 5)));
+        assert!(shard("0/5").is_err() && shard("6/5").is_err() && shard("x").is_err());
+        assert_eq!(duration("1.5min"), Ok(Duration::from_secs(90)));
+        assert!(duration("5").is_err() && duration("0s").is_err());
+    }
+}

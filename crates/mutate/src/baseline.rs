@@ -1,0 +1,243 @@
+//! The tests without any change: that they pass, which of them are flaky, how long they take, and what each of them uses.
+
+use crate::policy::{BASELINES, LONGEST_SUITE};
+use crate::suite::{How, Ran, Runs, Suite};
+use anyhow::anyhow;
+use assay_coverage::{Before, Blocks, Ended, How as Used, Map, Project};
+use assay_data::mutation::MutationTest;
+use assay_data::test_results::TestStatus;
+use assay_measure::Outcome;
+use assay_suites::Wanted;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Why nothing was changed at all.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Red(pub String);
+
+/// What is known of the tests as they are.
+#[derive(Debug, Default)]
+pub(crate) struct Baseline {
+    /// The framework, with its version.
+    pub framework: String,
+    /// Those that pass every time.
+    pub tests: Vec<MutationTest>,
+    /// Names of those that do not.
+    pub flaky: Vec<String>,
+    /// How long all take, s,
+    pub seconds: f64,
+    /// and what of it is none of the tests' own.
+    pub beside: f64,
+    /// Whether runs can be held to some of the tests.
+    pub selects: bool,
+    /// What tests use, where that is known.
+    uses: Option<Uses>,
+}
+
+#[derive(Debug, Default)]
+struct Uses {
+    /// Indices of the tests that were seen in a block of code, by path and checksum.
+    by_block: HashMap<(String, u64), Vec<usize>>,
+    /// Those that may use anything.
+    always: Vec<usize>,
+    /// Blocks that were entered while the tests were loaded.
+    loading: HashSet<(String, u64)>,
+}
+
+impl Baseline {
+    /// Runs the tests in the copy whose top this is.
+    ///
+    /// # Errors
+    /// [`Red`] when they fail without any change, or nothing can be learnt of them.
+    pub fn of(suite: &Suite, runs: &mut Runs, top: &Path) -> anyhow::Result<Self> {
+        let covers = suite.framework.covers();
+        let mut project = Project::of(top);
+        let before = Before { files: project.compared(&BTreeMap::new()).0, moment: now() };
+        let how = How { limit: LONGEST_SUITE, stops: false };
+        let seen = Wanted { coverage: covers.then(|| top.to_owned()), ..Wanted::default() };
+        let first = suite.run(runs, top, &seen, how)?;
+        let mut own = Self { selects: suite.framework.selects(), ..Self::default() };
+        let mut failed: BTreeMap<String, usize> = BTreeMap::new();
+        let mut times: HashMap<String, f64> = HashMap::new();
+        let mut present: HashMap<String, usize> = HashMap::new();
+        let mut all = vec![first];
+        for _ in 1..BASELINES {
+            all.push(suite.run(runs, top, &Wanted::default(), how)?);
+        }
+        for ran in &all {
+            let Some(run) = ran.run.as_ref().filter(|run| !run.tests.is_empty()) else {
+                return Err(no_tests(ran));
+            };
+            if !matches!(ran.outcome, Outcome::Exited(_)) {
+                return Err(Red(format!("without any change, the tests {}", ran.outcome)).into());
+            }
+            own.framework.clone_from(&run.framework);
+            own.seconds = ran.seconds;
+            for test in &run.tests {
+                *present.entry(test.name.clone()).or_default() += 1;
+                if test.status == TestStatus::Failed {
+                    *failed.entry(test.name.clone()).or_default() += 1;
+                }
+                if let Some(seconds) = test.seconds {
+                    // Those of the last run: of the first one, watching is a part.
+                    times.insert(test.name.clone(), seconds);
+                }
+            }
+        }
+        let red: Vec<&str> = failed
+            .iter()
+            .filter(|(_, times)| **times == BASELINES)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        if !red.is_empty() {
+            return Err(Red(format!(
+                "without any change, {} in each of {BASELINES} runs in a copy of the project: {}. Whether they pass where they are, the command alone tells",
+                that_fail(red.len()),
+                shortened(&red)
+            ))
+            .into());
+        }
+        if all.iter().all(|ran| ran.outcome != Outcome::Exited(0)) && failed.is_empty() {
+            let said =
+                all[0].said.clone().map_or(String::new(), |said| format!("; it said: {said}"));
+            return Err(Red(format!(
+                "without any change, no test fails, but the command {}{said}",
+                all[0].outcome
+            ))
+            .into());
+        }
+        let flaky = |name: &str| failed.contains_key(name) || present.get(name) != Some(&BASELINES);
+        let Some(run) = all.first().and_then(|ran| ran.run.as_ref()) else {
+            return Err(anyhow!("no run"));
+        };
+        let mut names = BTreeSet::new();
+        for test in run.tests.iter().filter(|test| test.status != TestStatus::Skipped) {
+            if flaky(&test.name) {
+                names.insert(test.name.clone());
+                continue;
+            }
+            let seconds = times.get(&test.name).copied();
+            own.tests.push(MutationTest {
+                name: test.name.clone(),
+                file: test.file.clone(),
+                seconds,
+            });
+        }
+        names.extend(failed.into_keys());
+        own.flaky = names.into_iter().collect();
+        let of_tests: f64 = own.tests.iter().filter_map(|test| test.seconds).sum();
+        own.beside = (own.seconds - of_tests).max(0.0);
+        if covers && own.selects {
+            own.uses = Some(own.used(run, &mut project, before, suite));
+        }
+        Ok(own)
+    }
+
+    fn used(
+        &self,
+        run: &assay_suites::Run,
+        project: &mut Project,
+        before: Before,
+        suite: &Suite,
+    ) -> Uses {
+        let below = suite.below.to_str().unwrap_or_default();
+        let prefix = if below.is_empty() { String::new() } else { format!("{below}/") };
+        let ended: Vec<Ended> = run
+            .tests
+            .iter()
+            .map(|test| Ended {
+                name: test.name.clone(),
+                file: test
+                    .file
+                    .as_deref()
+                    .map(|file| format!("{prefix}{}", file.trim_start_matches("./"))),
+                id: test.id.clone(),
+                seconds: test.seconds,
+                status: test.status,
+            })
+            .collect();
+        let mut map = Map::default();
+        map.take(project, &ended, &run.seen, before, None);
+        let mut uses = Uses::default();
+        for process in &run.seen.processes {
+            for (file, lines) in &process.outside.blocks {
+                let Some(path) = process.sources.get(file) else { continue };
+                let now = project.now(path);
+                for block in
+                    lines.iter().flat_map(|line| now.blocks.iter().flat_map(|own| own.at(*line)))
+                {
+                    uses.loading.insert((path.clone(), block.sum));
+                }
+            }
+        }
+        for (index, test) in self.tests.iter().enumerate() {
+            let known = map.tests.get(&test.name);
+            let Some(own) = known.and_then(|known| known.uses.as_ref()) else {
+                uses.always.push(index);
+                continue;
+            };
+            if known.is_some_and(|known| known.always.is_some()) {
+                uses.always.push(index);
+                continue;
+            }
+            for own in own.iter().filter(|own| own.how == Used::Entered) {
+                let key = (map.path(own.path).to_owned(), own.sum);
+                uses.by_block.entry(key).or_default().push(index);
+            }
+        }
+        uses
+    }
+
+    /// The tests that may use a line of a file, whose blocks these are; `None`: not known, so all of them.
+    pub fn covering(&self, path: &str, blocks: &Blocks, line: u32) -> Option<Vec<usize>> {
+        let uses = self.uses.as_ref()?;
+        // Whoever was in the innermost block was in those around it.
+        let block = blocks.at(line).last()?;
+        let seen = uses.by_block.get(&(path.to_owned(), block.sum));
+        let mut tests: Vec<usize> =
+            seen.into_iter().flatten().chain(&uses.always).copied().collect();
+        tests.sort_unstable();
+        tests.dedup();
+        Some(tests)
+    }
+}
+
+impl Baseline {
+    /// Whether a change on a line of a file, whose blocks these are, is seen in processes that had loaded the tests before it was made: nothing of it ran by then,
+    /// and no test starts programs that load it anew.
+    pub fn is_seen_later(&self, path: &str, blocks: &Blocks, line: u32, tests: &[usize]) -> bool {
+        let Some(uses) = self.uses.as_ref() else { return false };
+        let Some(block) = blocks.at(line).last() else { return false };
+        !uses.loading.contains(&(path.to_owned(), block.sum))
+            && !tests.iter().any(|test| uses.always.contains(test))
+    }
+}
+
+fn no_tests(ran: &Ran) -> anyhow::Error {
+    let said = ran.said.clone().map_or(String::new(), |said| format!("; it said: {said}"));
+    Red(format!(
+        "without any change, the tests tell nothing in a copy of the project: the command {}{said}",
+        ran.outcome
+    ))
+    .into()
+}
+
+fn that_fail(count: usize) -> String {
+    if count == 1 { "1 test fails".to_owned() } else { format!("{count} tests fail") }
+}
+
+/// Some names and how many more.
+pub(crate) fn shortened(names: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}

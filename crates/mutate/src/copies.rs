@@ -1,0 +1,113 @@
+//! Copies of the project, in which alone anything is changed: private directories that go when they are dropped, and that whoever comes next removes
+//! should we be killed.
+
+use anyhow::{Context, anyhow};
+use assay_measure::room::Room;
+use std::fs::{self, File, FileTimes};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+/// What nobody's tests need, or what is made again.
+const LEFT_OUT: [&str; 9] = [
+    ".assay",
+    ".git",
+    ".hg",
+    ".mypy_cache",
+    ".nox",
+    ".pytest_cache",
+    ".svn",
+    ".tox",
+    "__pycache__",
+];
+/// What is installed, and only read: a link to it will do.
+const LINKED: [&str; 3] = [".venv", "node_modules", "venv"];
+
+/// A copy of the project.
+#[derive(Debug)]
+pub(crate) struct Copy {
+    room: Room,
+}
+
+impl Copy {
+    /// Copies what is below a directory.
+    ///
+    /// # Errors
+    /// When something can't be read or written.
+    pub fn of(top: &Path) -> anyhow::Result<Self> {
+        let room = Room::temporary().map_err(|(parent, error)| {
+            anyhow!(
+                "{}: {error}; let TMPDIR name a directory for temporary files",
+                parent.display()
+            )
+        })?;
+        let own = Self { room };
+        copy(top, &own.top())?;
+        Ok(own)
+    }
+
+    /// The private directory that it is in.
+    pub fn place(&self) -> &Path {
+        self.room.path()
+    }
+
+    /// Its top.
+    pub fn top(&self) -> PathBuf {
+        self.room.path().join("project")
+    }
+
+    /// Puts a text in the place of a file, and removes what Python made of the one that was there: it goes by the whole second.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn write(&self, path: &str, text: &[u8]) -> anyhow::Result<()> {
+        let place = self.top().join(path);
+        fs::write(&place, text).with_context(|| place.display().to_string())?;
+        self.forget_compiled(&place);
+        Ok(())
+    }
+
+    fn forget_compiled(&self, place: &Path) {
+        let (Some(directory), Some(stem)) = (place.parent(), place.file_stem()) else { return };
+        let Ok(entries) = fs::read_dir(directory.join("__pycache__")) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let rest = name.as_encoded_bytes().strip_prefix(stem.as_encoded_bytes());
+            if rest.is_some_and(|rest| rest.starts_with(b".")) {
+                let _made_again = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let named = |path: &Path| path.display().to_string();
+    fs::create_dir(to).with_context(|| named(to))?;
+    for entry in fs::read_dir(from).with_context(|| named(from))? {
+        let entry = entry.with_context(|| named(from))?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().with_context(|| named(&source))?;
+        let name = entry.file_name();
+        if LEFT_OUT.iter().any(|own| name == *own) {
+            continue;
+        }
+        if kind.is_symlink() {
+            let aim = fs::read_link(&source).with_context(|| named(&source))?;
+            symlink(aim, &target).with_context(|| named(&target))?;
+        } else if kind.is_dir() && LINKED.iter().any(|own| name == *own) {
+            symlink(&source, &target).with_context(|| named(&target))?;
+        } else if kind.is_dir() {
+            // What says of itself that it can be made again (cargo's `target`).
+            if !source.join("CACHEDIR.TAG").exists() {
+                copy(&source, &target)?;
+            }
+        } else if kind.is_file() {
+            // On file systems that can, they share their blocks until one is written.
+            fs::copy(&source, &target).with_context(|| named(&source))?;
+            let times = source.metadata().and_then(|data| data.modified());
+            if let (Ok(modified), Ok(file)) = (times, File::options().write(true).open(&target)) {
+                let _as_good = file.set_times(FileTimes::new().set_modified(modified));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,290 @@
+"""Loads the tests of a project once, and forks a process for each change: there the changed function takes the place of the one that was loaded, and
+the tests run that are asked for. Nothing is written on the disk.
+
+ASSAY_MUTANTS=path:SOCKET python assay_mutants.py ARGUMENTS                       as python -m unittest ARGUMENTS
+ASSAY_MUTANTS=path:SOCKET PYTEST_PLUGINS=assay_mutants PYTHONPATH=. pytest        with any arguments
+
+One client says a JSON object a line, and gets one: {"ready":N} when N tests are loaded, or {"unable":"why"}; then for each
+
+    {"path":"/p/a.py","changed":"…","name":"push","line":3,"tests":["t.T: test_a",…],"limit":1.5}
+
+{"failed":["t.T: test_a"],"run":4,"seconds":0.02}, {"timeout":true}, {"crashed":"why"}, or {"unable":"why"}: then it is to be tried in another
+way. Names of tests are those of assay_unittest.py and of pytest's node ids. When the client goes, so does everything. Needs Python 3.8 and nothing else.
+"""
+
+import gc
+import json
+import os
+import random
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+import types
+
+
+def outermost(code, found):
+    """The functions of a module, those within functions left out, by name and first line."""
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            # The body of a class is no function: it has no variables of its own that are fast.
+            if constant.co_flags & 0x2:
+                found[(constant.co_name, constant.co_firstlineno)] = constant
+            else:
+                outermost(constant, found)
+    return found
+
+
+class Unable(Exception):
+    """It can't be tried in this way."""
+
+
+def loaded():
+    """The functions that are loaded, by file, name and first line."""
+    found = {}
+    paths = {}
+    for own in gc.get_objects():
+        if isinstance(own, types.FunctionType):
+            code = own.__code__
+            path = paths.get(code.co_filename)
+            if path is None:
+                path = paths[code.co_filename] = os.path.realpath(code.co_filename)
+            found.setdefault((path, code.co_name, code.co_firstlineno), []).append(own)
+    return found
+
+
+def put(functions, path, changed, name, line):
+    """Puts the changed function in the place of the one that was loaded."""
+    codes = outermost(compile(changed, path, "exec", dont_inherit=True), {})
+    # A decorated function begins at its first decorator.
+    keys = [key for key in codes if key[0] == name and key[1] <= line]
+    if not keys:
+        raise Unable("the changed function is not found")
+    key = max(keys, key=lambda own: own[1])
+    own = functions.get((os.path.realpath(path), *key), ())
+    if not own:
+        raise Unable("the function was not loaded")
+    for function in own:
+        if function.__code__.co_freevars != codes[key].co_freevars:
+            raise Unable("it uses other variables of what is around it")
+        function.__code__ = codes[key]
+
+
+class Driver:
+    """What is common to the frameworks: who gives the tests by name, and runs some of them."""
+
+    def __init__(self, address):
+        self.server = socket.socket(socket.AF_UNIX)
+        self.server.bind(address)
+        self.server.listen(1)
+        self.tests = {}
+        self.functions = {}
+
+    def serve(self, tests, run):
+        """Answers until the client goes."""
+        self.tests = tests
+        client, _ = self.server.accept()
+        lines = client.makefile("rw", encoding="utf-8", newline="\n")
+        if threading.active_count() > 1:
+            self.say(lines, {"unable": "threads run when the tests are loaded"})
+            return
+        gc.collect()
+        self.functions = loaded()
+        # A collection would touch all pages, which forks share.
+        gc.disable()
+        self.say(lines, {"ready": len(tests)})
+        while True:
+            line = lines.readline()
+            if not line:
+                return
+            self.say(lines, self.attempt(client, json.loads(line), run))
+
+    @staticmethod
+    def say(lines, what):
+        lines.write(json.dumps(what) + "\n")
+        lines.flush()
+
+    def attempt(self, client, asked, run):
+        missing = [name for name in asked["tests"] if name not in self.tests]
+        if missing:
+            return {"unable": "no test is called %s" % missing[0]}
+        reader, writer = os.pipe()
+        began = time.monotonic()
+        pid = os.fork()
+        if pid == 0:
+            os.close(reader)
+            self.child(writer, client, asked, run)
+        os.close(writer)
+        try:
+            return self.wait(reader, client, pid, began, asked["limit"])
+        finally:
+            os.close(reader)
+            # All that it started and that stayed in its group.
+            try:
+                os.killpg(pid, signal.SIGKILL)
+            except OSError:
+                pass
+
+    @staticmethod
+    def wait(reader, client, pid, began, limit):
+        said = b""
+        while True:
+            left = began + limit - time.monotonic()
+            ready = select.select([reader, client], [], [], max(left, 0))[0] if left > 0 else []
+            if not ready or client in ready:
+                try:
+                    os.killpg(pid, signal.SIGKILL)
+                except OSError:
+                    os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+                if client in ready:
+                    os._exit(0)  # Nobody waits for an answer any more.
+                return {"timeout": True}
+            piece = os.read(reader, 65536)
+            if not piece:
+                break
+            said += piece
+            if said.endswith(b"\n"):
+                break
+        if said.endswith(b"\n"):
+            # What it does at its end is nobody's concern.
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            answer = json.loads(said.decode("utf-8"))
+            answer["seconds"] = time.monotonic() - began
+            return answer
+        status = os.waitpid(pid, 0)[1]
+        if os.WIFSIGNALED(status):
+            return {"crashed": "was ended by signal %d" % os.WTERMSIG(status)}
+        return {"crashed": "exited with status %d before the tests were over" % os.WEXITSTATUS(status)}
+
+    def child(self, writer, client, asked, run):
+        try:
+            os.setpgid(0, 0)
+            client.close()
+            self.server.close()
+            random.seed()
+            gc.enable()
+            try:
+                put(self.functions, asked["path"], asked["changed"], asked["name"], asked["line"])
+                failed, count = run([self.tests[name] for name in asked["tests"]])
+                answer = {"failed": failed, "run": count}
+            except Unable as problem:
+                answer = {"unable": str(problem)}
+            except SyntaxError as problem:
+                answer = {"unable": str(problem)}
+            os.write(writer, (json.dumps(answer) + "\n").encode("utf-8"))
+        except BaseException as problem:  # Also SystemExit: nothing of the parent's may go on here.
+            try:
+                os.write(writer, (json.dumps({"crashed": repr(problem)[:500]}) + "\n").encode("utf-8"))
+            except BaseException:
+                pass
+        finally:
+            os._exit(0)
+
+
+# unittest -------------------------------------------------------------------------------------------------------------------
+
+
+def with_unittest(driver, arguments):
+    import unittest
+
+    def flat(suite):
+        if isinstance(suite, unittest.BaseTestSuite):
+            for part in suite:
+                yield from flat(part)
+        else:
+            yield suite
+
+    def named(test):
+        method = getattr(test, "_testMethodName", None)
+        kind = type(test)
+        if method is None or isinstance(test, unittest.FunctionTestCase):
+            group, _, last = str(test.id() if hasattr(test, "id") else test).rpartition(".")
+            return "%s: %s" % (group, last) if group else last
+        return "%s.%s: %s" % (kind.__module__, kind.__qualname__, method)
+
+    class Program(unittest.TestProgram):
+        def runTests(self):
+            pass
+
+    sys.path[0] = os.getcwd()
+    program = Program(module=None, argv=["python -m unittest", *arguments], exit=False)
+    tests = {named(test): test for test in flat(program.test)}
+
+    def run(chosen):
+        silence()
+        result = unittest.TestResult()
+        result.failfast = True
+        unittest.TestSuite(chosen).run(result)
+        wrong = [test for test, _ in [*result.failures, *result.errors]] + list(result.unexpectedSuccesses)
+        names = []
+        for test in wrong:
+            test = getattr(test, "test_case", test)
+            # What a class or a module sets up is nobody's test: those that need it failed.
+            names.append(named(test) if isinstance(test, unittest.TestCase) else named(chosen[0]))
+        return names, result.testsRun
+
+    driver.serve(tests, run)
+
+
+# pytest ---------------------------------------------------------------------------------------------------------------------
+
+
+def pytest_configure(config):
+    address = asked_for()
+    if address is None:
+        return
+    import pytest
+
+    class Plugin:
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtestloop(self, session):
+            reports = []
+
+            class Listening:
+                def pytest_runtest_logreport(self, report):
+                    reports.append(report)
+
+            session.config.pluginmanager.register(Listening(), "assay_mutants_listening")
+
+            def run(chosen):
+                silence()
+                for index, item in enumerate(chosen):
+                    following = chosen[index + 1] if index + 1 < len(chosen) else None
+                    item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                    failed = [own.nodeid for own in reports if own.failed]
+                    if failed:
+                        return failed[:1], index + 1
+                return [], len(chosen)
+
+            Driver(address).serve({item.nodeid: item for item in getattr(session, "items", ())}, run)
+            return True
+
+    config.pluginmanager.register(Plugin(), "assay_mutants_driver")
+
+
+def silence():
+    """What tests print is nobody's, and a full pipe would stop them."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+
+
+def asked_for():
+    """Where the socket is to be, which nothing that is started from here shall hear of."""
+    address = os.environ.pop("ASSAY_MUTANTS", "")
+    return address[len("path:") :] if address.startswith("path:") else None
+
+
+def main():
+    address = asked_for()
+    if address is None:
+        sys.exit("ASSAY_MUTANTS names no socket")
+    with_unittest(Driver(address), sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+//! Tests of Python that are loaded once: the driver beside this file (`drivers/assay_mutants.py`) forks a process for each change, in which the changed
+//! function takes the place of the one that was loaded. Here it is started, and asked. What it can't do is tried in the plain way.
+
+use crate::suite::{Suite, limited};
+use anyhow::{Context, bail};
+use assay_measure::interrupt;
+use assay_measure::room::Room;
+use assay_measure::serving::Server;
+use assay_sandbox::Entered;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const DRIVER: &str = include_str!("drivers/assay_mutants.py");
+/// Its name as a module.
+const MODULE: &str = "assay_mutants";
+/// So long the tests may take to load.
+const LOADING: Duration = Duration::from_secs(300);
+/// So long after the end of a change's time the answer must be there.
+const GRACE: Duration = Duration::from_secs(30);
+/// Whether the driver is there is looked at so often.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A driver with its tests loaded.
+pub(crate) struct Forked {
+    stream: BufReader<UnixStream>,
+    // Ends before the room of its socket goes.
+    _server: Server,
+    _limits: Option<Entered>,
+    _room: Room,
+}
+
+/// A change of a function.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Ask<'a> {
+    /// The file, as it was loaded.
+    pub path: &'a Path,
+    /// All of its text with the change.
+    pub changed: &'a str,
+    /// The function, without the classes around it, and its first line.
+    pub name: &'a str,
+    pub line: u32,
+    pub tests: &'a [String],
+    /// s
+    pub limit: f64,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+pub(crate) struct Answer {
+    ready: Option<usize>,
+    /// Names of the tests that failed,
+    #[serde(default)]
+    pub failed: Vec<String>,
+    /// and how many were run.
+    pub run: Option<usize>,
+    #[serde(default)]
+    pub seconds: f64,
+    #[serde(default)]
+    pub timeout: bool,
+    pub crashed: Option<String>,
+    pub unable: Option<String>,
+}
+
+impl Forked {
+    /// Starts a driver for the tests in the copy whose top this is; `None` where it can't be done for such tests.
+    ///
+    /// # Errors
+    /// When it should be possible, and why it is not.
+    pub fn start(suite: &Suite, top: &Path) -> anyhow::Result<Option<Self>> {
+        let room = Room::temporary()
+            .map_err(|(parent, error)| anyhow::anyhow!("{}: {error}", parent.display()))?;
+        fs::write(room.path().join(format!("{MODULE}.py")), DRIVER)
+            .with_context(|| room.path().display().to_string())?;
+        suite.walls.hand_over(room.path())?;
+        let Some((argv, env)) = command(suite, top, room.path()) else { return Ok(None) };
+        let directory = top.join(&suite.below);
+        let (command, entered) =
+            suite.walls.command(limited(argv, true), env, &directory, &[top, room.path()])?;
+        let server = Server::start(&command, &[], room.path())?;
+        let address = room.path().join("socket");
+        let began = Instant::now();
+        let stream = loop {
+            if let Ok(stream) = UnixStream::connect(&address) {
+                break stream;
+            }
+            if let Some(how) = server.ended() {
+                bail!("the tests can't be loaded once for all changes: {how}");
+            }
+            if began.elapsed() > LOADING || interrupt::count() > 0 {
+                bail!("the tests took longer than {} s to load", LOADING.as_secs());
+            }
+            sleep(LOOK);
+        };
+        stream.set_read_timeout(Some(LOADING))?;
+        let mut own =
+            Self { stream: BufReader::new(stream), _server: server, _limits: entered, _room: room };
+        let ready = own.heard()?;
+        if let Some(why) = ready.unable {
+            bail!("the tests can't be loaded once for all changes: {why}");
+        }
+        if ready.ready.is_none_or(|tests| tests == 0) {
+            bail!("the tests can't be loaded once for all changes: none was found in this way");
+        }
+        Ok(Some(own))
+    }
+
+    /// What ends the wait for an answer from another thread, by closing the connection.
+    pub fn line(&self) -> Option<UnixStream> {
+        self.stream.get_ref().try_clone().ok()
+    }
+
+    /// Tries a change.
+    ///
+    /// # Errors
+    /// When the driver is gone, or does not answer.
+    pub fn attempt(&mut self, ask: &Ask<'_>) -> anyhow::Result<Answer> {
+        let line = serde_json::to_string(ask)? + "\n";
+        self.stream.get_ref().set_read_timeout(Some(Duration::from_secs_f64(ask.limit) + GRACE))?;
+        self.stream.get_mut().write_all(line.as_bytes())?;
+        self.heard()
+    }
+
+    fn heard(&mut self) -> anyhow::Result<Answer> {
+        let mut line = String::new();
+        if self.stream.read_line(&mut line)? == 0 {
+            bail!("the process that has the tests loaded is gone");
+        }
+        Ok(serde_json::from_str(&line)?)
+    }
+}
+
+/// The words and variables of the driver, if these are tests of Python.
+fn command(
+    suite: &Suite,
+    top: &Path,
+    room: &Path,
+) -> Option<(Vec<OsString>, BTreeMap<String, String>)> {
+    let mut argv: Vec<OsString> = suite.argv.iter().map(|word| suite.moved(word, top)).collect();
+    let mut env = suite.environment(top);
+    env.insert("ASSAY_MUTANTS".to_owned(), format!("path:{}", room.join("socket").display()));
+    match suite.framework.name() {
+        "unittest" => {
+            let module = argv.windows(2).position(|two| two[0] == "-m" && two[1] == "unittest")?;
+            let driver = room.join(format!("{MODULE}.py")).into_os_string();
+            argv.splice(module..module + 2, [driver]);
+        }
+        "pytest" => {
+            for (name, own, sign) in [
+                ("PYTEST_PLUGINS", MODULE.to_owned(), ","),
+                ("PYTHONPATH", room.display().to_string(), ":"),
+            ] {
+                let known = env.get(name).cloned().or_else(|| std::env::var(name).ok());
+                let known = known.filter(|known| !known.is_empty());
+                let value = known.map_or(own.clone(), |known| format!("{own}{sign}{known}"));
+                env.insert(name.to_owned(), value);
+            }
+        }
+        _ => return None,
+    }
+    Some((argv, env))
+}

@@ -1,0 +1,73 @@
+//! The program behind `assay mutate`: arguments in, what became of the mutants out. `assay` finds it beside itself and hands the process over.
+//!
+//! Exit codes: 0 fine · 1 what `--fail-if` names came true · 2 usage or input error · 4 the tests fail without any change · 130 interrupted.
+
+mod arena;
+mod args;
+mod baseline;
+mod copies;
+mod forked;
+mod journal;
+mod output;
+mod policy;
+mod proof;
+mod sources;
+mod suite;
+mod trying;
+mod verb;
+mod walls;
+
+use args::Args;
+use clap::{CommandFactory, Parser};
+use clap_complete::Shell;
+use std::process::ExitCode;
+use verb::Ending;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    // The two questions that `assay` asks of such programs.
+    let answer = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--assay-about"] => {
+            let about = Args::command().get_about().map(ToString::to_string);
+            Some(about.unwrap_or_default() + "\n")
+        }
+        ["--assay-completions", shell] => completions(shell),
+        _ => None,
+    };
+    if let Some(answer) = answer {
+        return ending_of(output::print(&answer).map(|()| Ending::Fine));
+    }
+    match Args::try_parse() {
+        Ok(args) => ending_of(verb::run(&args)),
+        Err(told) => {
+            // Help that nobody reads any more is no failure.
+            let _nobody_listens = told.print();
+            if told.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
+        }
+    }
+}
+
+fn completions(shell: &str) -> Option<String> {
+    let shell: Shell = shell.parse().ok()?;
+    let mut script = Vec::new();
+    clap_complete::generate(
+        shell,
+        &mut Args::command().name("assay-mutate"),
+        "assay-mutate",
+        &mut script,
+    );
+    String::from_utf8(script).ok()
+}
+
+fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {
+    ExitCode::from(match ended {
+        Ok(Ending::Fine) => 0,
+        Ok(Ending::FailIfCameTrue) => 1,
+        Ok(Ending::Red) => 4,
+        Ok(Ending::Interrupted) => 130,
+        Err(error) => {
+            output::error(&error);
+            2
+        }
+    })
+}

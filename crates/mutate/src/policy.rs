@@ -1,0 +1,22 @@
+//! The numbers that are a matter of judgement.
+
+use std::time::Duration;
+
+/// So often the tests run without a change, before anything is changed: what fails in some of them is flaky.
+pub(crate) const BASELINES: usize = 3;
+/// With a change the tests may take so many times as long as without,
+pub(crate) const PATIENCE: f64 = 4.0;
+/// and this longer: a machine that is busy is slow for a while.
+pub(crate) const PATIENCE_MORE: Duration = Duration::from_secs(8);
+/// Where nothing has to be loaded first, this much longer.
+pub(crate) const FORKED_MORE: Duration = Duration::from_secs(3);
+/// Without a change, the whole suite may take so long.
+pub(crate) const LONGEST_SUITE: Duration = Duration::from_secs(3600);
+/// A run is looked at so often, for whether a test failed already.
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
+/// In so many functions a certain killer is planted, one after the other, until one is noticed.
+pub(crate) const PROOFS: usize = 5;
+/// A changed program may write files of this size at most, MiB,
+pub(crate) const LARGEST_FILE: u64 = 1024;
+/// and have so much address space, MiB: runtimes reserve much more than they use.
+pub(crate) const MOST_MEMORY: u64 = 16 * 1024;

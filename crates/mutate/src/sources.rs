@@ -1,0 +1,271 @@
+//! The sources of a project and their mutants: which files are changed, and what of them. Files are read here; nothing is run.
+
+use anyhow::{Context, bail};
+use assay_coverage::Project;
+use assay_data::mutation::{Fate, MutantResult, MutatedFile, MutatedUnit, Place};
+use assay_measure::git;
+use assay_mutants::{Generator, Language, Mutant, Mutants, line_starts, why_passed};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{fs, thread};
+
+/// A source file with what can be changed in it.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// From the top of the project.
+    pub path: String,
+    pub language: Language,
+    pub text: Vec<u8>,
+    pub found: Mutants,
+}
+
+impl Source {
+    /// A unit's own name, without the classes around it, and its first line.
+    pub fn function(&self, unit: usize) -> Option<(&str, u32)> {
+        let unit = self.found.units.get(unit)?;
+        Some((unit.name.rsplit('.').next()?, unit.begin))
+    }
+}
+
+/// Where a project is.
+#[derive(Clone, Debug)]
+pub(crate) struct Root {
+    pub top: PathBuf,
+    /// Where we were started, from there.
+    pub below: PathBuf,
+}
+
+impl Root {
+    /// That of the directory here: the top of what git keeps, or the directory itself.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn here() -> anyhow::Result<Self> {
+        let here = Path::new(".").canonicalize().context("the directory here")?;
+        let top = git::top(&here).unwrap_or_else(|| here.clone());
+        let below = here.strip_prefix(&top).unwrap_or(Path::new("")).to_owned();
+        Ok(Self { top, below })
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked<'a> {
+    /// Files and directories; none: all.
+    pub files: &'a [PathBuf],
+    /// Only lines that are not as in this revision.
+    pub since: Option<&'a str>,
+    /// Only this part of the functions.
+    pub shard: Option<(u32, u32)>,
+}
+
+/// The sources with their mutants, in the order of their paths; and what is to be said of those that are passed over though they were named.
+///
+/// # Errors
+/// When a file that was named is not there or can't be read, or git does not know the revision.
+pub(crate) fn of(root: &Root, asked: Asked<'_>) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
+    let mut notes = Vec::new();
+    let mut paths = named(root, asked.files, &mut notes)?;
+    let lines =
+        match asked.since {
+            None => None,
+            Some(revision) => Some(git::changed_lines(&root.top, revision).with_context(|| {
+                format!("--since {revision}: git does not say what changed since")
+            })?),
+        };
+    if let Some(lines) = &lines {
+        paths.retain(|(path, _)| lines.contains_key(path));
+    }
+    let made = generated(root, &paths, !asked.files.is_empty())?;
+    let mut sources = Vec::new();
+    for own in made {
+        match own {
+            Ok(source) => sources.push(source),
+            Err(note) => notes.extend(note),
+        }
+    }
+    for source in &mut sources {
+        keep(source, lines.as_ref(), asked.shard);
+    }
+    sources.retain(|source| !source.found.all.is_empty());
+    Ok((sources, notes))
+}
+
+/// The paths that are asked for, from the top, with their languages.
+fn named(
+    root: &Root,
+    files: &[PathBuf],
+    notes: &mut Vec<String>,
+) -> anyhow::Result<Vec<(String, Language)>> {
+    let all = Project::of(&root.top).files();
+    let of_language = |path: &String| {
+        let language = Language::of_source(Path::new(path))?;
+        Some((path.clone(), language))
+    };
+    if files.is_empty() {
+        let below = root.below.to_str().unwrap_or_default();
+        let is_below = |path: &&String| below.is_empty() || Path::new(path).starts_with(below);
+        return Ok(all.iter().filter(is_below).filter_map(of_language).collect());
+    }
+    let mut paths = BTreeMap::new();
+    for file in files {
+        let place = file.canonicalize().with_context(|| file.display().to_string())?;
+        let Ok(own) = place.strip_prefix(&root.top) else {
+            bail!("{}: is not below {}", file.display(), root.top.display());
+        };
+        let before = paths.len();
+        if place.is_dir() {
+            let below = all.iter().filter(|path| Path::new(path).starts_with(own));
+            paths.extend(below.filter_map(of_language));
+        } else {
+            let own =
+                own.to_str().with_context(|| format!("{}: its name is no text", file.display()))?;
+            paths.extend(of_language(&own.to_owned()));
+        }
+        if paths.len() == before {
+            notes.push(format!("{}: no source of a language that is known", file.display()));
+        }
+    }
+    Ok(paths.into_iter().collect())
+}
+
+type Made = Result<Source, Option<String>>;
+
+/// Makes the mutants of all files, several at once.
+fn generated(root: &Root, paths: &[(String, Language)], says: bool) -> anyhow::Result<Vec<Made>> {
+    let next = AtomicUsize::new(0);
+    let made: Mutex<Vec<(usize, anyhow::Result<Made>)>> = Mutex::new(Vec::new());
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(paths.len().max(1));
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let mut generators: HashMap<Language, Option<Generator>> = HashMap::new();
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((path, language)) = paths.get(index) else { return };
+                    let own =
+                        generators.entry(*language).or_insert_with(|| Generator::new(*language));
+                    let one = made_of(root, path, *language, own.as_mut(), says);
+                    if let Ok(mut all) = made.lock() {
+                        all.push((index, one));
+                    }
+                }
+            });
+        }
+    });
+    let mut made = made.into_inner().unwrap_or_default();
+    made.sort_by_key(|(index, _)| *index);
+    made.into_iter().map(|(_, one)| one).collect()
+}
+
+fn made_of(
+    root: &Root,
+    path: &str,
+    language: Language,
+    generator: Option<&mut Generator>,
+    says: bool,
+) -> anyhow::Result<Made> {
+    let place = root.top.join(path);
+    let text = match fs::read(&place) {
+        Ok(text) => text,
+        Err(error) if says => return Err(error).with_context(|| place.display().to_string()),
+        Err(error) => return Ok(Err(Some(format!("{path}: {error}")))),
+    };
+    if let Some(why) = why_passed(language, path, &text) {
+        return Ok(Err(says.then(|| format!("{path}: passed over, since it {why}"))));
+    }
+    let Some(generator) = generator else { return Ok(Err(None)) };
+    let found = generator.mutants(path, &text);
+    if found.is_broken && found.all.is_empty() {
+        return Ok(Err(Some(format!(
+            "{path}: passed over, since it can't be read as {}",
+            language.name()
+        ))));
+    }
+    Ok(Ok(Source { path: path.to_owned(), language, text, found }))
+}
+
+/// Keeps only what is asked for.
+fn keep(
+    source: &mut Source,
+    lines: Option<&BTreeMap<String, Vec<(u32, u32)>>>,
+    shard: Option<(u32, u32)>,
+) {
+    let units = &source.found.units;
+    let of_shard: Vec<bool> = units
+        .iter()
+        .map(|unit| {
+            let Some((own, of)) = shard else { return true };
+            let sum = assay_coverage::sum(format!("{}\n{}", source.path, unit.name).as_bytes());
+            sum % u64::from(of) == u64::from(own - 1)
+        })
+        .collect();
+    let changed = lines.map(|lines| lines.get(&source.path).map_or(&[][..], Vec::as_slice));
+    source.found.all.retain(|own| {
+        let unit = &units[own.unit];
+        // A whole body counts where any line of its unit is new.
+        let (first, last) = match own.operator.is_extreme() {
+            true => (unit.begin, unit.end),
+            false => (own.line, own.last_line),
+        };
+        let touches = |(from, to): &(u32, u32)| *from <= last && first <= *to;
+        of_shard[own.unit] && changed.is_none_or(|changed| changed.iter().any(touches))
+    });
+}
+
+/// The files and units as a result has them, and the mutants, of which nothing is known yet; each with the index of its source and its own there.
+pub(crate) type Table =
+    (Vec<MutatedFile>, Vec<MutatedUnit>, Vec<MutantResult>, Vec<(usize, usize)>);
+
+/// Everything in one table. O(bytes).
+pub(crate) fn table(sources: &[Source]) -> Table {
+    let (mut files, mut units, mut mutants, mut origins) = Table::default();
+    for (file, source) in sources.iter().enumerate() {
+        files.push(MutatedFile {
+            path: source.path.clone(),
+            language: source.language.name().to_owned(),
+            source: String::from_utf8_lossy(&source.text).into_owned(),
+        });
+        // Units that hold nothing that is asked for are left out.
+        let mut numbers: HashMap<usize, usize> = HashMap::new();
+        let lines = line_starts(&source.text);
+        for (index, own) in source.found.all.iter().enumerate() {
+            let unit = *numbers.entry(own.unit).or_insert_with(|| {
+                let unit = &source.found.units[own.unit];
+                let (name, begin, end) = (unit.name.clone(), unit.begin, unit.end);
+                units.push(MutatedUnit { file, name, begin, end });
+                units.len() - 1
+            });
+            mutants.push(result(source, own, unit, &lines));
+            origins.push((file, index));
+        }
+    }
+    (files, units, mutants, origins)
+}
+
+fn result(source: &Source, own: &Mutant, unit: usize, lines: &[usize]) -> MutantResult {
+    let place = |at: usize| {
+        let row = lines.partition_point(|start| *start <= at) - 1;
+        let before = String::from_utf8_lossy(&source.text[lines[row]..at]);
+        let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX).saturating_add(1);
+        Place { line: number(row), column: number(before.chars().count()) }
+    };
+    MutantResult {
+        id: own.id.clone(),
+        unit,
+        operator: own.operator.name().to_owned(),
+        what: own.operator.words().to_owned(),
+        begin: place(own.range.start),
+        end: place(own.range.end),
+        replacement: own.replacement.clone(),
+        diff: own.diff_at(&source.text, lines),
+        fate: if own.kept.is_some() { Fate::Kept } else { Fate::Pending },
+        covered_by: None,
+        killed_by: Vec::new(),
+        tests_run: 0,
+        seconds: None,
+        reason: own.kept.clone(),
+    }
+}

@@ -1,0 +1,274 @@
+//! Runs the tests of a copy of the project once, all of them or some, and says what came of it.
+//!
+//! Every run is started through [`Suite::command`], which limits what it may use; what it leaves behind is ended. Whose turn it is, and what a failed
+//! test means, is decided elsewhere.
+
+use crate::policy::{LARGEST_FILE, LOOK, MOST_MEMORY};
+use crate::walls::Walls;
+use anyhow::{Context, anyhow};
+use assay_data::test_results::TestStatus;
+use assay_measure::clock::now_seconds;
+use assay_measure::room::Room;
+use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, Watching};
+use assay_sandbox::Entered;
+use assay_suites::run::Run;
+use assay_suites::{Answer, Call, Framework, Request, Wanted, events};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The tests of a project, as the user starts them.
+#[derive(Debug)]
+pub(crate) struct Suite {
+    pub framework: Box<dyn Framework>,
+    pub argv: Vec<OsString>,
+    /// The top of the project,
+    pub root: PathBuf,
+    /// and where the command is started, from there.
+    pub below: PathBuf,
+    /// Where they run.
+    pub walls: Walls,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// What it reported; `None`: nothing.
+    pub run: Option<Run>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How long it took, s.
+    pub seconds: f64,
+    /// What it said that tells most.
+    pub said: Option<String>,
+}
+
+impl Ran {
+    /// The tests that failed.
+    pub fn failed(&self) -> Vec<&str> {
+        let tests = self.run.iter().flat_map(|run| &run.tests);
+        let failed = tests.filter(|test| test.status == TestStatus::Failed);
+        failed.map(|test| test.name.as_str()).collect()
+    }
+}
+
+/// How a run is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    /// After so long it is ended.
+    pub limit: Duration,
+    /// Whether it is ended as soon as a test failed.
+    pub stops: bool,
+}
+
+/// What runs suites, one at a time: its own launcher, and its own room.
+pub(crate) struct Runs {
+    pub runner: Runner,
+    room: Room,
+    count: usize,
+}
+
+impl Runs {
+    /// # Errors
+    /// When the system lets us have neither.
+    pub fn start() -> anyhow::Result<Self> {
+        let room = Room::temporary().map_err(|(parent, error)| {
+            anyhow!(
+                "{}: {error}; let TMPDIR name a directory for temporary files",
+                parent.display()
+            )
+        })?;
+        Ok(Self { runner: Runner::start()?, room, count: 0 })
+    }
+}
+
+impl Suite {
+    /// Runs it in the copy whose top this is.
+    ///
+    /// # Errors
+    /// When it can't be started; that it fails, crashes or hangs is a result.
+    pub fn run(
+        &self,
+        runs: &mut Runs,
+        top: &Path,
+        wanted: &Wanted,
+        how: How,
+    ) -> anyhow::Result<Ran> {
+        runs.count += 1;
+        let room = runs.room.path().join(runs.count.to_string());
+        fs::create_dir(&room).with_context(|| room.display().to_string())?;
+        let ran = self.run_in(runs, &room, top, wanted, how);
+        // What a test made unreadable there goes with the place of all rooms.
+        let _stays = fs::remove_dir_all(&room);
+        ran
+    }
+
+    fn run_in(
+        &self,
+        runs: &mut Runs,
+        room: &Path,
+        top: &Path,
+        wanted: &Wanted,
+        how: How,
+    ) -> anyhow::Result<Ran> {
+        let directory = top.join(&self.below);
+        let argv: Vec<OsString> = self.argv.iter().map(|word| self.moved(word, top)).collect();
+        let call = Call::new(&argv, &directory);
+        let request = self.framework.ask(&call, wanted, room)?;
+        write(&request)?;
+        self.walls.hand_over(runs.room.path())?;
+        let (command, _limits) = self.command(&request, top, &directory, runs.room.path())?;
+        let subject = runs.runner.add(&command)?;
+        let options =
+            RunOptions { timeout: Some(how.limit), end_strays: true, ..RunOptions::default() };
+        // Where hooks write while tests run, one sees a failure before the end.
+        let events = request.env.iter().find(|(name, _)| name == "ASSAY_TESTS");
+        let events = events.and_then(|(_, value)| value.strip_prefix("path:")).map(PathBuf::from);
+        let mut is_ended = false;
+        let mut ends = |_: &assay_measure::OutputSoFar<'_>| {
+            let run = events.as_deref().and_then(|path| events::read(path).ok().flatten());
+            let failed = |run: &Run| run.tests.iter().any(|own| own.status == TestStatus::Failed);
+            is_ended = run.is_some_and(|run| failed(&run));
+            is_ended
+        };
+        let watching = Watching { every: LOOK, also: &[], ends: &mut ends };
+        let watching = (how.stops && events.is_some()).then_some(watching);
+        let began = now_seconds();
+        let result = runs.runner.run_watched(subject, options, watching)?;
+        let bytes = |kept: &Option<assay_measure::Kept>| {
+            kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default()
+        };
+        let (output, errors) = (bytes(&result.output), bytes(&result.errors));
+        let answer = answer(room, &directory, &result, (&output, &errors), began);
+        let run = self.framework.read(&answer).ok();
+        let outcome = if is_ended { Outcome::Exited(1) } else { result.outcome };
+        Ok(Ran { run, outcome, seconds: result.wall_seconds, said: answer.said() })
+    }
+
+    /// The variables that name the project, as they are in the copy whose top this is.
+    pub fn environment(&self, top: &Path) -> BTreeMap<String, String> {
+        let mut env = BTreeMap::new();
+        for (name, value) in std::env::vars() {
+            let own = self.moved(OsStr::new(&value), top).into_string().unwrap_or_default();
+            if own != value {
+                env.insert(name, own);
+            }
+        }
+        env
+    }
+
+    /// A text in which the place of the project is that of its copy.
+    pub fn moved(&self, text: &OsStr, top: &Path) -> OsString {
+        let (Some(text), Some(from), Some(to)) = (text.to_str(), self.root.to_str(), top.to_str())
+        else {
+            return text.to_owned();
+        };
+        let mut moved = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(from).filter(|_| from.len() > 1) {
+            let (before, found) = rest.split_at(at);
+            let after = &found[from.len()..];
+            moved += before;
+            let is_whole = after.is_empty() || after.starts_with(['/', ':', ' ', '\'', '"']);
+            moved += if is_whole { to } else { from };
+            rest = after;
+        }
+        OsString::from(moved + rest)
+    }
+
+    /// The command of a run: what is asked of the framework, in the environment that it needs, within limits.
+    fn command(
+        &self,
+        request: &Request,
+        top: &Path,
+        directory: &Path,
+        room: &Path,
+    ) -> anyhow::Result<(Command, Option<Entered>)> {
+        let argv = limited(request.argv.clone(), self.framework.covers());
+        let mut env = self.environment(top);
+        env.extend(request.env.iter().cloned());
+        let known = |env: &BTreeMap<String, String>, name: &str| {
+            let own = env.get(name).cloned().or_else(|| std::env::var(name).ok());
+            own.filter(|own| !own.is_empty())
+        };
+        for (name, value) in &request.options {
+            let own = known(&env, name).map_or(value.clone(), |own| format!("{own} {value}"));
+            env.insert(name.clone(), own);
+        }
+        for (name, value) in &request.paths {
+            let own = known(&env, name).map_or(value.clone(), |own| format!("{value}:{own}"));
+            env.insert(name.clone(), own);
+        }
+        let (command, entered) = self.walls.command(argv, env, directory, &[top, room])?;
+        Ok((Command { keep_output: true, keep_errors: true, ..command }, entered))
+    }
+}
+
+/// A command within limits: of what it writes, and, of such as use the memory that they reserve, of that.
+pub(crate) fn limited(argv: Vec<OsString>, of_memory: bool) -> Vec<OsString> {
+    // In blocks of 512 bytes, and in KiB.
+    let mut limits = format!("ulimit -c 0; ulimit -f {}", LARGEST_FILE * 2048);
+    if of_memory {
+        limits += &format!("; ulimit -v {}", MOST_MEMORY * 1024);
+    }
+    let shell = format!("{limits}; exec \"$@\"");
+    let shell = ["/bin/sh", "-c", &shell, "sh"].map(OsString::from);
+    shell.into_iter().chain(argv).collect()
+}
+
+fn answer<'a>(
+    room: &'a Path,
+    directory: &'a Path,
+    result: &RunResult,
+    (output, errors): (&'a [u8], &'a [u8]),
+    began: f64,
+) -> Answer<'a> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    let since_1970 = since - now_seconds();
+    let ended = began + result.wall_seconds;
+    Answer { room, directory, output, errors, began, ended, since_1970 }
+}
+
+/// Writes what the run finds when it starts.
+fn write(request: &Request) -> anyhow::Result<()> {
+    for directory in &request.directories {
+        fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
+    }
+    for file in &request.files {
+        let place = || file.path.display().to_string();
+        if let Some(above) = file.path.parent() {
+            fs::create_dir_all(above).with_context(place)?;
+        }
+        // What an earlier run found stays as it is, and what was made of it is not out of date.
+        if fs::read(&file.path).is_ok_and(|known| known == file.content) {
+            continue;
+        }
+        fs::write(&file.path, &file.content).with_context(place)?;
+        if file.runs {
+            let mode = fs::Permissions::from_mode(0o700);
+            fs::set_permissions(&file.path, mode).with_context(place)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    #[test]
+    fn what_names_the_project_names_its_copy() {
+        let framework = assay_suites::frameworks::by_name("pytest").unwrap();
+        let (root, below) = (PathBuf::from("/home/me/a"), PathBuf::new());
+        let walls = Walls::of(true, &[], &root).unwrap();
+        let suite = Suite { framework, argv: Vec::new(), root, below, walls };
+        let moved = |text: &str| suite.moved(OsStr::new(text), Path::new("/t"));
+        assert_eq!(moved("/home/me/a/bin:/home/me/ab:/home/me/a"), "/t/bin:/home/me/ab:/t");
+        assert_eq!(moved("--root=/home/me/a"), "--root=/t");
+        assert_eq!(moved("nothing"), "nothing");
+    }
+}

@@ -1,0 +1,307 @@
+//! Tries the mutants, several at once: first the extreme one of each function, then the finer ones of those whose extreme one was noticed. Of a line a
+//! milder one is not tried once a harsher one survived. Each result goes to the journal as soon as it is known.
+
+use crate::arena::{Arena, Came, Change, With};
+use crate::forked::Forked;
+use crate::journal::{Entry, Journal};
+use crate::output::Progress;
+use crate::sources::Source;
+use assay_data::mutation::{Fate, MutantResult, MutationTest};
+use assay_measure::{AbortHandle, interrupt};
+use assay_mutants::Operator;
+use std::collections::HashMap;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Whether somebody wants an end is looked at so often.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// All that is known of the mutants while they are tried.
+pub(crate) struct Trying<'a> {
+    pub sources: &'a [Source],
+    /// Of each mutant, which source it is of, and which of that source's.
+    pub origins: &'a [(usize, usize)],
+    pub mutants: &'a mut [MutantResult],
+    pub tests: &'a [MutationTest],
+    pub by_name: &'a HashMap<String, usize>,
+    /// What a run takes beside its tests, s.
+    pub beside: f64,
+    pub journal: Option<&'a mut Journal>,
+    /// When it must be over.
+    pub deadline: Option<Instant>,
+    /// How often each test noticed something.
+    pub kills: Vec<usize>,
+    /// Of each mutant, whether it can be tried where the tests are loaded already.
+    pub later: &'a [bool],
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// Everything was tried.
+    Done,
+    /// The time was up.
+    OutOfTime,
+    /// Somebody wanted an end.
+    Interrupted,
+}
+
+type News = (usize, anyhow::Result<Came>);
+
+impl Trying<'_> {
+    fn operator(&self, mutant: usize) -> Option<Operator> {
+        let (source, own) = *self.origins.get(mutant)?;
+        Some(self.sources.get(source)?.found.all.get(own)?.operator)
+    }
+
+    /// Tries all that are pending.
+    ///
+    /// # Errors
+    /// When a copy can't be written, or tests not be started any more.
+    pub fn all(&mut self, arenas: &mut [Arena<'_>], progress: &Progress) -> anyhow::Result<Over> {
+        let is_extreme =
+            |own: &Self, index: usize| own.operator(index).is_some_and(Operator::is_extreme);
+        let pending: Vec<usize> = (0..self.mutants.len())
+            .filter(|own| self.mutants[*own].fate == Fate::Pending)
+            .collect();
+        let extremes = pending.iter().copied().filter(|own| is_extreme(self, *own));
+        let extremes: Vec<Vec<usize>> = extremes.map(|own| vec![own]).collect();
+        let over = self.phase(arenas, extremes, progress)?;
+        if over != Over::Done {
+            return Ok(over);
+        }
+        let mut missed: HashMap<usize, bool> = HashMap::new();
+        for index in (0..self.mutants.len()).filter(|own| is_extreme(self, *own)) {
+            missed.insert(self.mutants[index].unit, self.mutants[index].fate == Fate::Survived);
+        }
+        let mut finer = Vec::new();
+        let others: Vec<usize> =
+            pending.into_iter().filter(|own| !is_extreme(self, *own)).collect();
+        for index in others {
+            if missed.get(&self.mutants[index].unit) == Some(&true) {
+                self.mutants[index].fate = Fate::Implied;
+            } else {
+                finer.push(index);
+            }
+        }
+        let tasks = self.arranged(finer);
+        self.phase(arenas, tasks, progress)
+    }
+
+    /// The finer ones in the order in which they are tried, those of a line together, the harshest first; as far as time allows: drawn by lot, which
+    /// falls the same way every time.
+    fn arranged(&self, mut finer: Vec<usize>) -> Vec<Vec<usize>> {
+        if self.deadline.is_some() {
+            finer.sort_by(|a, b| self.mutants[*a].id.cmp(&self.mutants[*b].id));
+            return finer.into_iter().map(|own| vec![own]).collect();
+        }
+        let key = |own: &usize| (self.mutants[*own].unit, self.mutants[*own].begin.line);
+        finer.sort_by_key(|own| (key(own), self.operator(*own)));
+        finer.chunk_by(|a, b| key(a) == key(b)).map(<[usize]>::to_vec).collect()
+    }
+
+    fn phase(
+        &mut self,
+        arenas: &mut [Arena<'_>],
+        tasks: Vec<Vec<usize>>,
+        progress: &Progress,
+    ) -> anyhow::Result<Over> {
+        let stop = AtomicBool::new(false);
+        let next = AtomicUsize::new(0);
+        let handles: Vec<AbortHandle> =
+            arenas.iter().filter_map(|arena| arena.runs.runner.abort_handle()).collect();
+        let lines: Vec<UnixStream> = arenas
+            .iter()
+            .filter_map(|arena| arena.forked.as_ref().and_then(Forked::line))
+            .collect();
+        let (sender, news) = channel::<News>();
+        // Who noticed much is asked first, in the state that is known when the phase begins.
+        let covered: HashMap<usize, Option<Vec<usize>>> =
+            tasks.iter().flatten().map(|own| (*own, self.in_order(*own))).collect();
+        let total: usize = tasks.iter().map(Vec::len).sum();
+        let survived = self.survived();
+        let (sources, origins, tests, by_name) =
+            (self.sources, self.origins, self.tests, self.by_name);
+        let (beside, deadline, later) = (self.beside, self.deadline, self.later);
+        let (tasks, covered, survived, stop, next) = (&tasks, &covered, &survived, &stop, &next);
+        thread::scope(|scope| {
+            for arena in arenas.iter_mut() {
+                let sender: Sender<News> = sender.clone();
+                scope.spawn(move || {
+                    while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let first = task.first().copied();
+                        let mut harshest = first.and_then(|own| survived.get(&own).copied());
+                        for index in task {
+                            let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+                            if stop.load(Ordering::Relaxed) || late {
+                                return;
+                            }
+                            let (source, own) = origins[*index];
+                            let source: &Source = &sources[source];
+                            let mutant = &source.found.all[own];
+                            if harshest.is_some_and(|harshest| harshest < mutant.operator) {
+                                let _gone = sender.send((*index, Ok(implied())));
+                                continue;
+                            }
+                            let changed = mutant.applied(&source.text);
+                            let change = Change {
+                                path: &source.path,
+                                language: source.language,
+                                original: &source.text,
+                                changed: &changed,
+                                function: source.function(mutant.unit).filter(|_| later[*index]),
+                            };
+                            let only = covered.get(index).and_then(|only| only.as_deref());
+                            let with = With { all: tests, by_name, only, beside };
+                            let came = arena.attempt(change, with);
+                            if stop.load(Ordering::Relaxed) {
+                                return;
+                            }
+                            let is_missed =
+                                came.as_ref().is_ok_and(|came| came.fate == Fate::Survived);
+                            if is_missed {
+                                harshest = harshest.or(Some(mutant.operator));
+                            }
+                            let is_over = came.is_err();
+                            if sender.send((*index, came)).is_err() || is_over {
+                                return;
+                            }
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            self.hear(&news, (stop, &handles, &lines), (total, progress))
+        })
+    }
+
+    /// For each pending mutant the harshest one of its line that is known to survive, where all of a line are tried together.
+    fn survived(&self) -> HashMap<usize, Operator> {
+        let mut harshest: HashMap<(usize, u32), Operator> = HashMap::new();
+        if self.deadline.is_some() {
+            return HashMap::new();
+        }
+        let place = |own: &MutantResult| (own.unit, own.begin.line);
+        for (index, own) in self.mutants.iter().enumerate() {
+            let operator = self.operator(index).filter(|operator| !operator.is_extreme());
+            if let Some(operator) = operator.filter(|_| own.fate == Fate::Survived) {
+                let known = harshest.entry(place(own)).or_insert(operator);
+                *known = operator.min(*known);
+            }
+        }
+        let all = self.mutants.iter().enumerate();
+        let pending = all.filter(|(_, own)| own.fate == Fate::Pending);
+        pending.filter_map(|(index, own)| Some((index, *harshest.get(&place(own))?))).collect()
+    }
+
+    /// Takes what the workers say, until they are through.
+    fn hear(
+        &mut self,
+        news: &Receiver<News>,
+        (stop, handles, lines): (&AtomicBool, &[AbortHandle], &[UnixStream]),
+        (total, progress): (usize, &Progress),
+    ) -> anyhow::Result<Over> {
+        let end = || {
+            stop.store(true, Ordering::Relaxed);
+            for own in handles {
+                let _nothing_in_flight = own.abort_in_flight();
+            }
+            for own in lines {
+                let _gone = own.shutdown(Shutdown::Both);
+            }
+        };
+        let began = Instant::now();
+        let (mut heard, mut missed, mut failure) = (0, 0, None);
+        let mut interrupted = false;
+        loop {
+            match news.recv_timeout(LOOK) {
+                Ok((index, Ok(came))) => {
+                    heard += 1;
+                    missed += usize::from(came.fate.is_missed());
+                    if let Err(error) = self.take(index, came) {
+                        failure.get_or_insert(error);
+                        end();
+                    }
+                }
+                Ok((_, Err(error))) => {
+                    failure.get_or_insert(error);
+                    end();
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if interrupt::count() > 0 && !interrupted {
+                interrupted = true;
+                end();
+            }
+            let left = match heard {
+                0 => String::new(),
+                _ => {
+                    let each = began.elapsed().as_secs_f64() / heard as f64;
+                    let left = self.left((total - heard) as f64 * each);
+                    format!(", {left:.0} s left")
+                }
+            };
+            progress.show(&format!("{heard} of {total} changes tried, {missed} missed{left}"));
+        }
+        match failure {
+            _ if interrupted => Ok(Over::Interrupted),
+            Some(error) => Err(error),
+            None if heard < total => Ok(Over::OutOfTime),
+            None => Ok(Over::Done),
+        }
+    }
+
+    fn left(&self, needed: f64) -> f64 {
+        let most =
+            self.deadline.map(|own| own.saturating_duration_since(Instant::now()).as_secs_f64());
+        most.map_or(needed, |most| most.min(needed))
+    }
+
+    fn take(&mut self, index: usize, came: Came) -> anyhow::Result<()> {
+        for test in &came.killed_by {
+            self.kills[*test] += 1;
+        }
+        let own = &mut self.mutants[index];
+        let is_tried = came.fate != Fate::Implied;
+        if let Some(journal) = self.journal.as_mut().filter(|_| is_tried) {
+            journal.add(&Entry {
+                id: own.id.clone(),
+                fate: came.fate.name().to_owned(),
+                killed_by: came
+                    .killed_by
+                    .iter()
+                    .filter_map(|test| Some(self.tests.get(*test)?.name.clone()))
+                    .collect(),
+                tests_run: came.tests_run,
+                seconds: came.seconds,
+                reason: came.reason.clone(),
+            })?;
+        }
+        own.fate = came.fate;
+        own.killed_by = came.killed_by;
+        own.tests_run = came.tests_run;
+        own.seconds = Some(came.seconds).filter(|_| is_tried);
+        own.reason = came.reason;
+        Ok(())
+    }
+
+    /// The tests of a mutant, those that noticed most first, then the quickest.
+    fn in_order(&self, mutant: usize) -> Option<Vec<usize>> {
+        let mut tests = self.mutants[mutant].covered_by.clone()?;
+        let seconds = |test: &usize| self.tests[*test].seconds.unwrap_or(f64::INFINITY);
+        tests.sort_by(|a, b| {
+            let kills = self.kills[*b].cmp(&self.kills[*a]);
+            kills.then(seconds(a).total_cmp(&seconds(b))).then(a.cmp(b))
+        });
+        Some(tests)
+    }
+}
+
+fn implied() -> Came {
+    Came { fate: Fate::Implied, killed_by: Vec::new(), tests_run: 0, seconds: 0.0, reason: None }
+}

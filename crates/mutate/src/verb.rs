@@ -1,0 +1,291 @@
+//! `assay mutate`: the order of things. Sources and their mutants, the tests without a change, the proof, the mutants one by one, the result.
+
+use crate::arena::{Arena, With};
+use crate::args::{Args, Condition};
+use crate::baseline::{Baseline, Red};
+use crate::copies::Copy;
+use crate::forked::Forked;
+use crate::journal::{Entry, Journal};
+use crate::output::{self, Progress};
+use crate::proof;
+use crate::sources::{self, Asked, Root, Source};
+use crate::suite::{Runs, Suite};
+use crate::trying::{Over, Trying};
+use crate::walls::Walls;
+use anyhow::{Context, bail};
+use assay_analysis::mutation::{Scores, scores};
+use assay_coverage::{Blocks, Project, sum};
+use assay_data::mutation::{Fate, Mutation};
+use assay_measure::interrupt;
+use assay_mutants::Language;
+use assay_report::json::{self, Mutated};
+use assay_report::mutation as report;
+use assay_suites::{Call, frameworks};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+use std::time::Instant;
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Fine,
+    FailIfCameTrue,
+    Red,
+    Interrupted,
+}
+
+/// Does what is asked for.
+///
+/// # Errors
+/// When it can't: what, where, and what to do.
+pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let began = Instant::now();
+    let root = Root::here()?;
+    let asked = Asked { files: &args.files, since: args.since.as_deref(), shard: args.shard };
+    let (sources, notes) = sources::of(&root, asked)?;
+    notes.iter().for_each(|note| output::say(&format!("note: {note}")));
+    let (files, units, mutants, origins) = sources::table(&sources);
+    let mut mutation = Mutation { files, units, mutants, ..Mutation::default() };
+    if args.list {
+        print_list(args, &mutation)?;
+        return Ok(Ending::Fine);
+    }
+    if args.command.is_empty() {
+        bail!(
+            "no command that runs the tests: give it behind --, as in `assay mutate -- pytest`, or list the changes by --list"
+        );
+    }
+    if mutation.mutants.is_empty() {
+        let asked = if args.since.is_some() { " in the lines that differ" } else { "" };
+        bail!(
+            "there is nothing to change{asked}: no function was found in a source of Ruby, Python, JavaScript, TypeScript, Go, Rust, C, C++ or Java that is no test"
+        );
+    }
+    interrupt::install().context("signals")?;
+    let over = match tried(args, &root, &sources, &origins, &mut mutation, began) {
+        Ok(over) => over,
+        Err(error) if interrupt::count() > 0 => {
+            output::error(&error);
+            return Ok(Ending::Interrupted);
+        }
+        Err(error) if error.is::<Red>() => {
+            output::error(&error);
+            return Ok(Ending::Red);
+        }
+        Err(error) => return Err(error),
+    };
+    mutation.seconds = began.elapsed().as_secs_f64();
+    let scores = scores(&mutation);
+    shown(args, &mutation, &scores)?;
+    Ok(match over {
+        Over::Interrupted => Ending::Interrupted,
+        _ if args.fail_if.iter().any(|own| is_true(*own, &mutation, &scores)) => {
+            Ending::FailIfCameTrue
+        }
+        _ => Ending::Fine,
+    })
+}
+
+/// Tries the mutants.
+fn tried(
+    args: &Args,
+    root: &Root,
+    sources: &[Source],
+    origins: &[(usize, usize)],
+    mutation: &mut Mutation,
+    began: Instant,
+) -> anyhow::Result<Over> {
+    let progress = Progress::new();
+    let suite = suite(args, root)?;
+    progress.show("copying the project");
+    let copy = Copy::of(&root.top)?;
+    suite.walls.hand_over(copy.place())?;
+    let mut runs = Runs::start()?;
+    progress.show("running the tests without a change");
+    let baseline = Baseline::of(&suite, &mut runs, &copy.top())?;
+    mutation.framework.clone_from(&baseline.framework);
+    mutation.suite_seconds = baseline.seconds;
+    mutation.tests.clone_from(&baseline.tests);
+    mutation.flaky.clone_from(&baseline.flaky);
+    let later = covered(&baseline, sources, origins, mutation);
+    let by_name: HashMap<String, usize> =
+        baseline.tests.iter().enumerate().map(|(index, test)| (test.name.clone(), index)).collect();
+    let (mut journal, known) = Journal::open(key(root, &suite), args.again)?;
+    take_known(mutation, &known, &by_name);
+    let tests = mutation.tests.clone();
+    let with = With { all: &tests, by_name: &by_name, only: None, beside: baseline.beside };
+    let mut arenas = vec![Arena { suite: &suite, copy, runs, forked: None }];
+    let pending = mutation.mutants.iter().filter(|own| own.fate == Fate::Pending).count();
+    if pending == 0 {
+        return Ok(Over::Done);
+    }
+    progress.show("proving that a change can be noticed");
+    proof::of(&mut arenas[0], sources, origins, &mutation.mutants, with, &later)?;
+    let in_forks = later.iter().any(|own| *own) && {
+        let started = loaded_once(&mut arenas[0]).and_then(|is_there| {
+            let arena = &mut arenas[0];
+            if is_there {
+                proof::of(arena, sources, origins, &mutation.mutants, with, &later)?;
+            }
+            Ok(arena.forked.is_some())
+        });
+        started.unwrap_or_else(|error| {
+            mutation.notes.push(format!(
+                "each change was tried in a process that loads everything anew: {error:#}"
+            ));
+            false
+        })
+    };
+    if !in_forks {
+        arenas[0].forked = None;
+    }
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = args.jobs.map_or(processors, usize::from).min(pending);
+    while arenas.len() < jobs {
+        let copy = Copy::of(&arenas[0].copy.top())?;
+        suite.walls.hand_over(copy.place())?;
+        arenas.push(Arena { suite: &suite, copy, runs: Runs::start()?, forked: None });
+    }
+    if in_forks {
+        for arena in &mut arenas[1..] {
+            // One that can't have them loaded tries in the plain way.
+            let _is_there = loaded_once(arena);
+        }
+    }
+    let mut kills = vec![0; tests.len()];
+    mutation.mutants.iter().flat_map(|own| &own.killed_by).for_each(|test| kills[*test] += 1);
+    let mut trying = Trying {
+        sources,
+        origins,
+        mutants: &mut mutation.mutants,
+        tests: &tests,
+        by_name: &by_name,
+        beside: baseline.beside,
+        journal: Some(&mut journal),
+        deadline: args.budget.map(|budget| began + budget),
+        kills,
+        later: &later,
+    };
+    let over = trying.all(&mut arenas, &progress)?;
+    mutation.is_sample = over == Over::OutOfTime;
+    if over == Over::Interrupted {
+        let note =
+            "it was interrupted: the same command goes on from here, as long as nothing is changed";
+        mutation.notes.push(note.to_owned());
+    }
+    Ok(over)
+}
+
+/// Has the tests loaded once for all changes, where that can be.
+fn loaded_once(arena: &mut Arena<'_>) -> anyhow::Result<bool> {
+    arena.forked = Forked::start(arena.suite, &arena.copy.top())?;
+    Ok(arena.forked.is_some())
+}
+
+fn suite(args: &Args, root: &Root) -> anyhow::Result<Suite> {
+    let argv = args.command.clone();
+    let call = Call::new(&argv, &root.top.join(&root.below));
+    let framework = match &args.framework {
+        Some(name) => frameworks::by_name(name)?,
+        None => frameworks::by_call(&call),
+    };
+    let walls = Walls::of(args.no_sandbox, &args.readable, &root.top)?;
+    walls.check(&argv)?;
+    Ok(Suite { framework, argv, root: root.top.clone(), below: root.below.clone(), walls })
+}
+
+/// Notes which tests may use each mutant, where that is known; says of each whether it can be tried where the tests are loaded already.
+fn covered(
+    baseline: &Baseline,
+    sources: &[Source],
+    origins: &[(usize, usize)],
+    mutation: &mut Mutation,
+) -> Vec<bool> {
+    let blocks: Vec<Blocks> =
+        sources.iter().map(|source| Blocks::of(source.language, &source.text)).collect();
+    let mut later = Vec::new();
+    for (own, (file, index)) in mutation.mutants.iter_mut().zip(origins) {
+        let (source, blocks) = (&sources[*file], &blocks[*file]);
+        let mutant = &source.found.all[*index];
+        let unit = &source.found.units[mutant.unit];
+        let line = if mutant.operator.is_extreme() { unit.begin } else { mutant.line };
+        own.covered_by = baseline.covering(&source.path, blocks, line);
+        if own.fate == Fate::Pending && own.covered_by.as_ref().is_some_and(Vec::is_empty) {
+            own.fate = Fate::Uncovered;
+        }
+        // What stands before the body (default values) is not what a function does when it is called.
+        let is_body = unit.body.as_ref().is_some_and(|body| body.start <= mutant.range.start);
+        let tests = own.covered_by.as_deref();
+        let is_later = |tests| baseline.is_seen_later(&source.path, blocks, line, tests);
+        later.push(source.language == Language::Python && is_body && tests.is_some_and(is_later));
+    }
+    later
+}
+
+/// Takes over what is known from before.
+fn take_known(
+    mutation: &mut Mutation,
+    known: &HashMap<String, Entry>,
+    by_name: &HashMap<String, usize>,
+) {
+    for own in mutation.mutants.iter_mut().filter(|own| own.fate == Fate::Pending) {
+        let Some(entry) = known.get(&own.id) else { continue };
+        let Some(fate) = Fate::named(&entry.fate) else { continue };
+        let killed_by: Vec<usize> =
+            entry.killed_by.iter().filter_map(|name| by_name.get(name)).copied().collect();
+        // A test that is flaky by now proved nothing.
+        if killed_by.len() < entry.killed_by.len() {
+            continue;
+        }
+        own.fate = fate;
+        own.killed_by = killed_by;
+        own.tests_run = entry.tests_run;
+        own.seconds = Some(entry.seconds);
+        own.reason.clone_from(&entry.reason);
+        mutation.known_before += 1;
+    }
+}
+
+/// What a journal belongs to: the project as it is, and how its tests are run.
+fn key(root: &Root, suite: &Suite) -> u64 {
+    let (files, _) = Project::of(&root.top).compared(&BTreeMap::new());
+    let mut text = format!(
+        "{}\n{}\n{}\n{}\n",
+        env!("CARGO_PKG_VERSION"),
+        root.top.display(),
+        root.below.display(),
+        suite.framework.name()
+    );
+    for word in &suite.argv {
+        let _never_fails = writeln!(text, "{}", word.to_string_lossy());
+    }
+    for (path, kept) in &files {
+        let _never_fails = writeln!(text, "{path} {}", kept.content);
+    }
+    sum(text.as_bytes())
+}
+
+fn is_true(condition: Condition, mutation: &Mutation, scores: &Scores) -> bool {
+    match condition {
+        Condition::Survived => mutation.mutants.iter().any(|own| own.fate.is_missed()),
+        Condition::ScoreBelow(least) => scores.whole.share.is_some_and(|share| share < least),
+    }
+}
+
+fn shown(args: &Args, mutation: &Mutation, scores: &Scores) -> anyhow::Result<()> {
+    if let Some(path) = &args.stryker {
+        let document = report::stryker::document(mutation, ("assay", env!("CARGO_PKG_VERSION")));
+        std::fs::write(path, json::text(&document)?).with_context(|| path.display().to_string())?;
+    }
+    if args.json {
+        return output::print(&json::text(&Mutated::of(mutation, scores))?);
+    }
+    output::print(&report::render(mutation, scores, args.survivors, &output::screen()))
+}
+
+fn print_list(args: &Args, mutation: &Mutation) -> anyhow::Result<()> {
+    if args.json {
+        return output::print(&json::text(&Mutated::of(mutation, &scores(mutation)))?);
+    }
+    output::print(&report::list(mutation, args.diff, &output::screen()))
+}

@@ -1,0 +1,390 @@
+//! The real binary on small projects of Python, which has unittest everywhere: one function that is tested well, one that is run and not checked, one
+//! that no test uses.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test may fail, and says what it skips"
+)]
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const STACK: &str = "\
+def largest(numbers):
+    best = numbers[0]
+    for number in numbers:
+        if number > best:
+            best = number
+    return best
+
+
+def shout(text):
+    return text.upper() + \"!\"
+
+
+def unused(x):
+    return x + 1
+";
+
+const TESTS: &str = "\
+import unittest
+
+import stack
+
+
+class StackTest(unittest.TestCase):
+    def test_largest(self):
+        self.assertEqual(stack.largest([2, 3, 1]), 3)
+        self.assertEqual(stack.largest([-1, -2]), -1)
+
+    def test_shout(self):
+        stack.shout(\"a\")
+";
+
+/// Asks for what is otherwise left out.
+const SANDBOX: &str = "in the sandbox";
+
+/// A project, and a cache of its own.
+struct Project(TempDir);
+
+impl Project {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let own = Self(tempfile::tempdir().unwrap());
+        fs::create_dir(own.top()).unwrap();
+        files.iter().for_each(|(path, text)| own.write(path, text));
+        own
+    }
+
+    fn stack() -> Self {
+        Self::new(&[("stack.py", STACK), ("test_stack.py", TESTS)])
+    }
+
+    fn top(&self) -> std::path::PathBuf {
+        self.0.path().join("project")
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        fs::write(self.top().join(path), text).unwrap();
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay-mutate"));
+        // What is tried here is no danger, and the interpreter of whoever runs this may lie in a home directory.
+        let runs = words.contains(&"--") && !words.contains(&SANDBOX);
+        command.args(runs.then_some("--no-sandbox"));
+        command.args(words.iter().filter(|word| **word != SANDBOX)).current_dir(self.top());
+        command.env("XDG_CACHE_HOME", self.0.path().join("cache"));
+        command.env("NO_COLOR", "1").env("COLUMNS", "100");
+        if !words.contains(&SANDBOX) {
+            // Whoever runs within gets to the usual place for temporary files alone.
+            command.env("TMPDIR", self.temporary());
+        }
+        command.env("PYTHONDONTWRITEBYTECODE", "1");
+        command.stdin(Stdio::null());
+        command
+    }
+
+    fn temporary(&self) -> std::path::PathBuf {
+        let path = self.0.path().join("tmp");
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    /// Runs it on the tests, with JSON.
+    fn tried(&self, words: &[&str]) -> (Value, Option<i32>) {
+        let all = [words, &["--json", "--", "python3", "-m", "unittest"]].concat();
+        let output = self.run(&all);
+        let parsed = serde_json::from_slice(&output.stdout);
+        let value = parsed.unwrap_or_else(|_| panic!("{output:?}"));
+        (value, output.status.code())
+    }
+
+    fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let entries = fs::read_dir(self.top()).unwrap().flatten();
+        let files = entries.filter(|entry| entry.path().is_file());
+        files
+            .map(|own| (own.file_name().into_string().unwrap(), fs::read(own.path()).unwrap()))
+            .collect()
+    }
+}
+
+/// Fates by unit.
+fn fates(result: &Value) -> BTreeMap<String, Vec<String>> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for own in result["mutants"].as_array().unwrap() {
+        let unit = usize::try_from(own["unit"].as_u64().unwrap()).unwrap();
+        let name = result["units"][unit]["name"].as_str().unwrap();
+        all.entry(name.to_owned()).or_default().push(own["fate"].as_str().unwrap().to_owned());
+    }
+    all
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn what_is_tested_what_is_only_run_and_what_nobody_runs_are_told_apart() {
+    let project = Project::stack();
+    let before = project.files();
+    let (result, status) = project.tried(&["--fail-if", "survived"]);
+    assert_eq!(status, Some(1));
+    let fates = fates(&result);
+    assert!(fates["largest"].iter().filter(|own| *own == "killed").count() >= 5, "{fates:?}");
+    assert!(fates["shout"].iter().all(|own| own == "survived" || own == "implied"), "{fates:?}");
+    assert!(fates["unused"].iter().all(|own| own == "uncovered"), "{fates:?}");
+    assert_eq!(result["notes"], serde_json::json!([]), "in forks");
+    assert_eq!(result["tests"].as_array().unwrap().len(), 2);
+    let body =
+        result["mutants"].as_array().unwrap().iter().find(|own| own["operator"] == "body").unwrap();
+    assert_eq!(body["killed_by"].as_array().unwrap().len(), 1, "{body}");
+    assert_eq!(project.files(), before, "nothing is changed in the project");
+    assert_eq!(fs::read_dir(project.temporary()).unwrap().count(), 0, "nothing is left");
+    // All is known by now; another test makes it unknown again.
+    let (again, _) = project.tried(&[]);
+    assert_eq!(again["mutants"], result["mutants"]);
+    assert!(again["known_before"].as_u64().unwrap() > 5);
+    project.write(
+        "test_stack.py",
+        &TESTS.replace("stack.shout(\"a\")", "self.assertEqual(stack.shout(\"a\"), \"A!\")"),
+    );
+    let (better, _) = project.tried(&[]);
+    assert_eq!(better["known_before"], 0);
+    let share = |result: &Value| result["score"]["share"].as_f64().unwrap();
+    assert!(share(&better) > share(&result));
+}
+
+#[test]
+fn processes_of_their_own_find_the_same_as_forks() {
+    let project = Project::stack();
+    let (forked, _) = project.tried(&[]);
+    // A thread that lives while the tests are loaded forbids forks.
+    let thread = "import threading, time\nthreading.Thread(target=time.sleep, args=(.5,), daemon=True).start()\n";
+    project.write("test_stack.py", &format!("{thread}{TESTS}"));
+    let (plain, _) = project.tried(&[]);
+    assert!(plain["notes"][0].as_str().unwrap().contains("threads"), "{}", plain["notes"]);
+    assert_eq!(fates(&plain), fates(&forked));
+}
+
+#[test]
+fn tests_that_are_red_without_a_change_end_it() {
+    let project = Project::stack();
+    project.write("test_stack.py", &TESTS.replace("[2, 3, 1]), 3", "[2, 3, 1]), 4"));
+    let output = project.run(&["--", "python3", "-m", "unittest"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("without any change, 1 test fails in each of 3 runs"), "{said}");
+    assert!(said.contains("test_stack.StackTest: test_largest"), "{said}");
+}
+
+#[test]
+fn what_the_tests_do_not_load_from_here_is_noticed_before_anything_is_believed() {
+    let project = Project::stack();
+    let elsewhere = project.0.path().join("installed");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("stack.py"), STACK).unwrap();
+    let path = format!("import sys\nsys.path.insert(0, {:?})\n", elsewhere.to_str().unwrap());
+    // The coverage is right: the tests call something of that file, too.
+    let own = "import importlib.util\nspec = importlib.util.spec_from_file_location('own', 'stack.py')\n\
+        own = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(own)\n";
+    let tests = TESTS.replace("    def test_shout", "    def test_own(self):\n        try:\n            own.largest([1])\n        except RuntimeError:\n            pass\n\n    def test_shout");
+    project.write("test_stack.py", &format!("{path}{own}{tests}"));
+    let output = project.run(&["--", "python3", "-m", "unittest"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}{}", text(&output.stdout));
+    assert!(said.contains("no test noticed: they run another copy of the code"), "{said}");
+}
+
+#[test]
+fn a_change_that_never_ends_or_deletes_files_is_survived() {
+    let code = "\
+import os
+
+
+def down(n):
+    while n > 0:
+        n -= 1
+    return n
+
+
+def clean(path, really=False):
+    if really:
+        os.remove(path)
+    return path
+";
+    let tests = "\
+import unittest
+
+import loops
+
+
+class LoopsTest(unittest.TestCase):
+    def test_down(self):
+        self.assertEqual(loops.down(3), 0)
+
+    def test_clean(self):
+        self.assertEqual(loops.clean('loops.py'), 'loops.py')
+";
+    let project = Project::new(&[("loops.py", code), ("test_loops.py", tests)]);
+    let before = project.files();
+    let (result, status) = project.tried(&["--jobs", "2"]);
+    assert_eq!(status, Some(0));
+    let fates = fates(&result);
+    assert!(fates["down"].contains(&"timed_out".to_owned()), "{fates:?}");
+    assert!(!fates["clean"].contains(&"pending".to_owned()), "{fates:?}");
+    assert_eq!(project.files(), before);
+}
+
+#[test]
+fn whoever_is_killed_loses_what_was_in_flight_and_leaves_nothing_changed() {
+    let project = Project::stack();
+    let before = project.files();
+    let journal = project.0.path().join("cache/assay/mutate");
+    let lines = |path: &Path| -> usize {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        entries.map(|own| text(&fs::read(own.path()).unwrap()).lines().count()).sum()
+    };
+    // At some moments: before the first result, after some, near the end.
+    for least in [0, 1, 4, 8] {
+        let words = ["--jobs", "1", "--json", "--", "python3", "-m", "unittest"];
+        let mut child =
+            project.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let began = Instant::now();
+        while lines(&journal) < least && child.try_wait().unwrap().is_none() {
+            assert!(began.elapsed() < Duration::from_secs(60), "no result in a minute");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(project.files(), before, "{least}");
+    }
+    let known = lines(&journal);
+    let (result, _) = project.tried(&[]);
+    assert!(result["known_before"].as_u64().unwrap() >= 8.min(known as u64), "{result}");
+    let fresh = Project::stack();
+    assert_eq!(fates(&result), fates(&fresh.tried(&[]).0));
+}
+
+#[test]
+fn in_the_sandbox_nothing_beside_the_copy_is_written() {
+    let project = Project::stack();
+    let outside = project.0.path().join("outside");
+    fs::write(&outside, "as it was").unwrap();
+    let text_of = format!(
+        "\n    def test_outside(self):\n        with self.assertRaises(OSError):\n            open({outside:?}, 'w')\n"
+    );
+    project.write("test_stack.py", &format!("{TESTS}{text_of}"));
+    let words = [SANDBOX, "--json", "--", "/usr/bin/python3", "-m", "unittest"];
+    let output = project.run(&words);
+    let said = text(&output.stderr);
+    if said.contains("there is none here") || !Path::new("/usr/bin/python3").exists() {
+        println!("skipped: {said}");
+        return;
+    }
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{said}"));
+    assert_eq!(result["notes"], serde_json::json!([]), "in forks");
+    assert_eq!(result["tests"].as_array().unwrap().len(), 3);
+    assert!(fates(&result)["largest"].contains(&"killed".to_owned()));
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "as it was");
+}
+
+#[test]
+fn what_would_be_changed_is_listed() {
+    let project = Project::stack();
+    let output = project.run(&["--list", "--diff", "stack.py"]);
+    assert_eq!(output.status.code(), Some(0));
+    insta::assert_snapshot!(text(&output.stdout));
+    let json: Value = serde_json::from_slice(&project.run(&["--list", "--json"]).stdout).unwrap();
+    assert!(json["mutants"].as_array().unwrap().iter().all(|own| own["fate"] == "pending"));
+    // Parts have everything once.
+    let listed = |words: &[&str]| -> Vec<String> {
+        let output = project.run(&[&["--list", "--json"], words].concat());
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let ids = json["mutants"].as_array().unwrap().iter().map(|own| own["id"].to_string());
+        ids.collect()
+    };
+    let mut parts = [listed(&["--shard", "1/2"]), listed(&["--shard", "2/2"])].concat();
+    let mut all = listed(&[]);
+    parts.sort();
+    all.sort();
+    assert_eq!(parts, all);
+}
+
+#[test]
+fn only_new_lines_are_changed_for_a_review() {
+    let project = Project::stack();
+    let git = |words: &[&str]| {
+        let own = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+        let output =
+            Command::new("git").args(own).args(words).current_dir(project.top()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-qm", "a"]);
+    let none = project.run(&["--since", "HEAD", "--", "python3", "-m", "unittest"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(text(&none.stderr).contains("there is nothing to change in the lines that differ"));
+    project.write("stack.py", &STACK.replace("x + 1", "x + 2"));
+    let output = project.run(&["--list", "--since", "HEAD", "--json"]);
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let units = json["units"].as_array().unwrap();
+    assert_eq!(units.len(), 1);
+    assert_eq!(units[0]["name"], "unused");
+    let wrong = project.run(&["--list", "--since", "nothing"]);
+    assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn a_survivor_is_accepted_and_the_report_of_stryker_is_written() {
+    let project = Project::stack();
+    project
+        .write("stack.py", &STACK.replace("def shout", "# assay: keep only for show\ndef shout"));
+    let (result, _) = project.tried(&["--stryker", "report.json"]);
+    let fates = fates(&result);
+    assert!(fates["shout"].iter().all(|own| own == "kept"), "{fates:?}");
+    let report: Value =
+        serde_json::from_slice(&fs::read(project.top().join("report.json")).unwrap()).unwrap();
+    let mutants = report["files"]["stack.py"]["mutants"].as_array().unwrap();
+    assert!(mutants.iter().any(|own| own["status"] == "Killed" && !own["killedBy"].as_array().unwrap().is_empty()));
+    assert!(
+        mutants
+            .iter()
+            .any(|own| own["status"] == "Ignored" && own["statusReason"] == "only for show")
+    );
+    assert!(mutants.iter().any(|own| own["status"] == "NoCoverage"));
+}
+
+#[test]
+fn flaky_tests_are_left_out_and_named() {
+    let project = Project::stack();
+    let flaky = "\n    def test_flaky(self):\n        import os\n        path = 'count'\n        n = int(open(path).read()) if os.path.exists(path) else 0\n        \
+        open(path, 'w').write(str(n + 1))\n        self.assertNotEqual(n, 1)\n        stack.shout('a')\n";
+    project.write("test_stack.py", &format!("{TESTS}{flaky}"));
+    let (result, _) = project.tried(&[]);
+    assert_eq!(result["flaky"], serde_json::json!(["test_stack.StackTest: test_flaky"]));
+    assert!(fates(&result)["shout"].iter().all(|own| own != "killed"));
+}
+
+#[test]
+fn a_command_is_needed_and_questions_are_answered() {
+    let project = Project::stack();
+    let none = project.run(&[]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(text(&none.stderr).contains("no command that runs the tests"));
+    let about = project.run(&["--assay-about"]);
+    assert_eq!(about.status.code(), Some(0));
+    assert!(text(&about.stdout).starts_with("Change the source in small ways"));
+    assert!(text(&project.run(&["--assay-completions", "bash"]).stdout).contains("assay-mutate"));
+    assert_eq!(project.run(&["--diff"]).status.code(), Some(2));
+}
