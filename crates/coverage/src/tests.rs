@@ -327,17 +327,17 @@ fn tests_that_are_gone_are_forgotten_when_their_file_ran_whole() {
 fn a_rule_adds_to_what_is_known() {
     let mut room = Room::new();
     let map = room.map();
-    let rules = [Rule::read("*.erb=spec/mail*", "").unwrap(), Rule::read("x=spec", "").unwrap()];
+    let rules = [Rule::read("*.erb=mail*", "").unwrap(), Rule::read("x=spec", "").unwrap()];
     room.write("app/a.erb", "x");
-    room.write("spec/mailer_spec.rb", "x");
+    room.write("other/mailer_spec.rb", "x");
     room.project.refresh();
     let path = ["app/a.erb".to_owned()];
     let choice = choose(&map, &mut room.project, Changed::Only(&path), &rules);
-    let why = Why::Ruled { rule: "*.erb=spec/mail*".into(), source: path[0].clone() };
+    let why = Why::Ruled { rule: "*.erb=mail*".into(), source: path[0].clone() };
     assert_eq!((choice.tests[0].name, &choice.tests[0].why), (MAIL, &why));
     assert_eq!(
         (choice.tests.len(), &choice.files[..]),
-        (1, &["spec/mailer_spec.rb".to_owned()][..])
+        (1, &["other/mailer_spec.rb".to_owned()][..])
     );
     // A source that nobody knows is known to the rule.
     room.write("app/letter.rb", "x");
