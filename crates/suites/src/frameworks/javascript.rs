@@ -170,8 +170,7 @@ impl Framework for NodeTest {
         let mut request = hooked(Request::words(argv), &told, room);
         let mut of_node = if call.script().is_some() { options } else { Vec::new() };
         if told.only.is_some() || told.coverage.is_some() {
-            of_node
-                .push(format!("--import=file://{}", hooks_beside(room).join(COVERAGE).display()));
+            of_node.push(format!("--import={}", url(&hooks_beside(room).join(COVERAGE))));
         }
         if !of_node.is_empty() {
             request.options.push(("NODE_OPTIONS".to_owned(), of_node.join(" ")));
