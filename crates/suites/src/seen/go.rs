@@ -209,6 +209,8 @@ struct Of<'a> {
     package: String,
     directory: PathBuf,
     program: Program,
+    /// The lines on which the functions of each file begin, ascending.
+    begins: HashMap<u32, Vec<u32>>,
     /// By the name of each test's function the file in which it stands, and what it used, if that was seen.
     tests: BTreeMap<String, (String, Option<Used>)>,
 }
@@ -228,8 +230,8 @@ impl<'a> Of<'a> {
             program_of(own).is_some() && own.dir.canonicalize().is_ok_and(|own| own == directory)
         })?;
         let (package, program) = (own.import_path.clone(), Program::default());
-        let tests = BTreeMap::new();
-        let mut of = Self { top, room, package, directory, program, tests };
+        let (begins, tests) = Default::default();
+        let mut of = Self { top, room, package, directory, program, begins, tests };
         of.built(own, &packages, &program_of(own)?.deps);
         let directories = all.iter().map(|own| (own.path(), own.dir.as_path())).collect();
         of.of_tests(own, &directories);
@@ -333,7 +335,7 @@ impl<'a> Of<'a> {
         Some(used)
     }
 
-    /// The lines that a test executed, by file; without a name, those of all together.
+    /// The lines on which the functions begin that a test entered, by file; without a name, those of all together.
     fn lines(
         &mut self,
         name: &str,
@@ -352,11 +354,28 @@ impl<'a> Of<'a> {
                 let path = self.path(directories.get(package)?, base)?;
                 Some(self.program.number(&path))
             });
-            if let Some(number) = number {
-                lines.entry(*number).or_default().push(line);
+            let Some(number) = *number else { continue };
+            let begins = self.begins(number);
+            let before = begins.partition_point(|begin| *begin <= line);
+            // What stands before all functions is part of what surrounds them.
+            let begin = before.checked_sub(1).and_then(|own| begins.get(own).copied());
+            let own = lines.entry(number).or_default();
+            let begin = begin.unwrap_or(line);
+            // Those of a function stand together.
+            if own.last() != Some(&begin) {
+                own.push(begin);
             }
         }
         Some(lines)
+    }
+
+    fn begins(&mut self, number: u32) -> &[u32] {
+        let (top, sources) = (self.top, &self.program.process.sources);
+        self.begins.entry(number).or_insert_with(|| {
+            let text = sources.get(&number).map(|path| fs::read_to_string(top.join(path)));
+            let text = text.and_then(Result::ok).unwrap_or_default();
+            functions(&text).map(|(_, line)| line).collect()
+        })
     }
 
     /// What Go logged that a test opened or asked for.
