@@ -16,6 +16,12 @@ def spread(values):
     return min(values), max(values)
 
 
+def quantile(values, share):
+    """The smallest of the values that no smaller share of them is at or below."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
 def wilson(hits, of, z=1.96):
     """The 95 % interval of a proportion (Wilson 1927)."""
     if of == 0:
@@ -140,6 +146,8 @@ def check():
         ("t, 1 degree of freedom", student_p(1.0, 1), 0.5),
         ("t, 2 degrees of freedom", student_p(3.0, 2), 1 - 3 / math.sqrt(11)),
         ("Wilson", wilson(5, 100)[0], 0.0215436),
+        ("quantile", quantile(range(1, 301), 0.99), 297),
+        ("quantile of few", quantile([2, 1], 0.99), 2),
         ("exact, none missed", exact_lower(299, 299), 0.05 ** (1 / 299)),
         ("exact", exact_lower(5, 10), 0.2224411),
     ]

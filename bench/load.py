@@ -20,7 +20,7 @@ from statistics import pstdev
 from typing import Callable
 
 import peers
-from judge import median, spread
+from judge import median, quantile, spread
 from machine import ASSAY, Failed, execute, say, version_of
 from result import Bar, Result, percent, ratio
 from servers import CLIENT_CPU, SIZES, build_stall_server, nginx, stall_server, started
@@ -433,10 +433,10 @@ def arrivals(log, rate):
     times = [at for at in times if at >= times[0] + 500_000_000]
     if len(times) < 100:
         raise Failed(f"only {len(times)} requests came")
-    gaps = sorted(later - earlier for earlier, later in zip(times, times[1:]))
+    gaps = [later - earlier for earlier, later in zip(times, times[1:])]
     ideal, mean = 1e9 / rate, (times[-1] - times[0]) / len(gaps)
     bunched = sum(gap < ideal / 10 for gap in gaps) / len(gaps)
-    return ideal / mean - 1, bunched, pstdev(gaps) / mean, gaps[int(len(gaps) * 0.99)] / ideal
+    return ideal / mean - 1, bunched, pstdev(gaps) / mean, quantile(gaps, 0.99) / ideal
 
 
 def memory(bench):

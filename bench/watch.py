@@ -11,7 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from judge import median
+from judge import median, quantile
 from machine import ASSAY, BUILD, Failed
 from peers import WATCHFILES, there
 from result import Bar, Result, mebibytes, milliseconds
@@ -100,6 +100,24 @@ def settle(bench, file, log):
     raise Failed("it never ran anything")
 
 
+def each(bench, result, furnish=lambda project: None, without=()):
+    """Every tool at work in a directory of its own, once it is seen to watch: its name, its process, the file that it watches, and its log."""
+    _, file, log = begin(bench, "tools")
+    for name in tools(log, file):
+        if name in without:
+            continue
+        home, file, log = begin(bench, name)
+        furnish(file.parent)
+        with watched(bench, tools(log, file)[name], file.parent) as process:
+            try:
+                settle(bench, file, log)
+            except Failed as error:
+                result.note(f"{name}: {error}.")
+                continue
+            yield name, process, file, log
+        shutil.rmtree(home)
+
+
 def save_by_rename(file, word):
     beside = file.with_name(f".{file.name}.new")
     beside.write_text(word)
@@ -116,32 +134,22 @@ def start(bench):
     found = {}
     if not there("watchexec"):
         result.note("watchexec is not installed here: `cargo install --locked watchexec-cli` compiles it in half an hour.")
-    home, file, log = begin(bench, "tools")
-    names = list(tools(log, file))
-    for name in names:
-        home, file, log = begin(bench, name)
-        with watched(bench, tools(log, file)[name], file.parent):
-            try:
-                settle(bench, file, log)
-            except Failed as error:
-                result.note(f"{name}: {error}.")
-                continue
-            took, missed = [], 0
-            for number in range(saves):
-                word = f"save{number}"
-                by_renaming = number % 4 == 3 and name != "entr"
-                began = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-                save_by_rename(file, word) if by_renaming else file.write_text(word)
-                if until(lambda: last_is(log, word)):
-                    took.append(next(at for at, own in stamps(log) if own == word) - began)
-                else:
-                    missed += 1
-                time.sleep(bench.random.uniform(0.1, 0.3))
-        took.sort()
+    for name, _, file, log in each(bench, result):
+        took, missed = [], 0
+        for number in range(saves):
+            word = f"save{number}"
+            by_renaming = number % 4 == 3 and name != "entr"
+            began = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+            save_by_rename(file, word) if by_renaming else file.write_text(word)
+            if until(lambda: last_is(log, word)):
+                took.append(next(at for at, own in stamps(log) if own == word) - began)
+            else:
+                missed += 1
+            time.sleep(bench.random.uniform(0.1, 0.3))
         if not took:
             result.note(f"{name}: no save was seen.")
             continue
-        p99 = took[min(len(took) - 1, int(len(took) * 0.99))] / 1e9
+        p99 = quantile(took, 0.99) / 1e9
         found[name] = {"p50": median(took) / 1e9, "p99": p99, "all": took}
         result.row(name, milliseconds(found[name]["p50"]), milliseconds(p99), missed)
     own = found.get("assay watch")
@@ -181,29 +189,21 @@ def files(bench):
         f"{count} files in {count // 50} directories watched: memory, and processor time in {idle} s in which nothing happens",
         ["tool", "memory", "processor time"],
     )
-    home, file, log = begin(bench, "tools")
-    names = list(tools(log, file))
-    own = None
-    for name in names:
-        home, file, log = begin(bench, name)
+    def furnish(project):
         for number in range(count):
-            directory = file.parent / f"d{number // 50}"
+            directory = project / f"d{number // 50}"
             directory.mkdir(exist_ok=True)
             (directory / f"f{number}.py").write_text("x = 1\n")
-        with watched(bench, tools(log, file)[name], file.parent) as process:
-            try:
-                settle(bench, file, log)
-            except Failed as error:
-                result.note(f"{name}: {error}.")
-                continue
-            time.sleep(1)
-            before = memory_of(process.pid)[1]
-            time.sleep(idle)
-            held, after = memory_of(process.pid)
+
+    own = None
+    for name, process, _, _ in each(bench, result, furnish):
+        time.sleep(1)
+        before = memory_of(process.pid)[1]
+        time.sleep(idle)
+        held, after = memory_of(process.pid)
         result.row(name, mebibytes(held), milliseconds(after - before))
         result.raw[name] = {"bytes": held, "seconds": after - before}
         own = result.raw[name] if name == "assay watch" else own
-        shutil.rmtree(home)
     if own:
         result.bar(Bar.at_most("memory of assay watch", own["bytes"], 20 * 2**20, mebibytes))
         result.bar(Bar.at_most("its processor time when idle", own["seconds"], 0.0, milliseconds))
@@ -218,35 +218,24 @@ def saves(bench):
         f"{count} saves of one file in bursts, in place, by renaming, and by deleting and writing anew: bursts whose last content never ran",
         ["tool", "bursts", "last content missed", "runs"],
     )
-    home, file, log = begin(bench, "tools")
-    names = list(tools(log, file))
-    for name in names:
-        # It leaves when a file is deleted, or is replaced.
-        if name == "entr":
-            continue
-        home, file, log = begin(bench, name)
-        with watched(bench, tools(log, file)[name], file.parent):
-            try:
-                settle(bench, file, log)
-            except Failed as error:
-                result.note(f"{name}: {error}.")
-                continue
-            before, bursts, missed, number = len(stamps(log)), 0, 0, 0
-            while number < count:
-                for _ in range(bench.random.choice([1, 2, 5, 20, 50])):
-                    word = f"burst{number}"
-                    way = bench.random.randrange(3)
-                    if way == 1:
-                        save_by_rename(file, word)
-                    else:
-                        if way == 2:
-                            file.unlink()
-                        file.write_text(word)
-                    number += 1
-                    time.sleep(bench.random.choice([0, 0, 0.001, 0.02]))
-                bursts += 1
-                missed += not until(lambda: last_is(log, word))
-            runs = len(stamps(log)) - before
+    # entr leaves when a file is deleted, or is replaced.
+    for name, _, file, log in each(bench, result, without=["entr"]):
+        before, bursts, missed, number = len(stamps(log)), 0, 0, 0
+        while number < count:
+            for _ in range(bench.random.choice([1, 2, 5, 20, 50])):
+                word = f"burst{number}"
+                way = bench.random.randrange(3)
+                if way == 1:
+                    save_by_rename(file, word)
+                else:
+                    if way == 2:
+                        file.unlink()
+                    file.write_text(word)
+                number += 1
+                time.sleep(bench.random.choice([0, 0, 0.001, 0.02]))
+            bursts += 1
+            missed += not until(lambda: last_is(log, word))
+        runs = len(stamps(log)) - before
         result.row(name, bursts, missed, runs)
         result.raw[name] = {"bursts": bursts, "missed": missed, "runs": runs}
         if name == "assay watch":

@@ -324,6 +324,71 @@ fn tests_that_are_gone_are_forgotten_when_their_file_ran_whole() {
 }
 
 #[test]
+fn a_rule_adds_to_what_is_known() {
+    let mut room = Room::new();
+    let map = room.map();
+    let rules = [Rule::read("*.erb=mail*", "").unwrap(), Rule::read("x=spec", "").unwrap()];
+    room.write("app/a.erb", "x");
+    room.write("other/mailer_spec.rb", "x");
+    room.project.refresh();
+    let path = ["app/a.erb".to_owned()];
+    let choice = choose(&map, &mut room.project, Changed::Only(&path), &rules);
+    let why = Why::Ruled { rule: "*.erb=mail*".into(), source: path[0].clone() };
+    assert_eq!((choice.tests[0].name, &choice.tests[0].why), (MAIL, &why));
+    assert_eq!(
+        (choice.tests.len(), &choice.files[..]),
+        (1, &["other/mailer_spec.rb".to_owned()][..])
+    );
+    // A source that nobody knows is known to the rule.
+    room.write("app/letter.rb", "x");
+    let path = ["app/letter.rb".to_owned()];
+    let rules = [Rule::read("letter.rb=spec/user_spec.rb", "").unwrap()];
+    let choice = choose(&map, &mut room.project, Changed::Only(&path), &rules);
+    assert!(choice.everything.is_none() && choice.tests.len() == 1, "{choice:?}");
+}
+
+#[test]
+fn what_a_program_is_built_from_counts_as_a_whole_with_what_is_new_in_it() {
+    let mut room = Room::new();
+    let mut map = Map::default();
+    let used = |builds: &str| ProcessSeen {
+        outside: Used { builds: vec![builds.to_owned()], ..Used::default() },
+        ..ProcessSeen::default()
+    };
+    let with = |process: ProcessSeen, name: &str| ProcessSeen {
+        tests: vec![(name.to_owned(), Used::default())],
+        ..process
+    };
+    let seen = Seen { processes: vec![with(used("lib/**"), NAME), with(used("**:!lib/**"), MAIL)] };
+    let ended = Room::ended().map(|own| Ended { file: None, ..own });
+    map.take(&mut room.project, &ended, &seen, later(), None);
+    assert_eq!(room.chosen(&map, &[]), "");
+    room.write("lib/user.rb", &format!("# new\n{USER}"));
+    assert_eq!(room.chosen(&map, &["lib/user.rb"]), "name");
+    room.write("lib/user.rb", USER);
+    room.write("lib/new.rb", "x");
+    assert_eq!(room.chosen(&map, &["lib/new.rb"]), "name");
+    fs::remove_file(room.directory.path().join("lib/new.rb")).unwrap();
+    room.write("data.bin", "x");
+    assert_eq!(room.chosen(&map, &["data.bin"]), "mail");
+}
+
+#[test]
+fn a_new_file_of_a_package_of_go_touches_who_uses_the_package() {
+    let mut room = Room::new();
+    room.write("a/a.go", "package a\n");
+    let mut seen = Room::seen();
+    seen.processes[0].sources.insert(9, "a/a.go".into());
+    seen.processes[0].tests[0].1.loads.push(9);
+    let mut map = Map::default();
+    map.take(&mut room.project, &Room::ended(), &seen, later(), None);
+    room.write("a/b.go", "package a\n");
+    assert_eq!(room.shown(&map, Some(&["a/b.go".into()])), "name");
+    room.write("b/b.go", "package b\n");
+    assert_eq!(room.shown(&map, Some(&["b/b.go".into()])), "all: nobody knows who uses b/b.go");
+}
+
+#[test]
 fn imports_say_who_needs_the_top_of_a_file() {
     let mut room = Room::new();
     let mut seen = Room::seen();
@@ -391,5 +456,9 @@ proptest::proptest! {
         let blocks = Blocks::of(all[which], text.as_bytes());
         proptest::prop_assert!(!blocks.all.is_empty());
         proptest::prop_assert!(blocks.all.iter().all(|block| block.begin <= block.end && block.sum > ABSENT));
+        let moved = Blocks::of(all[which], format!("\n{text}").as_bytes());
+        if !text.starts_with("#!") && !blocks.is_broken && !moved.is_broken {
+            proptest::prop_assert_eq!(blocks.sums(), moved.sums());
+        }
     }
 }

@@ -170,8 +170,7 @@ impl Framework for NodeTest {
         let mut request = hooked(Request::words(argv), &told, room);
         let mut of_node = if call.script().is_some() { options } else { Vec::new() };
         if told.only.is_some() || told.coverage.is_some() {
-            of_node
-                .push(format!("--import=file://{}", hooks_beside(room).join(COVERAGE).display()));
+            of_node.push(format!("--import={}", url(&hooks_beside(room).join(COVERAGE))));
         }
         if !of_node.is_empty() {
             request.options.push(("NODE_OPTIONS".to_owned(), of_node.join(" ")));
@@ -206,9 +205,40 @@ impl Framework for NodeTest {
     }
 }
 
+/// The URL of a file, in which no blank divides options.
+fn url(path: &Path) -> String {
+    let path = path.display().to_string();
+    let signs = [("%", "%25"), (" ", "%20"), ("#", "%23"), ("?", "%3F"), ("\"", "%22")];
+    let encoded = signs.iter().fold(path, |path, (sign, code)| path.replace(sign, code));
+    format!("file://{encoded}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn chosen_files_are_told_to_the_processes_of_node() {
+        let call = Call::new(&["node", "--test"].map(OsString::from), Path::new("/nonexistent"));
+        let only = |names: &[&str]| Wanted {
+            only: Some(names.iter().map(|name| (*name).to_owned()).collect()),
+            coverage: Some("/top".into()),
+            ..Wanted::default()
+        };
+        let room = Path::new("/a b/1");
+        let of = |names: &[&str]| {
+            let request = NodeTest.ask(&call, &only(names), room).unwrap();
+            let chosen = request.env.iter().any(|(name, _)| name == "ASSAY_TESTS_ONLY");
+            let words: Vec<_> =
+                request.argv.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+            let pattern = words.iter().any(|word| word.starts_with("--test-name-pattern"));
+            assert!(request.options[0].1.starts_with("--import=file:///a%20b/hooks/"));
+            (chosen, pattern)
+        };
+        assert_eq!(of(&["file:a.test.mjs"]), (true, false));
+        assert_eq!(of(&["a test"]), (false, true));
+        assert_eq!(of(&["a test", "file:a.test.mjs"]), (false, false), "all run");
+    }
 
     #[test]
     fn files_of_the_user_are_no_reporters_of_jest() {

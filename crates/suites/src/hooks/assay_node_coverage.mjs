@@ -31,7 +31,8 @@ class Noting {
 
   constructor(top, file) {
     this.top = top;
-    this.file = file;
+    // As reports call it, whose directory is the one in which the suite was started.
+    this.file = relative(process.cwd(), file);
   }
 
   // A path from the top of the project, or null for what is elsewhere.
@@ -145,7 +146,7 @@ class Noting {
     const { numbers, blocks, loads, builds } = this.counted(scripts);
     const opens = [...this.opens].filter((path) => !this.written.has(path) && !numbers.has(path) && !this.lists.has(path));
     const sources = [...numbers].map(([source, number]) => `{"source":${JSON.stringify(source)},"number":${number}}\n`);
-    const covers = { covers_file: relative(process.cwd(), this.file), blocks, loads, builds, opens, lists: [...this.lists], spawns: [...this.spawns.values()] };
+    const covers = { covers_file: this.file, blocks, loads, builds, opens, lists: [...this.lists], spawns: [...this.spawns.values()] };
     const name = `${folder}/${process.pid}-covers${thread ? `-${thread}` : ""}.jsonl`;
     writeFileSync(name, `${sources.join("")}${JSON.stringify(covers)}\n`, { flag: "ax", mode: 0o600 });
   }
@@ -173,7 +174,7 @@ function leftOut(file) {
 async function begin() {
   const [folder, top] = [wanted("ASSAY_TESTS"), wanted("ASSAY_TESTS_COVERAGE")];
   const within = process.env.ASSAY_TESTS_WITHIN;
-  if (!folder || !top || !process.env.NODE_TEST_CONTEXT || !process.argv[1]) return;
+  if (!folder || !process.env.NODE_TEST_CONTEXT || !process.argv[1]) return;
   // A program that a test starts; a worker has its process's number.
   if (within && within !== String(process.pid)) return;
   const { isMainThread, threadId } = await import("node:worker_threads");
@@ -182,6 +183,7 @@ async function begin() {
   process.env.ASSAY_TESTS_WITHIN = String(process.pid);
   process.env.ASSAY_TESTS_FILE = file;
   if (isMainThread && leftOut(file)) process.exit(0);
+  if (!top) return;
   const { Session } = await import("node:inspector");
   const session = new Session();
   session.connect();

@@ -3,6 +3,7 @@
 //!
 //! Go counts what a whole program executes. So the runner, which stands between `go test` and each program, lets it run as ever, and then each of its
 //! tests alone, unheard. That sees more than a count between two tests of one process would: what the first of them sets up for all, each sets up for itself.
+//! What was entered only where they ran together, each of them may have entered.
 //! Files of tests are not counted by Go: of these a test uses its own function, and all that is no test.
 
 use super::{Program, below, place, top_of};
@@ -26,8 +27,9 @@ echo "$program" > "$seen/program"
 fields=ImportPath,Dir,Standard,GoFiles,CgoFiles,CFiles,CXXFiles,MFiles,HFiles,FFiles,SFiles,SwigFiles,SwigCXXFiles,SysoFiles,EmbedFiles
 fields=$fields,TestGoFiles,XTestGoFiles,TestEmbedFiles,XTestEmbedFiles,Deps
 go list -e -deps -test -json=$fields $words . > "$seen/packages" 2> /dev/null < /dev/null &
-"$program" "$@"
+"$program" -test.coverprofile="$seen/profile" "$@"
 status=$?
+[ -f "$seen/profile" ] && grep -v ' 0$' "$seen/profile" > "$seen/.cover"
 wait
 # It crashed, or took too long: what its tests use is not asked.
 [ $status -gt 1 ] && exit $status
@@ -207,6 +209,8 @@ struct Of<'a> {
     package: String,
     directory: PathBuf,
     program: Program,
+    /// The lines on which the functions of each file begin, ascending.
+    begins: HashMap<u32, Vec<u32>>,
     /// By the name of each test's function the file in which it stands, and what it used, if that was seen.
     tests: BTreeMap<String, (String, Option<Used>)>,
 }
@@ -226,8 +230,8 @@ impl<'a> Of<'a> {
             program_of(own).is_some() && own.dir.canonicalize().is_ok_and(|own| own == directory)
         })?;
         let (package, program) = (own.import_path.clone(), Program::default());
-        let tests = BTreeMap::new();
-        let mut of = Self { top, room, package, directory, program, tests };
+        let (begins, tests) = Default::default();
+        let mut of = Self { top, room, package, directory, program, begins, tests };
         of.built(own, &packages, &program_of(own)?.deps);
         let directories = all.iter().map(|own| (own.path(), own.dir.as_path())).collect();
         of.of_tests(own, &directories);
@@ -301,8 +305,17 @@ impl<'a> Of<'a> {
                 }
             }
         }
-        for (name, number, path, line) in own_lines {
-            let used = self.counted(name, directories).map(|mut used| {
+        let counted: Vec<Option<Used>> =
+            own_lines.iter().map(|own| self.counted(own.0, directories)).collect();
+        let mut together = self.lines("", directories).unwrap_or_default();
+        for (number, lines) in &mut together {
+            let alone = counted.iter().flatten().filter_map(|own| own.blocks.get(number)).flatten();
+            let alone: HashSet<&u32> = alone.collect();
+            lines.retain(|line| !alone.contains(line));
+        }
+        self.program.process.outside.add(&Used { blocks: together, ..Used::default() });
+        for ((name, number, path, line), used) in own_lines.into_iter().zip(counted) {
+            let used = used.map(|mut used| {
                 used.add(&shared);
                 used.blocks.entry(number).or_default().push(line);
                 // What an example has to print is a comment.
@@ -317,8 +330,19 @@ impl<'a> Of<'a> {
 
     /// The code that a test entered, and what it opened; `None`: nobody saw it.
     fn counted(&mut self, name: &str, directories: &HashMap<&str, &Path>) -> Option<Used> {
+        let mut used = Used { blocks: self.lines(name, directories)?, ..Used::default() };
+        self.opened(name, &mut used);
+        Some(used)
+    }
+
+    /// The lines on which the functions begin that a test entered, by file; without a name, those of all together.
+    fn lines(
+        &mut self,
+        name: &str,
+        directories: &HashMap<&str, &Path>,
+    ) -> Option<BTreeMap<u32, Vec<u32>>> {
         let text = fs::read_to_string(self.room.join(format!("{name}.cover"))).ok()?;
-        let mut used = Used::default();
+        let mut lines: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         let mut paths: HashMap<&str, Option<u32>> = HashMap::new();
         for line in text.lines() {
             // `example.com/a/b.go:10.2,12.3 1 1`; the first line says how it is counted.
@@ -330,12 +354,28 @@ impl<'a> Of<'a> {
                 let path = self.path(directories.get(package)?, base)?;
                 Some(self.program.number(&path))
             });
-            if let Some(number) = number {
-                used.blocks.entry(*number).or_default().push(line);
+            let Some(number) = *number else { continue };
+            let begins = self.begins(number);
+            let before = begins.partition_point(|begin| *begin <= line);
+            // What stands before all functions is part of what surrounds them.
+            let begin = before.checked_sub(1).and_then(|own| begins.get(own).copied());
+            let own = lines.entry(number).or_default();
+            let begin = begin.unwrap_or(line);
+            // Those of a function stand together.
+            if own.last() != Some(&begin) {
+                own.push(begin);
             }
         }
-        self.opened(name, &mut used);
-        Some(used)
+        Some(lines)
+    }
+
+    fn begins(&mut self, number: u32) -> &[u32] {
+        let (top, sources) = (self.top, &self.program.process.sources);
+        self.begins.entry(number).or_insert_with(|| {
+            let text = sources.get(&number).map(|path| fs::read_to_string(top.join(path)));
+            let text = text.and_then(Result::ok).unwrap_or_default();
+            functions(&text).map(|(_, line)| line).collect()
+        })
     }
 
     /// What Go logged that a test opened or asked for.

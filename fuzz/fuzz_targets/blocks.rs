@@ -1,0 +1,37 @@
+//! Cuts arbitrary bytes into blocks, as a source of each language: the first byte says of which. What stands within a file has lines in it, and is the
+//! same thing a line further down.
+#![no_main]
+
+use assay_coverage::{ABSENT, Blocks, Language};
+use libfuzzer_sys::fuzz_target;
+
+const ALL: [Language; 7] = [
+    Language::Ruby,
+    Language::Python,
+    Language::JavaScript,
+    Language::TypeScript,
+    Language::Tsx,
+    Language::Go,
+    Language::Rust,
+];
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((which, text)) = bytes.split_first() else { return };
+    let language = ALL[usize::from(*which) % ALL.len()];
+    let blocks = Blocks::of(language, text);
+    let lines = text.iter().filter(|byte| **byte == b'\n').count() as u32 + 1;
+    assert!(!blocks.all.is_empty());
+    for block in &blocks.all {
+        assert!(1 <= block.begin && block.begin <= block.end && block.end <= lines);
+        assert!(block.sum > ABSENT);
+    }
+    assert_eq!(blocks.sums().len(), blocks.all.len(), "two blocks of one checksum");
+    for line in [0, 1, lines, lines + 1] {
+        assert!(blocks.at(line).all(|block| block.begin <= line && line <= block.end));
+    }
+    // What begins with `#!` does so in the first line alone.
+    let moved = Blocks::of(language, &[b"\n", text].concat());
+    if !text.starts_with(b"#!") && !blocks.is_broken && !moved.is_broken {
+        assert_eq!(blocks.sums(), moved.sums());
+    }
+});
