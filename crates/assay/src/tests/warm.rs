@@ -144,6 +144,11 @@ impl Warm {
             match process.client().run(&asked, (patience, Some(timeout)), own) {
                 // What it was just told has it begin anew.
                 Err(PreloadedError::Absent) => {}
+                Err(error @ PreloadedError::Silent(_)) if is_loaded => {
+                    // It is stuck.
+                    process.restart().map_err(because)?;
+                    return Err(because(error));
+                }
                 ran => return ran.map_err(because),
             }
         }
@@ -160,6 +165,7 @@ fn because(error: PreloadedError) -> Cold {
 /// Waits until it can be asked.
 fn ready(process: &mut Preloaded, watching: &mut Option<Watching<'_>>) -> Result<(), Cold> {
     loop {
+        process.tell([]).map_err(because)?;
         match process.standing() {
             Standing::Ready => return Ok(()),
             Standing::Ended(how) => {

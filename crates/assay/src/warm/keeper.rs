@@ -192,6 +192,8 @@ impl Keeper {
             self.used_with(question["idle"].as_f64())
         } else if question["status"] == true {
             self.status()
+        } else if question["restart"] == true {
+            json!({"restarted": self.process.restart().is_ok()})
         } else {
             ends = question["stop"] == true;
             json!({"stopped": ends})
