@@ -8,10 +8,12 @@ use assay_measure::preloaded::{Asked, Preloaded, PreloadedError, Recipe, Standin
 use assay_measure::{Command, RunResult, Watching, interrupt};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A process that loads anew, or died without having run anything, is not started again more often than this before something changes.
 const DEATHS: u32 = 3;
+/// One whose stages are the same for so long loads nothing any more.
+const SETTLES: Duration = Duration::from_millis(100);
 /// So often a process that loads is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -84,6 +86,24 @@ impl Warm {
                 }
             }
             self.state = Some(state);
+        }
+    }
+
+    /// Waits until it has loaded what there is to load, and loads nothing more.
+    pub fn settle(&mut self) {
+        let began = Instant::now();
+        let mut before = None;
+        while began.elapsed() < preloading::LOADS_WITHIN && interrupt::count() == 0 {
+            self.rest();
+            let stages =
+                self.state.as_ref().filter(|state| state.ready).map(|state| {
+                    state.stages.iter().map(|stage| stage.process).collect::<Vec<u32>>()
+                });
+            if stages.is_some() && before == stages {
+                return;
+            }
+            before = stages;
+            std::thread::sleep(SETTLES);
         }
     }
 
