@@ -296,19 +296,15 @@ fn is_passing(name: &str) -> bool {
 fn locked(base: &Path) -> anyhow::Result<File> {
     let named = || base.display().to_string();
     DirBuilder::new().recursive(true).mode(0o700).create(base).with_context(named)?;
-    let found = fs::metadata(base).with_context(named)?;
+    let lock = File::create(base.join(LOCK)).with_context(named)?;
+    let (found, own) = (fs::metadata(base)?, lock.metadata()?);
     anyhow::ensure!(
-        found.uid() == own_user()? && found.mode() & 0o077 == 0,
+        found.uid() == own.uid() && found.mode() & 0o077 == 0,
         "{} is not this user's alone: chmod 700 it",
         named()
     );
-    let lock = File::create(base.join(LOCK)).with_context(named)?;
     lock.lock().with_context(named)?;
     Ok(lock)
-}
-
-fn own_user() -> io::Result<u32> {
-    Ok(fs::metadata("/proc/self")?.uid())
 }
 
 /// What is kept there, as its keeper tells it; `None` where it is gone.

@@ -199,6 +199,11 @@ impl Preloaded {
         self.is_loaded
     }
 
+    /// Whether it had loaded a file when it was asked last.
+    pub fn has_loaded(&self, path: &Path) -> bool {
+        self.loaded.contains_key(path)
+    }
+
     /// Tells it which files have changed, as soon as it can be told. It loads what that makes necessary in the background.
     ///
     /// # Errors

@@ -53,6 +53,7 @@ impl Warm {
         let is_gone = matches!(process.standing(), Standing::Ended(_));
         let told = match changed {
             _ if is_gone => process.restart(),
+            Some(changed) if preloading::is_another(process, &changed) => process.restart(),
             Some(changed) => process.tell(changed),
             None => process.check(),
         };

@@ -346,22 +346,24 @@ fn suites_of_python_are_loaded_once_and_what_is_killed_is_replaced() {
 fn cold_is_as_ever_and_what_can_not_be_preloaded_is_said_once() {
     let Some(python) = python() else { return };
     let room = of_unittest();
-    let run = |options: &str, command: &str, runs_of_it: usize| {
+    let run = |name: &str, options: &str, command: &str, runs_of_it: usize| {
+        let (told, said) = (format!("{name}.json"), format!("{name}.said"));
         let line = format!(
-            "exec \"$ASSAY\" watch --json {options} --ignore out.json --ignore said -- {command} > out.json 2> said"
+            "exec \"$ASSAY\" watch --json {options} --ignore '*.json' --ignore '*.said' -- {command} > {told} 2> {said}"
         );
         let assay = start(room.shell(&line));
         for number in 1..=runs_of_it {
-            until("it ran", || runs(&room, "out.json").len() == number);
+            until("it ran", || runs(&room, &told).len() >= number);
             room.write("calc.py", &format!("def add(a, b):\n    return {number} * (a + b)\n"));
         }
         assay.signal("TERM");
         assay.finish().ends(130);
-        assert!(runs(&room, "out.json").iter().all(|run| run["warm"] == false));
-        room.read("said")
+        assert!(runs(&room, &told).iter().all(|run| run["warm"] == false));
+        room.read(&said)
     };
-    assert_eq!(run("--cold", &format!("{python} -m unittest"), 1), "");
+    assert_eq!(run("cold", "--cold", &format!("{python} -m unittest"), 1), "");
     room.write("calc.py", "def add(a, b):\n    return a + b\n");
-    let said = run("--framework unittest", &format!("timeout 100 {python} -m unittest"), 3);
+    let said =
+        run("other", "--framework unittest", &format!("timeout 100 {python} -m unittest"), 3);
     assert_eq!(said.matches("run cold: `timeout` starts another program").count(), 1, "{said}");
 }
