@@ -4,7 +4,8 @@
 use crate::revisions::cache_directory;
 use assay_coverage::sum;
 use assay_measure::Command;
-use assay_suites::preloading::Preloading;
+use assay_measure::preloaded::Preloaded;
+use assay_suites::preloading::{Preloading, is_read_first};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -59,6 +60,11 @@ pub(crate) fn directory(command: &Command) -> Result<String, String> {
     let path =
         directory.canonicalize().map_err(|error| format!("{}: {error}", directory.display()))?;
     path.into_os_string().into_string().map_err(|_| "the directory's name is not UTF-8".to_owned())
+}
+
+/// Whether what changed makes a process another one from the beginning on, of which it has no notion itself: a file that it would have read first.
+pub(crate) fn is_another(process: &Preloaded, changed: &[PathBuf]) -> bool {
+    changed.iter().any(|path| is_read_first(path) && !process.has_loaded(path))
 }
 
 /// How long a run may take to begin: of a process that has loaded all; or of one that began to load so long ago, and has `within` for that.

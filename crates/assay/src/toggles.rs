@@ -35,7 +35,8 @@ pub(crate) struct ToggleArgs {
     /// Compare the suite with a setting against the suite without it, as in gc=off, hash-cost=min or
     /// pg.fsync=off; may be given several times
     ///
-    /// Each setting alone is a side, and all of them together; the reference is the suite with none. Built in: gc=off (Ruby's garbage collector,
+    /// Each setting alone is a side, and all of them together; the reference is the suite with none. Built in: warm=on (Ruby and Python: runs are
+    /// forks of a process that has the suite loaded), gc=off (Ruby's garbage collector,
     /// during each test), gc=per-process, gc=generational, yjit=on, python-gc=off, python-gc=freeze, hash-cost=min (PBKDF2, bcrypt, scrypt and
     /// argon2 of OpenSSL, Rails, Devise, Django, werkzeug), log-level=LEVEL, workers=N, pg.SETTING=VALUE of PostgreSQL (pg.fsync=off,
     /// pg.synchronous_commit=off), pg.tmpfs=on, redis.SETTING=VALUE (redis.save=off), a variable NAME=VALUE in capitals, and

@@ -238,7 +238,8 @@ pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<O
     let client = Client::of(place.directory.join(SOCKET));
     let mut is_again = false;
     loop {
-        let patience = ready(&place, (wait, idle), is_again)?;
+        let (is_loaded, since) = ready(&place, (wait, idle), is_again)?;
+        let patience = preloading::patience(is_loaded, since, wait);
         is_again = true;
         let mut never = || false;
         let mut waiting = Waiting { every: patience, also: &[], stops: &mut never };
@@ -246,26 +247,29 @@ pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<O
             Ok(running) => return preloaded::relayed(running).map_err(NotRun::Lost),
             // It has just begun anew.
             Err(PreloadedError::Absent) => {}
+            Err(error @ PreloadedError::Silent(_)) if is_loaded => {
+                // It is stuck; the next run has another one.
+                let _not_there = place.ask(&json!({"restart": true}));
+                return Err(cold(&error));
+            }
             Err(error) => return Err(cold(&error)),
         }
     }
 }
 
-/// Waits until it can be asked for a run, and hands back how long that may take to begin. It is told what changed on the way.
+/// Waits until it can be asked for a run, and hands back whether it has loaded all, and how long ago it began to. It is told what changed on the way.
 fn ready(
     place: &Place,
     (wait, idle): (Duration, Duration),
     is_again: bool,
-) -> Result<Duration, NotRun> {
+) -> Result<(bool, Duration), NotRun> {
     let mut use_it = json!({"use": true, "idle": idle.as_secs_f64(), "again": is_again});
     loop {
         let answer = place.ask(&use_it).map_err(|error| NotRun::Cold(error.to_string()))?;
         use_it["again"] = true.into();
         let since = Duration::from_secs_f64(answer["since"].as_f64().unwrap_or_default().max(0.0));
         match answer["standing"].as_str() {
-            Some("ready") => {
-                return Ok(preloading::patience(answer["loaded"] == true, since, wait));
-            }
+            Some("ready") => return Ok((answer["loaded"] == true, since)),
             Some("loading") if since < wait => std::thread::sleep(LOOK),
             Some("loading") => {
                 return Err(NotRun::Cold(PreloadedError::Silent(wait).to_string()));
@@ -292,19 +296,15 @@ fn is_passing(name: &str) -> bool {
 fn locked(base: &Path) -> anyhow::Result<File> {
     let named = || base.display().to_string();
     DirBuilder::new().recursive(true).mode(0o700).create(base).with_context(named)?;
-    let found = fs::metadata(base).with_context(named)?;
+    let lock = File::create(base.join(LOCK)).with_context(named)?;
+    let (found, own) = (fs::metadata(base)?, lock.metadata()?);
     anyhow::ensure!(
-        found.uid() == own_user()? && found.mode() & 0o077 == 0,
+        found.uid() == own.uid() && found.mode() & 0o077 == 0,
         "{} is not this user's alone: chmod 700 it",
         named()
     );
-    let lock = File::create(base.join(LOCK)).with_context(named)?;
     lock.lock().with_context(named)?;
     Ok(lock)
-}
-
-fn own_user() -> io::Result<u32> {
-    Ok(fs::metadata("/proc/self")?.uid())
 }
 
 /// What is kept there, as its keeper tells it; `None` where it is gone.

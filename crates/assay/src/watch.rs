@@ -142,7 +142,8 @@ pub(crate) fn watch(mut how: How) -> anyhow::Result<Ending> {
             let language = language_of(framework.name());
             if !how.cold && matches!(language, Some("ruby" | "python")) {
                 let root = selection.coverage().unwrap_or_else(|| how.top.clone());
-                asker.preload(framework.as_ref(), &side, &root)?;
+                // The first run says it, too.
+                let _can_not_be_asked = asker.preload(framework.as_ref(), &side, &root);
             }
             Some(Suite { framework, side, asker })
         }

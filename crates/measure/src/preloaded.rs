@@ -35,6 +35,10 @@ use std::time::{Duration, Instant};
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 /// So long a process may take to end by itself.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
+/// One that can't be asked yet is taken to be stuck when it loads for so long, or for so many times what it took at the longest, but for this at least.
+const STUCK_AFTER: Duration = Duration::from_secs(20);
+const STUCK_TIMES: u32 = 3;
+const STUCK_LEAST: Duration = Duration::from_secs(2);
 /// So much of what it printed is told, from its end.
 const TAIL: u64 = 600;
 /// The file of what it prints, beside its socket.
@@ -114,6 +118,8 @@ pub struct Preloaded {
     since: Instant,
     /// Whether it was seen to have loaded all since then.
     is_loaded: bool,
+    /// The longest that it took from its start until it could be asked.
+    longest: Duration,
     /// What changed before it could be told.
     untold: BTreeSet<PathBuf>,
     /// The files that it has loaded, as they were then.
@@ -132,8 +138,8 @@ impl Preloaded {
         let (child, life, guard) = started(&recipe)?;
         let (untold, loaded) = Default::default();
         let since = Instant::now();
-        let (ended, life, is_loaded) = (None, Some(life), false);
-        Ok(Self { recipe, child, ended, life, guard, since, is_loaded, untold, loaded })
+        let (ended, life, is_loaded, longest) = (None, Some(life), false, Duration::ZERO);
+        Ok(Self { recipe, child, ended, life, guard, since, is_loaded, longest, untold, loaded })
     }
 
     /// Ends it, and starts it again: whatever changed is loaded then.
@@ -193,6 +199,11 @@ impl Preloaded {
         self.is_loaded
     }
 
+    /// Whether it had loaded a file when it was asked last.
+    pub fn has_loaded(&self, path: &Path) -> bool {
+        self.loaded.contains_key(path)
+    }
+
     /// Tells it which files have changed, as soon as it can be told. It loads what that makes necessary in the background.
     ///
     /// # Errors
@@ -201,12 +212,27 @@ impl Preloaded {
         &mut self,
         changed: impl IntoIterator<Item = PathBuf>,
     ) -> Result<(), PreloadedError> {
-        self.untold.extend(changed);
-        if self.untold.is_empty() || self.standing() != Standing::Ready {
+        // What it writes itself is none of the project's, wherever it lies.
+        let own = [Some(self.recipe.directory.as_path()), self.recipe.seen.as_deref()];
+        let is_own = |path: &PathBuf| own.iter().flatten().any(|own| path.starts_with(own));
+        self.untold.extend(changed.into_iter().filter(|path| !is_own(path)));
+        if self.untold.is_empty() {
             return Ok(());
         }
+        match self.standing() {
+            Standing::Ready => {}
+            // It may be stuck in what has been mended by now.
+            Standing::Loading(since) if since > self.stuck_after() => return self.restart(),
+            _ => return Ok(()),
+        }
         let paths: Vec<&Path> = self.untold.iter().map(PathBuf::as_path).collect();
-        let stage = self.client().changed(&paths, ANSWERS_WITHIN)?;
+        let stage = match self.client().changed(&paths, ANSWERS_WITHIN) {
+            Ok(stage) => stage,
+            // Questions are answered at any time; it is stuck, or is beginning anew.
+            Err(PreloadedError::Silent(_)) => return self.restart(),
+            Err(PreloadedError::Absent) => return Ok(()),
+            Err(error) => return Err(error),
+        };
         if stage.is_some() {
             (self.since, self.is_loaded) = (Instant::now(), false);
         }
@@ -216,6 +242,14 @@ impl Preloaded {
             }
         }
         Ok(())
+    }
+
+    /// Whoever loads for longer is not expected to come to an end.
+    fn stuck_after(&self) -> Duration {
+        match self.longest.is_zero() {
+            true => STUCK_AFTER,
+            false => self.longest.saturating_mul(STUCK_TIMES).max(STUCK_LEAST),
+        }
     }
 
     /// Looks at the files that it had loaded when it was asked last, and tells it of those that have changed: nothing is missed so, whoever
@@ -235,7 +269,9 @@ impl Preloaded {
             return None;
         }
         let state = self.client().state(ANSWERS_WITHIN).ok()?;
-        self.is_loaded = state.ready;
+        self.is_loaded |= state.ready;
+        let took = state.stages.iter().map(|stage| stage.seconds).sum();
+        self.longest = self.longest.max(Duration::try_from_secs_f64(took).unwrap_or_default());
         let mut known = std::mem::take(&mut self.loaded);
         let stamped = |path: &PathBuf| {
             let before = known.remove(path);

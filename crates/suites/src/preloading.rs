@@ -21,6 +21,27 @@ const STARTERS: [&str; 15] = [
 /// Programs of Ruby whose first word is a program of its own.
 const WITH_VERBS: [&str; 2] = ["rake", "rails"];
 
+/// What is read before anything of a project is loaded, so that a new one makes the whole process another.
+const READ_FIRST: [&str; 12] = [
+    "pytest.ini",
+    ".pytest.ini",
+    "pytest.toml",
+    ".pytest.toml",
+    "pyproject.toml",
+    "tox.ini",
+    "setup.cfg",
+    "conftest.py",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "Gemfile",
+    "Gemfile.lock",
+];
+
+/// Whether a file, where it is new, makes a preloaded process another one from the beginning on.
+pub fn is_read_first(path: &Path) -> bool {
+    path.file_name().and_then(OsStr::to_str).is_some_and(|name| READ_FIRST.contains(&name))
+}
+
 /// What an interpreter is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpreter {
@@ -256,6 +277,12 @@ mod tests {
             let told = of(line).unwrap_err();
             assert!(told.contains(why), "{line}: {told}");
         }
+    }
+
+    #[test]
+    fn what_is_read_first_is_known_by_its_name() {
+        assert!(is_read_first(Path::new("/p/pytest.ini")) && is_read_first(Path::new("Gemfile")));
+        assert!(!is_read_first(Path::new("/p/lib/a.py")) && !is_read_first(Path::new("/")));
     }
 
     #[test]

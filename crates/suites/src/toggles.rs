@@ -17,7 +17,7 @@ const RUBY_FILE: &str = "assay_toggles.rb";
 const PYTHON_FILE: &str = "sitecustomize.py";
 
 /// Every kind of toggle that is built in, as an error lists them.
-pub const OFFERED: &str = "gc=off|per-process|generational, yjit=on, python-gc=off|freeze, hash-cost=min, log-level=LEVEL, workers=N, \
+pub const OFFERED: &str = "warm=on, gc=off|per-process|generational, yjit=on, python-gc=off|freeze, hash-cost=min, log-level=LEVEL, workers=N, \
      pg.SETTING=VALUE (pg.fsync=off), pg.tmpfs=on, redis.SETTING=VALUE (redis.save=off), VARIABLE=VALUE, or 'NAME=ON-LINE;OFF-LINE' of your own";
 
 /// Levels of a log, the most talkative first.
@@ -95,6 +95,8 @@ pub enum Part {
         /// What it is to be.
         value: String,
     },
+    /// Each run is a fork of a process that has the suite loaded.
+    Preloaded,
     /// Lines for a shell, before and after every run.
     Lines {
         /// Switches it on.
@@ -208,6 +210,8 @@ impl Toggle {
                     ));
                 }
             },
+            "warm" if value == "on" => vec![Part::Preloaded],
+            "warm" => return Err(bad("on is all there is; without it each run is started anew")),
             "yjit" if value == "on" => vec![Part::Word { name: "RUBYOPT", word: "--yjit" }],
             "yjit" => return Err(bad("on is all there is; without it nothing is switched")),
             "python-gc" => match value {
@@ -287,7 +291,7 @@ impl Part {
         match self {
             Self::Hook("gc-off" | "gc-per-process") | Self::Word { .. } => &[Language::Ruby],
             Self::Hook("python-gc-off" | "python-gc-freeze") => &[Language::Python],
-            Self::Hook(_) => &[Language::Ruby, Language::Python],
+            Self::Hook(_) | Self::Preloaded => &[Language::Ruby, Language::Python],
             Self::Variable { name, .. } if name.starts_with("RUBY_GC_") => &[Language::Ruby],
             _ => &[],
         }

@@ -7,7 +7,8 @@ use crate::run_error::RunError;
 use anyhow::Context;
 use assay_measure::clock::now_seconds;
 use assay_measure::{
-    Command, MeasureError, Outcome, OutputSoFar, RunOptions, RunResult, Runner, Watching, interrupt,
+    Command, MeasureError, Outcome, OutputSoFar, RunOptions, RunResult, Runner, Watching, git,
+    interrupt,
 };
 use assay_report::number;
 use assay_suites::parts::{self, Parts};
@@ -191,6 +192,23 @@ impl Asker {
         Ok(())
     }
 
+    /// The same for runs that are measured: the suite runs once, so that all is loaded that a run of it needs.
+    ///
+    /// # Errors
+    /// When it can't be preloaded.
+    pub fn preload_to_measure(
+        &mut self,
+        framework: &dyn Framework,
+        side: &Side,
+        wanted: &Wanted,
+    ) -> Result<(), RunError> {
+        let here = directory_of(side);
+        let here = here.canonicalize().unwrap_or(here);
+        let root = git::top(&here).unwrap_or(here);
+        self.preload(framework, side, &root)?;
+        self.run(framework, side, wanted, 0).map(drop)
+    }
+
     /// The preloaded process of a side, if it has one.
     pub fn warm(&mut self, side: &Side) -> Option<&mut Warm> {
         self.warm.get_mut(&side.name)
@@ -257,7 +275,14 @@ impl Asker {
             match warm.run(&command, self.limits.suite, own) {
                 Ok(result) => {
                     self.was_warm = true;
+                    if side.warm {
+                        // What it loads after a run must not go on beside the next one.
+                        warm.settle();
+                    }
                     return not_interrupted(result);
+                }
+                Err(Cold::Because(why)) if side.warm => {
+                    return Err(RunError::Failed(format!("it can't be preloaded: {why}")));
                 }
                 Err(Cold::Stopped) => return Err(MeasureError::Interrupted.into()),
                 // What a run that was lost has told is not of the one that follows.

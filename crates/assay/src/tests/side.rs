@@ -33,6 +33,8 @@ pub(crate) struct Side {
     pub env: Vec<(String, String)>,
     /// What leads to servers and switches settings on: paths and passwords of this run alone, which are never recorded.
     pub added: Added,
+    /// Whether its runs are to be forks of a process that has it loaded, and nothing else.
+    pub warm: bool,
     /// Where it runs; `None`: here.
     pub directory: Option<PathBuf>,
     /// What is set before each of its runs, in this order, and undone after it, in the other one.
@@ -47,6 +49,7 @@ impl Side {
             argv,
             env: Vec::new(),
             added: Added::default(),
+            warm: false,
             directory: None,
             settings: Vec::new(),
         }

@@ -142,8 +142,10 @@ impl<'a> Suite<'a> {
         let result = &ran.result;
         let cpu = result.user_seconds + result.system_seconds;
         self.value(&mut values, "wall", Some(result.wall_seconds));
-        self.value(&mut values, "cpu", Some(cpu));
-        self.value(&mut values, "max_rss", Some(result.max_rss_bytes as f64));
+        // Of a fork of a preloaded process nobody is told what it took.
+        let is_told = result.max_rss_bytes > 0;
+        self.value(&mut values, "cpu", Some(cpu).filter(|_| is_told));
+        self.value(&mut values, "max_rss", Some(result.max_rss_bytes as f64).filter(|_| is_told));
         self.value(&mut values, TEST_TIME, Some(ran.parts.tests));
         self.value(&mut values, WORKERS, Some(ran.parts.workers as f64).filter(|n| *n > 0.0));
         for part in Part::ALL {

@@ -8,10 +8,12 @@ use assay_measure::preloaded::{Asked, Preloaded, PreloadedError, Recipe, Standin
 use assay_measure::{Command, RunResult, Watching, interrupt};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A process that loads anew, or died without having run anything, is not started again more often than this before something changes.
 const DEATHS: u32 = 3;
+/// One whose stages are the same for so long loads nothing any more.
+const SETTLES: Duration = Duration::from_millis(100);
 /// So often a process that loads is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -51,6 +53,7 @@ impl Warm {
         let is_gone = matches!(process.standing(), Standing::Ended(_));
         let told = match changed {
             _ if is_gone => process.restart(),
+            Some(changed) if preloading::is_another(process, &changed) => process.restart(),
             Some(changed) => process.tell(changed),
             None => process.check(),
         };
@@ -84,6 +87,24 @@ impl Warm {
                 }
             }
             self.state = Some(state);
+        }
+    }
+
+    /// Waits until it has loaded what there is to load, and loads nothing more.
+    pub fn settle(&mut self) {
+        let began = Instant::now();
+        let mut before = None;
+        while began.elapsed() < preloading::LOADS_WITHIN && interrupt::count() == 0 {
+            self.rest();
+            let stages =
+                self.state.as_ref().filter(|state| state.ready).map(|state| {
+                    state.stages.iter().map(|stage| stage.process).collect::<Vec<u32>>()
+                });
+            if stages.is_some() && before == stages {
+                return;
+            }
+            before = stages;
+            std::thread::sleep(SETTLES);
         }
     }
 
@@ -144,6 +165,11 @@ impl Warm {
             match process.client().run(&asked, (patience, Some(timeout)), own) {
                 // What it was just told has it begin anew.
                 Err(PreloadedError::Absent) => {}
+                Err(error @ PreloadedError::Silent(_)) if is_loaded => {
+                    // It is stuck.
+                    process.restart().map_err(because)?;
+                    return Err(because(error));
+                }
                 ran => return ran.map_err(because),
             }
         }
@@ -160,6 +186,7 @@ fn because(error: PreloadedError) -> Cold {
 /// Waits until it can be asked.
 fn ready(process: &mut Preloaded, watching: &mut Option<Watching<'_>>) -> Result<(), Cold> {
     loop {
+        process.tell([]).map_err(because)?;
         match process.standing() {
             Standing::Ready => return Ok(()),
             Standing::Ended(how) => {

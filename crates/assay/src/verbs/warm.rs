@@ -23,7 +23,7 @@ Examples:
   assay warm -- bin/rails console
   assay warm -- python -m pytest tests/test_a.py
   assay warm --idle 8h -- bin/rails generate model User
-  assay warm --status                           what is kept loaded, and the memory it takes
+  assay warm --status                           what is kept loaded
   assay warm --stop                             end all of it")]
 pub(crate) struct Args {
     /// The command, behind `--`; with --stop, the one whose process ends

@@ -94,10 +94,15 @@ pub(crate) fn keep(directory: &Path, command: Command, idle: Duration) -> anyhow
 /// Removes our directory, unless it is somebody else's by now.
 fn remove(directory: &Path) {
     let Some(Ok(_lock)) = directory.parent().map(locked) else { return };
-    let number = fs::read_to_string(directory.join(NUMBER)).unwrap_or_default();
-    if number == std::process::id().to_string() {
+    if is_ours(directory) {
         let _stays = fs::remove_dir_all(directory);
     }
+}
+
+/// Whether nobody took our place, who had no answer from us.
+fn is_ours(directory: &Path) -> bool {
+    let number = fs::read_to_string(directory.join(NUMBER)).unwrap_or_default();
+    number == std::process::id().to_string()
 }
 
 impl Keeper {
@@ -107,7 +112,7 @@ impl Keeper {
         directory: &Path,
     ) -> anyhow::Result<()> {
         loop {
-            if interrupt::count() > 0 || !self.root.is_dir() || !directory.is_dir() {
+            if interrupt::count() > 0 || !self.root.is_dir() || !is_ours(directory) {
                 return Ok(());
             }
             self.take_saves();
@@ -149,11 +154,12 @@ impl Keeper {
             return;
         }
         self.deaths = 0;
-        let root = &self.root;
+        let paths: Vec<PathBuf> = saved.paths.iter().map(|path| self.root.join(path)).collect();
         // One that could not be loaded may be by now.
         let told = match self.process.standing() {
             Standing::Ended(_) => self.process.restart(),
-            _ => self.process.tell(saved.paths.iter().map(|path| root.join(path))),
+            _ if preloading::is_another(&self.process, &paths) => self.process.restart(),
+            _ => self.process.tell(paths),
         };
         if told.is_err() || saved.are_unknown {
             let _seen_before_the_next_run = self.process.check();
@@ -192,6 +198,8 @@ impl Keeper {
             self.used_with(question["idle"].as_f64())
         } else if question["status"] == true {
             self.status()
+        } else if question["restart"] == true {
+            json!({"restarted": self.process.restart().is_ok()})
         } else {
             ends = question["stop"] == true;
             json!({"stopped": ends})

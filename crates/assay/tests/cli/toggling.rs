@@ -61,6 +61,33 @@ fn settings_are_the_sides_of_a_suite_and_what_can_not_be_had_is_said() {
 }
 
 #[test]
+fn cold_against_warm_is_a_setting_as_others() {
+    let found = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+    let Some(found) = found.ok().filter(|ran| ran.status.success()) else {
+        println!("skipped: there is no python3");
+        return;
+    };
+    let python = String::from_utf8(found.stdout).unwrap().trim().to_owned();
+    let room = Room::new();
+    room.write("lib.py", "import os\nopen('loads', 'a').write('x')\nCOLD = os.getpid()\n");
+    room.write(
+        "test_a.py",
+        "import os, unittest, lib\nclass A(unittest.TestCase):\n    def test_a(self):\n        open('runs', 'a').write('w' if lib.COLD != os.getpid() else 'c')\n",
+    );
+    let options = ["tests", "--toggle", "warm=on", "--runs", "6", "--no-save", "--json", "--"];
+    let suite = [python.as_str(), "-m", "unittest"];
+    let json = room.run(&[&options[..], &suite].concat()).ends(0).json();
+    let comparisons = json["comparisons"].as_array().unwrap();
+    assert!(comparisons.iter().any(|own| own["family"] == "primary"), "{comparisons:?}");
+    // One of each before those that count, and one by which the process learns what runs load: it loads that itself.
+    let runs = room.read("runs");
+    assert_eq!((runs.matches('c').count(), runs.matches('w').count()), (8, 7), "{runs}");
+    assert_eq!(room.read("loads").len(), 9);
+    let other = ["tests", "--toggle", "warm=on", "--framework", "unittest", "--", "timeout", "9"];
+    room.run(&[&other[..], &suite].concat()).ends(4).complains("`timeout` starts another program");
+}
+
+#[test]
 fn a_server_that_does_not_start_shows_the_end_of_its_log() {
     let room = room();
     room.write("redis-server", "#!/bin/sh\necho 'Fatal: no room for anything'\nexit 1\n");

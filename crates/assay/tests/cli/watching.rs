@@ -298,3 +298,72 @@ fn minitest_is_watched_too() {
     terminal.press("q");
     assert_eq!(terminal.finish().0, 0);
 }
+
+/// The processes whose command line holds this.
+fn processes_with(text: &str) -> Vec<u32> {
+    let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let has = |pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        is_alive(*pid) && String::from_utf8_lossy(&line).contains(text)
+    };
+    pids.filter(has).collect()
+}
+
+#[test]
+fn suites_of_python_are_loaded_once_and_what_is_killed_is_replaced() {
+    let Some(python) = python() else { return };
+    let room = of_unittest();
+    let line = format!(
+        "exec \"$ASSAY\" watch --json --ignore out.json --ignore said -- {python} -m unittest > out.json 2> said"
+    );
+    let assay = start(room.shell(&line));
+    until("it is green", || runs(&room, "out.json").len() == 1);
+    let hooks = format!("{}/assay-room-", room.path("").display()).replace("//", "/");
+    until("it is loaded", || !processes_with(&hooks).is_empty());
+    for (number, operator) in [(2, '-'), (3, '*')] {
+        room.write("calc.py", &format!("def add(a, b):\n    return a {operator} b\n"));
+        until("it is red", || runs(&room, "out.json").len() == number);
+    }
+    let told = runs(&room, "out.json");
+    assert!(told.iter().all(|run| run["warm"] == true), "{told:?} {}", room.read("said"));
+    // The first of its processes was started first.
+    let before = processes_with(&hooks);
+    signal(*before.iter().min().unwrap(), "KILL");
+    until("its stages ended, too", || before.iter().all(|pid| !is_alive(*pid)));
+    room.write("calc.py", "def add(a, b):\n    return b + a\n");
+    until("it is green", || {
+        runs(&room, "out.json").iter().any(|run| run["all_green"] == true && run["run"] != 1)
+    });
+    let pid = assay.pid();
+    signal(pid, "KILL");
+    until("it is gone", || !is_alive(pid));
+    until("all are gone", || processes_with(&hooks).is_empty());
+    assay.finish();
+}
+
+#[test]
+fn cold_is_as_ever_and_what_can_not_be_preloaded_is_said_once() {
+    let Some(python) = python() else { return };
+    let room = of_unittest();
+    let run = |name: &str, options: &str, command: &str, runs_of_it: usize| {
+        let (told, said) = (format!("{name}.json"), format!("{name}.said"));
+        let line = format!(
+            "exec \"$ASSAY\" watch --json {options} --ignore '*.json' --ignore '*.said' -- {command} > {told} 2> {said}"
+        );
+        let assay = start(room.shell(&line));
+        for number in 1..=runs_of_it {
+            until("it ran", || runs(&room, &told).len() >= number);
+            room.write("calc.py", &format!("def add(a, b):\n    return {number} * (a + b)\n"));
+        }
+        assay.signal("TERM");
+        assay.finish().ends(130);
+        assert!(runs(&room, &told).iter().all(|run| run["warm"] == false));
+        room.read(&said)
+    };
+    assert_eq!(run("cold", "--cold", &format!("{python} -m unittest"), 1), "");
+    room.write("calc.py", "def add(a, b):\n    return a + b\n");
+    let said =
+        run("other", "--framework unittest", &format!("timeout 100 {python} -m unittest"), 3);
+    assert_eq!(said.matches("run cold: `timeout` starts another program").count(), 1, "{said}");
+}

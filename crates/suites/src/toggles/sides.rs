@@ -98,6 +98,11 @@ impl Side {
         self.parts().any(|part| *part == Part::PostgresInMemory)
     }
 
+    /// Whether its runs are forks of a process that has the suite loaded.
+    pub fn is_preloaded(&self) -> bool {
+        self.parts().any(|part| *part == Part::Preloaded)
+    }
+
     /// Its lines for a shell, on and off, in the order in which they are switched on.
     pub fn lines(&self) -> Vec<(&str, &str)> {
         self.parts()

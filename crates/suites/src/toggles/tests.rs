@@ -23,6 +23,7 @@ fn has(variables: &[(String, String)], name: &str, value: &str) -> bool {
 #[test]
 fn what_is_built_in_is_read_and_shown_as_it_was_written() {
     for given in [
+        "warm=on",
         "gc=off",
         "gc=per-process",
         "gc=generational",
@@ -54,6 +55,7 @@ fn what_is_no_toggle_is_refused_with_what_there_is() {
     for given in [
         "gc",
         "gc=on",
+        "warm=off",
         "yjit=off",
         "python-gc=on",
         "hash-cost=4",

@@ -107,6 +107,13 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     }
     let coverage = tracked.as_ref().map(Tracked::top);
     let wanted = Wanted { causes: args.ask.causes, only, coverage, ..Wanted::default() };
+    for side in sides.iter().filter(|side| side.warm) {
+        line.draw(0.0, "loading the suite".to_owned());
+        if let Err(error) = asker.preload_to_measure(framework.as_ref(), side, &wanted) {
+            line.end();
+            return failed(error);
+        }
+    }
     let order = order.then_some(plan.seed);
     let count = sides.len();
     let suite = Suite::new(sides, framework.as_ref(), asker, wanted, order);
@@ -278,7 +285,7 @@ fn toggled(args: &Args, framework: &dyn Framework, side: Side) -> anyhow::Result
         let setting: Rc<RefCell<dyn Setting>> = Rc::new(RefCell::new(setting));
         let name = if alone { side.name.clone() } else { own.name.clone() };
         let (added, settings) = (prepared.added(index), vec![setting]);
-        Side { name, added, settings, ..side.clone() }
+        Side { name, added, settings, warm: own.is_preloaded(), ..side.clone() }
     };
     let sides = prepared.sides.iter().enumerate().map(of_one).collect();
     drop(prepared);
