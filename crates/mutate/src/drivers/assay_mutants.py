@@ -252,6 +252,7 @@ def pytest_configure(config):
 
             def run(chosen):
                 silence()
+                say_little()
                 for index, item in enumerate(chosen):
                     following = chosen[index + 1] if index + 1 < len(chosen) else None
                     item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
@@ -264,6 +265,15 @@ def pytest_configure(config):
             return True
 
     config.pluginmanager.register(Plugin(), "assay_mutants_driver")
+
+
+def say_little():
+    """Failures are not told in detail: that takes ten times as long as a small test."""
+    import _pytest.assertion.util
+    import _pytest.nodes
+
+    _pytest.nodes.Node._repr_failure_py = lambda self, excinfo, style=None: excinfo.exconly()
+    _pytest.assertion.util.assertrepr_compare = lambda *args, **kwargs: None
 
 
 def silence():
