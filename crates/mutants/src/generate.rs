@@ -368,6 +368,10 @@ impl<'t> Walk<'_, 't> {
         {
             return;
         }
+        // Of `x if y` only x is a statement.
+        if around.ends_with("_modifier") && is_condition(entry, node) {
+            return;
+        }
         // A statement that only talks, or is there for tests, is none that anybody should notice.
         if entry.operator == Operator::Statement
             && first.is_some_and(|own| is_talk(self.table, own, self.text))
@@ -482,6 +486,12 @@ impl<'t> Walk<'_, 't> {
         let (first, last) = (line(node.start_position().row), line(node.end_position().row));
         self.found.push(Found { unit, operator, range, replacement, line: first, last_line: last });
     }
+}
+
+/// Whether a change of statements is about to change the condition behind one.
+fn is_condition(entry: &Entry, node: Node<'_>) -> bool {
+    let body = node.parent().and_then(|around| around.child_by_field_name("body"));
+    entry.operator == Operator::Statement && body.is_none_or(|body| body.id() != node.id())
 }
 
 fn line(row: usize) -> u32 {

@@ -366,6 +366,21 @@ fn a_survivor_is_accepted_and_the_report_of_stryker_is_written() {
 }
 
 #[test]
+fn a_budget_that_is_too_small_says_what_is_not_known() {
+    let project = Project::stack();
+    let (result, status) = project.tried(&["--budget", "0.1s", "--fail-if", "score<1%"]);
+    assert_eq!(status, Some(1), "only what no test uses is known, and that is missed");
+    let score = &result["score"];
+    assert!(score["known"].as_u64() < score["counted"].as_u64(), "{score}");
+    assert_eq!(score["interval"]["lower"], 0.0);
+    assert!(score["interval"]["upper"].as_f64().unwrap() > 0.5, "{score}");
+    assert_eq!(result["is_sample"], true);
+    let (whole, _) = project.tried(&["--budget", "10min"]);
+    assert_eq!(whole["is_sample"], false);
+    assert_eq!(whole["score"]["known"], whole["score"]["counted"]);
+}
+
+#[test]
 fn flaky_tests_are_left_out_and_named() {
     let project = Project::stack();
     let flaky = "\n    def test_flaky(self):\n        import os\n        path = 'count'\n        n = int(open(path).read()) if os.path.exists(path) else 0\n        \
