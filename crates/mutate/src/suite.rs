@@ -5,11 +5,11 @@
 
 use crate::policy::{LARGEST_FILE, LOOK, MOST_MEMORY};
 use crate::walls::Walls;
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use assay_data::test_results::TestStatus;
 use assay_measure::clock::now_seconds;
 use assay_measure::room::Room;
-use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, Watching};
+use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, Watching, interrupt};
 use assay_sandbox::Entered;
 use assay_suites::run::Run;
 use assay_suites::{Answer, Call, Framework, Request, Wanted, events};
@@ -97,6 +97,9 @@ impl Suite {
         wanted: &Wanted,
         how: How,
     ) -> anyhow::Result<Ran> {
+        if interrupt::count() > 0 {
+            bail!("interrupted before anything was changed, or while a change was tried");
+        }
         runs.count += 1;
         let room = runs.room.path().join(runs.count.to_string());
         fs::create_dir(&room).with_context(|| room.display().to_string())?;

@@ -81,6 +81,12 @@ class Driver:
         self.server.listen(1)
         self.tests = {}
         self.functions = {}
+        try:
+            import ctypes
+
+            self.prctl = ctypes.CDLL(None).prctl
+        except (ImportError, OSError, AttributeError):
+            self.prctl = None
 
     def serve(self, tests, run):
         """Answers until the client goes."""
@@ -163,6 +169,8 @@ class Driver:
     def child(self, writer, client, asked, run):
         try:
             os.setpgid(0, 0)
+            if self.prctl is not None:
+                self.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with this process, however that ends.
             client.close()
             self.server.close()
             random.seed()
