@@ -82,7 +82,7 @@ impl Generator {
         let kept = Kept::of(text, self.table.comment);
         let trial = Trial::new(&tree, text);
         let mut seen = HashSet::new();
-        let mut ordinals: HashMap<(usize, Operator, &[u8], String), usize> = HashMap::new();
+        let mut ordinals: HashMap<(String, Operator, &[u8], String), usize> = HashMap::new();
         let mut all = Vec::new();
         let mut rejected = 0;
         for change in found {
@@ -98,8 +98,8 @@ impl Generator {
                 rejected += 1;
                 continue;
             }
-            // Equal texts are told apart by their order.
-            let key = (unit, operator, before, replacement.clone());
+            // What is equal, also in units of one name, is told apart by its order.
+            let key = (own.name.clone(), operator, before, replacement.clone());
             let ordinal = ordinals.entry(key).or_insert(0);
             let parts = [
                 path.as_bytes(),

@@ -10,6 +10,7 @@ use assay_data::test_results::TestStatus;
 use assay_measure::clock::now_seconds;
 use assay_measure::room::Room;
 use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, Watching, interrupt};
+use assay_mutants::Language;
 use assay_sandbox::Entered;
 use assay_suites::run::Run;
 use assay_suites::{Answer, Call, Framework, Request, Wanted, events};
@@ -86,6 +87,16 @@ impl Runs {
 }
 
 impl Suite {
+    /// The language of whose files it is seen, function by function, which test uses them; `None`: of none. Of other languages at most files are seen, and
+    /// of a file that no test was seen to use, tests may still use what it is built into.
+    pub fn sees(&self) -> Option<Language> {
+        match self.framework.name() {
+            "rspec" | "minitest" | "test-unit" => Some(Language::Ruby),
+            "pytest" | "unittest" => Some(Language::Python),
+            _ => None,
+        }
+    }
+
     /// Runs it in the copy whose top this is.
     ///
     /// # Errors
@@ -190,7 +201,7 @@ impl Suite {
         directory: &Path,
         room: &Path,
     ) -> anyhow::Result<(Command, Option<Entered>)> {
-        let argv = limited(request.argv.clone(), self.framework.covers());
+        let argv = limited(request.argv.clone(), self.sees().is_some());
         let mut env = self.environment(top);
         env.extend(request.env.iter().cloned());
         let known = |env: &BTreeMap<String, String>, name: &str| {
