@@ -70,9 +70,9 @@ history: compiler
 	sh scripts/history.sh $(ASSAY) $(REVISIONS)
 
 dist:
-	$(CARGO) build --profile dist --locked -p assay
+	$(CARGO) build --profile dist --locked -p assay -p assay-mutate
 	rm -rf dist && mkdir -p dist/man dist/completions
-	cp target/dist/assay LICENSE-MIT LICENSE-APACHE README.md dist/
+	cp target/dist/assay target/dist/assay-mutate LICENSE-MIT LICENSE-APACHE README.md dist/
 	cp crates/report/fonts/OFL.txt dist/LICENSE-FONT-OFL.txt
 	cp crates/report/assets/LICENSE-uPlot.txt dist/LICENSE-uPlot.txt
 	dist/assay man --out dist/man

@@ -115,6 +115,7 @@ fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>) -> Score {
 mod tests {
     use super::*;
     use assay_data::mutation::{MutatedFile, MutatedUnit, Place};
+    use assay_stats::resampling::Stream;
 
     fn mutant(operator: &str, fate: Fate) -> MutantResult {
         MutantResult {
@@ -183,5 +184,24 @@ mod tests {
         assert_eq!(nearly.interval.unwrap().lower, 0.99);
         let begun = of(&[("body", Fate::Killed, 1), ("body", Fate::Pending, 1)]);
         assert_eq!(begun.interval, Some(Interval { lower: 0.5, upper: 1.0 }));
+    }
+
+    #[test]
+    fn the_interval_of_a_tenth_holds_the_whole_score() {
+        const DRAWS: usize = 400;
+        let mut all: Vec<Fate> = std::iter::repeat_n(Fate::Killed, 210)
+            .chain(std::iter::repeat_n(Fate::Survived, 90))
+            .collect();
+        let whole = 210.0 / 300.0;
+        let mut stream = Stream::new(7, 0);
+        let mut holds = 0;
+        for _ in 0..DRAWS {
+            stream.shuffle(&mut all);
+            let tried = all.iter().take(30).map(|fate| ("number", *fate, 1));
+            let rest = std::iter::once(("number", Fate::Pending, 270));
+            let interval = of(&tried.chain(rest).collect::<Vec<_>>()).interval.unwrap();
+            holds += usize::from(interval.lower <= whole && whole <= interval.upper);
+        }
+        assert!(holds * 100 >= DRAWS * 95, "{holds} of {DRAWS}");
     }
 }

@@ -451,9 +451,8 @@ fn a_map_is_found_again_and_one_that_is_damaged_begun_anew() {
 
 proptest::proptest! {
     #[test]
-    fn no_text_is_too_odd(text in "\\PC{0,60}", which in 0_usize..7) {
-        let all = [Language::Ruby, Language::Python, Language::JavaScript, Language::TypeScript, Language::Tsx, Language::Go, Language::Rust];
-        let blocks = Blocks::of(all[which], text.as_bytes());
+    fn no_text_is_too_odd(text in "\\PC{0,60}", which in 0_usize..10) {
+        let blocks = Blocks::of(Language::ALL[which], text.as_bytes());
         proptest::prop_assert!(!blocks.all.is_empty());
         proptest::prop_assert!(blocks.all.iter().all(|block| block.begin <= block.end && block.sum > ABSENT));
         let moved = Blocks::of(all[which], format!("\n{text}").as_bytes());

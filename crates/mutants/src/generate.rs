@@ -82,7 +82,7 @@ impl Generator {
         let kept = Kept::of(text, self.table.comment);
         let trial = Trial::new(&tree, text);
         let mut seen = HashSet::new();
-        let mut ordinals: HashMap<(usize, Operator, &[u8], String), usize> = HashMap::new();
+        let mut ordinals: HashMap<(String, Operator, &[u8], String), usize> = HashMap::new();
         let mut all = Vec::new();
         let mut rejected = 0;
         for change in found {
@@ -98,8 +98,8 @@ impl Generator {
                 rejected += 1;
                 continue;
             }
-            // Equal texts are told apart by their order.
-            let key = (unit, operator, before, replacement.clone());
+            // What is equal, also in units of one name, is told apart by its order.
+            let key = (own.name.clone(), operator, before, replacement.clone());
             let ordinal = ordinals.entry(key).or_insert(0);
             let parts = [
                 path.as_bytes(),
@@ -368,6 +368,10 @@ impl<'t> Walk<'_, 't> {
         {
             return;
         }
+        // Of `x if y` only x is a statement.
+        if around.ends_with("_modifier") && is_condition(entry, node) {
+            return;
+        }
         // A statement that only talks, or is there for tests, is none that anybody should notice.
         if entry.operator == Operator::Statement
             && first.is_some_and(|own| is_talk(self.table, own, self.text))
@@ -482,6 +486,12 @@ impl<'t> Walk<'_, 't> {
         let (first, last) = (line(node.start_position().row), line(node.end_position().row));
         self.found.push(Found { unit, operator, range, replacement, line: first, last_line: last });
     }
+}
+
+/// Whether a change of statements is about to change the condition behind one.
+fn is_condition(entry: &Entry, node: Node<'_>) -> bool {
+    let body = node.parent().and_then(|around| around.child_by_field_name("body"));
+    entry.operator == Operator::Statement && body.is_none_or(|body| body.id() != node.id())
 }
 
 fn line(row: usize) -> u32 {

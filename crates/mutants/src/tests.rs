@@ -400,6 +400,8 @@ proptest! {
         let bytes = text.as_bytes();
         let joined = [&bytes[a.min(b)..a.max(b)], &bytes[c.min(d)..c.max(d)]].concat();
         let found = Generator::new(language).unwrap().mutants(path, &joined);
+        let ids: BTreeSet<&str> = found.all.iter().map(|own| own.id.as_str()).collect();
+        prop_assert_eq!(ids.len(), found.all.len());
         for mutant in &found.all {
             let applied = mutant.applied(&joined);
             prop_assert!(applied != joined);

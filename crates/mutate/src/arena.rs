@@ -5,9 +5,8 @@ use crate::copies::Copy;
 use crate::forked::{Ask, Forked};
 use crate::policy::{FORKED_MORE, PATIENCE, PATIENCE_MORE};
 use crate::suite::{How, Ran, Runs, Suite};
-use anyhow::bail;
 use assay_data::mutation::{Fate, MutationTest};
-use assay_measure::{Outcome, interrupt};
+use assay_measure::Outcome;
 use assay_mutants::Language;
 use assay_suites::Wanted;
 use std::collections::HashMap;
@@ -68,9 +67,6 @@ impl Arena<'_> {
     pub fn attempt(&mut self, change: Change<'_>, with: With<'_>) -> anyhow::Result<Came> {
         if let Some(came) = self.in_a_fork(change, with) {
             return Ok(came);
-        }
-        if interrupt::count() > 0 {
-            bail!("interrupted");
         }
         self.copy.write(change.path, change.changed)?;
         let only = with.only.map(|tests| names(with.all, tests));

@@ -52,7 +52,7 @@ impl Baseline {
     /// # Errors
     /// [`Red`] when they fail without any change, or nothing can be learnt of them.
     pub fn of(suite: &Suite, runs: &mut Runs, top: &Path) -> anyhow::Result<Self> {
-        let covers = suite.framework.covers();
+        let covers = suite.sees().is_some();
         let mut project = Project::of(top);
         let before = Before { files: project.compared(&BTreeMap::new()).0, moment: now() };
         let how = How { limit: LONGEST_SUITE, stops: false };

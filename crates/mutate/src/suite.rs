@@ -5,11 +5,12 @@
 
 use crate::policy::{LARGEST_FILE, LOOK, MOST_MEMORY};
 use crate::walls::Walls;
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use assay_data::test_results::TestStatus;
 use assay_measure::clock::now_seconds;
 use assay_measure::room::Room;
-use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, Watching};
+use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, Watching, interrupt};
+use assay_mutants::Language;
 use assay_sandbox::Entered;
 use assay_suites::run::Run;
 use assay_suites::{Answer, Call, Framework, Request, Wanted, events};
@@ -86,6 +87,16 @@ impl Runs {
 }
 
 impl Suite {
+    /// The language of whose files it is seen, function by function, which test uses them; `None`: of none. Of other languages at most files are seen, and
+    /// of a file that no test was seen to use, tests may still use what it is built into.
+    pub fn sees(&self) -> Option<Language> {
+        match self.framework.name() {
+            "rspec" | "minitest" | "test-unit" => Some(Language::Ruby),
+            "pytest" | "unittest" => Some(Language::Python),
+            _ => None,
+        }
+    }
+
     /// Runs it in the copy whose top this is.
     ///
     /// # Errors
@@ -97,6 +108,9 @@ impl Suite {
         wanted: &Wanted,
         how: How,
     ) -> anyhow::Result<Ran> {
+        if interrupt::count() > 0 {
+            bail!("interrupted before anything was changed, or while a change was tried");
+        }
         runs.count += 1;
         let room = runs.room.path().join(runs.count.to_string());
         fs::create_dir(&room).with_context(|| room.display().to_string())?;
@@ -187,7 +201,7 @@ impl Suite {
         directory: &Path,
         room: &Path,
     ) -> anyhow::Result<(Command, Option<Entered>)> {
-        let argv = limited(request.argv.clone(), self.framework.covers());
+        let argv = limited(request.argv.clone(), self.sees().is_some());
         let mut env = self.environment(top);
         env.extend(request.env.iter().cloned());
         let known = |env: &BTreeMap<String, String>, name: &str| {

@@ -107,7 +107,7 @@ fn tried(
     mutation.suite_seconds = baseline.seconds;
     mutation.tests.clone_from(&baseline.tests);
     mutation.flaky.clone_from(&baseline.flaky);
-    let later = covered(&baseline, sources, origins, mutation);
+    let later = covered(&baseline, suite.sees(), sources, origins, mutation);
     let by_name: HashMap<String, usize> =
         baseline.tests.iter().enumerate().map(|(index, test)| (test.name.clone(), index)).collect();
     let (mut journal, known) = Journal::open(key(root, &suite), args.again)?;
@@ -197,6 +197,7 @@ fn suite(args: &Args, root: &Root) -> anyhow::Result<Suite> {
 /// Notes which tests may use each mutant, where that is known; says of each whether it can be tried where the tests are loaded already.
 fn covered(
     baseline: &Baseline,
+    sees: Option<Language>,
     sources: &[Source],
     origins: &[(usize, usize)],
     mutation: &mut Mutation,
@@ -209,7 +210,8 @@ fn covered(
         let mutant = &source.found.all[*index];
         let unit = &source.found.units[mutant.unit];
         let line = if mutant.operator.is_extreme() { unit.begin } else { mutant.line };
-        own.covered_by = baseline.covering(&source.path, blocks, line);
+        let is_seen = sees == Some(source.language);
+        own.covered_by = is_seen.then(|| baseline.covering(&source.path, blocks, line)).flatten();
         if own.fate == Fate::Pending && own.covered_by.as_ref().is_some_and(Vec::is_empty) {
             own.fate = Fate::Uncovered;
         }

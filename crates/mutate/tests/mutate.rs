@@ -129,6 +129,13 @@ fn fates(result: &Value) -> BTreeMap<String, Vec<String>> {
     all
 }
 
+/// Whether a process is at work below a directory.
+fn works_in(directory: &Path) -> bool {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let mut places = processes.filter_map(|own| fs::read_link(own.path().join("cwd")).ok());
+    places.any(|place| place.starts_with(directory))
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -254,7 +261,7 @@ fn whoever_is_killed_loses_what_was_in_flight_and_leaves_nothing_changed() {
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         entries.map(|own| text(&fs::read(own.path()).unwrap()).lines().count()).sum()
     };
-    // At some moments: before the first result, after some, near the end.
+    // At some moments: before the first result, after some, near the end. Whatever ran is gone with it.
     for least in [0, 1, 4, 8] {
         let words = ["--jobs", "1", "--json", "--", "python3", "-m", "unittest"];
         let mut child =
@@ -266,6 +273,10 @@ fn whoever_is_killed_loses_what_was_in_flight_and_leaves_nothing_changed() {
         }
         child.kill().unwrap();
         child.wait().unwrap();
+        while works_in(&project.temporary()) {
+            assert!(began.elapsed() < Duration::from_secs(120), "a process is left");
+            std::thread::sleep(Duration::from_millis(10));
+        }
         assert_eq!(project.files(), before, "{least}");
     }
     let known = lines(&journal);
@@ -273,6 +284,40 @@ fn whoever_is_killed_loses_what_was_in_flight_and_leaves_nothing_changed() {
     assert!(result["known_before"].as_u64().unwrap() >= 8.min(known as u64), "{result}");
     let fresh = Project::stack();
     assert_eq!(fates(&result), fates(&fresh.tried(&[]).0));
+}
+
+#[test]
+fn whoever_is_interrupted_shows_what_is_known() {
+    let project = Project::stack();
+    let slow = TESTS.replace(
+        "def test_largest(self):",
+        "def test_largest(self):\n        import time\n        time.sleep(.2)",
+    );
+    project.write("test_stack.py", &slow);
+    let journal = project.0.path().join("cache/assay/mutate");
+    let words = ["--jobs", "1", "--json", "--", "python3", "-m", "unittest"];
+    let mut command = project.command(&words);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let began = Instant::now();
+    let is_known = || {
+        fs::read_dir(&journal)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .any(|own| own.metadata().is_ok_and(|data| data.len() > 0))
+    };
+    while !is_known() {
+        assert!(began.elapsed() < Duration::from_secs(60), "no result in a minute");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(result["notes"].to_string().contains("interrupted"), "{result}");
+    assert!(result["score"]["known"].as_u64().unwrap() > 0);
+    assert_eq!(fs::read_dir(project.temporary()).unwrap().count(), 0, "nothing is left");
 }
 
 #[test]
@@ -363,6 +408,21 @@ fn a_survivor_is_accepted_and_the_report_of_stryker_is_written() {
             .any(|own| own["status"] == "Ignored" && own["statusReason"] == "only for show")
     );
     assert!(mutants.iter().any(|own| own["status"] == "NoCoverage"));
+}
+
+#[test]
+fn a_budget_that_is_too_small_says_what_is_not_known() {
+    let project = Project::stack();
+    let (result, status) = project.tried(&["--budget", "0.1s", "--fail-if", "score<1%"]);
+    assert_eq!(status, Some(1), "only what no test uses is known, and that is missed");
+    let score = &result["score"];
+    assert!(score["known"].as_u64() < score["counted"].as_u64(), "{score}");
+    assert_eq!(score["interval"]["lower"], 0.0);
+    assert!(score["interval"]["upper"].as_f64().unwrap() > 0.5, "{score}");
+    assert_eq!(result["is_sample"], true);
+    let (whole, _) = project.tried(&["--budget", "10min"]);
+    assert_eq!(whole["is_sample"], false);
+    assert_eq!(whole["score"]["known"], whole["score"]["counted"]);
 }
 
 #[test]

@@ -103,6 +103,26 @@ fn a_program_that_cannot_be_run_is_an_error_with_its_path() {
 }
 
 #[test]
+fn a_program_that_comes_with_this_one_is_listed_and_missed() {
+    let room = room_with(&[]);
+    std::fs::copy(env!("CARGO_BIN_EXE_assay"), room.path("assay")).unwrap();
+    let alone = |words: &[&str]| {
+        let mut command = Command::new(room.path("assay"));
+        command.args(words).env("PATH", room.path("."));
+        finish(command)
+    };
+    let help = alone(&["--help"]).ends(0).stdout;
+    assert!(help.contains("  mutate") && !help.contains("Other commands"), "{help}");
+    let missed = "assay-mutate, which is neither beside this one nor on PATH";
+    alone(&["mutate", "--list"]).ends(2).complains(missed);
+    alone(&["help", "mutate"]).ends(2).complains(missed);
+    room.write("assay-mutate", TOY);
+    set_permissions(room.path("assay-mutate"), Permissions::from_mode(0o755)).unwrap();
+    let ended = alone(&["mutate", "--list"]).ends(0);
+    assert!(ended.stdout.starts_with("1 given: <--list>\n"), "{}", ended.stdout);
+}
+
+#[test]
 fn completions_join_other_programs() {
     let room = room_with(&[("assay-toy", TOY)]);
     for shell in ["bash", "zsh", "fish"] {

@@ -81,6 +81,12 @@ class Driver:
         self.server.listen(1)
         self.tests = {}
         self.functions = {}
+        try:
+            import ctypes
+
+            self.prctl = ctypes.CDLL(None).prctl
+        except (ImportError, OSError, AttributeError):
+            self.prctl = None
 
     def serve(self, tests, run):
         """Answers until the client goes."""
@@ -163,6 +169,8 @@ class Driver:
     def child(self, writer, client, asked, run):
         try:
             os.setpgid(0, 0)
+            if self.prctl is not None:
+                self.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with this process, however that ends.
             client.close()
             self.server.close()
             random.seed()
@@ -252,6 +260,7 @@ def pytest_configure(config):
 
             def run(chosen):
                 silence()
+                say_little()
                 for index, item in enumerate(chosen):
                     following = chosen[index + 1] if index + 1 < len(chosen) else None
                     item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
@@ -264,6 +273,15 @@ def pytest_configure(config):
             return True
 
     config.pluginmanager.register(Plugin(), "assay_mutants_driver")
+
+
+def say_little():
+    """Failures are not told in detail: that takes ten times as long as a small test."""
+    import _pytest.assertion.util
+    import _pytest.nodes
+
+    _pytest.nodes.Node._repr_failure_py = lambda self, excinfo, style=None: excinfo.exconly()
+    _pytest.assertion.util.assertrepr_compare = lambda *args, **kwargs: None
 
 
 def silence():
