@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import sys
 
-HOOKS = pathlib.Path(__file__).resolve().parents[2] / "crates/suites/src/hooks"
+HOOKS = pathlib.Path(__file__).resolve().parents[2] / "crates/suites/src/hooks/python"
 
 
 def written(file):

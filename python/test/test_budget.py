@@ -229,5 +229,5 @@ def test_whole_tests_by_the_marker(pytester):
 
 
 def test_the_points_are_those_of_the_hooks_of_assay_tests():
-    hooks = Path(__file__).resolve().parents[2] / "crates/suites/src/hooks/assay_tests_causes.py"
+    hooks = Path(__file__).resolve().parents[2] / "crates/suites/src/hooks/python/assay_tests_causes.py"
     assert Path(causes.__file__).read_text() == hooks.read_text()

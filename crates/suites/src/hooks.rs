@@ -8,39 +8,42 @@
 /// `assay_jest_vitest_reporter.mjs` one of jest and vitest; `assay_warm.rb` is loaded by `RUBYOPT`; `warm/sitecustomize.py` is found by every Python that has its directory in
 /// `PYTHONPATH`, and loads `assay_warm.py`; the others are loaded by these.
 pub const FILES: [(&str, &str); 33] = [
-    ("assay_events.mjs", include_str!("hooks/assay_events.mjs")),
-    ("assay_jest_vitest_reporter.mjs", include_str!("hooks/assay_jest_vitest_reporter.mjs")),
-    ("assay_node_coverage.mjs", include_str!("hooks/assay_node_coverage.mjs")),
-    ("assay_node_reporter.mjs", include_str!("hooks/assay_node_reporter.mjs")),
-    ("assay_tests.rb", include_str!("hooks/assay_tests.rb")),
-    ("assay_tests_calls.py", include_str!("hooks/assay_tests_calls.py")),
-    ("assay_tests_causes.py", include_str!("hooks/assay_tests_causes.py")),
-    ("assay_tests_causes.rb", include_str!("hooks/assay_tests_causes.rb")),
-    ("assay_tests_coverage.py", include_str!("hooks/assay_tests_coverage.py")),
-    ("assay_tests_coverage.rb", include_str!("hooks/assay_tests_coverage.rb")),
-    ("assay_tests_events.py", include_str!("hooks/assay_tests_events.py")),
-    ("assay_tests_files.py", include_str!("hooks/assay_tests_files.py")),
-    ("assay_tests_frames.py", include_str!("hooks/assay_tests_frames.py")),
-    ("assay_tests_frames.rb", include_str!("hooks/assay_tests_frames.rb")),
-    ("assay_tests_hook.py", include_str!("hooks/assay_tests_hook.py")),
-    ("assay_tests_imports.py", include_str!("hooks/assay_tests_imports.py")),
-    ("assay_tests_minitest.rb", include_str!("hooks/assay_tests_minitest.rb")),
-    ("assay_tests_opens.rb", include_str!("hooks/assay_tests_opens.rb")),
-    ("assay_tests_pytest.py", include_str!("hooks/assay_tests_pytest.py")),
-    ("assay_tests_record.rb", include_str!("hooks/assay_tests_record.rb")),
-    ("assay_tests_rspec.rb", include_str!("hooks/assay_tests_rspec.rb")),
-    ("assay_tests_test_unit.rb", include_str!("hooks/assay_tests_test_unit.rb")),
-    ("assay_unittest.py", include_str!("hooks/assay_unittest.py")),
-    ("assay_warm.py", include_str!("hooks/assay_warm.py")),
-    ("assay_warm.rb", include_str!("hooks/assay_warm.rb")),
-    ("assay_warm_json.rb", include_str!("hooks/assay_warm_json.rb")),
-    ("assay_warm_keeper.rb", include_str!("hooks/assay_warm_keeper.rb")),
-    ("assay_warm_load.py", include_str!("hooks/assay_warm_load.py")),
-    ("assay_warm_pytest.py", include_str!("hooks/assay_warm_pytest.py")),
-    ("assay_warm_run.rb", include_str!("hooks/assay_warm_run.rb")),
-    ("assay_warm_server.py", include_str!("hooks/assay_warm_server.py")),
-    ("assay_warm_stage.rb", include_str!("hooks/assay_warm_stage.rb")),
-    ("warm/sitecustomize.py", include_str!("hooks/warm/sitecustomize.py")),
+    ("assay_events.mjs", include_str!("hooks/javascript/assay_events.mjs")),
+    (
+        "assay_jest_vitest_reporter.mjs",
+        include_str!("hooks/javascript/assay_jest_vitest_reporter.mjs"),
+    ),
+    ("assay_node_coverage.mjs", include_str!("hooks/javascript/assay_node_coverage.mjs")),
+    ("assay_node_reporter.mjs", include_str!("hooks/javascript/assay_node_reporter.mjs")),
+    ("assay_tests.rb", include_str!("hooks/ruby/assay_tests.rb")),
+    ("assay_tests_calls.py", include_str!("hooks/python/assay_tests_calls.py")),
+    ("assay_tests_causes.py", include_str!("hooks/python/assay_tests_causes.py")),
+    ("assay_tests_causes.rb", include_str!("hooks/ruby/assay_tests_causes.rb")),
+    ("assay_tests_coverage.py", include_str!("hooks/python/assay_tests_coverage.py")),
+    ("assay_tests_coverage.rb", include_str!("hooks/ruby/assay_tests_coverage.rb")),
+    ("assay_tests_events.py", include_str!("hooks/python/assay_tests_events.py")),
+    ("assay_tests_files.py", include_str!("hooks/python/assay_tests_files.py")),
+    ("assay_tests_frames.py", include_str!("hooks/python/assay_tests_frames.py")),
+    ("assay_tests_frames.rb", include_str!("hooks/ruby/assay_tests_frames.rb")),
+    ("assay_tests_hook.py", include_str!("hooks/python/assay_tests_hook.py")),
+    ("assay_tests_imports.py", include_str!("hooks/python/assay_tests_imports.py")),
+    ("assay_tests_minitest.rb", include_str!("hooks/ruby/assay_tests_minitest.rb")),
+    ("assay_tests_opens.rb", include_str!("hooks/ruby/assay_tests_opens.rb")),
+    ("assay_tests_pytest.py", include_str!("hooks/python/assay_tests_pytest.py")),
+    ("assay_tests_record.rb", include_str!("hooks/ruby/assay_tests_record.rb")),
+    ("assay_tests_rspec.rb", include_str!("hooks/ruby/assay_tests_rspec.rb")),
+    ("assay_tests_test_unit.rb", include_str!("hooks/ruby/assay_tests_test_unit.rb")),
+    ("assay_unittest.py", include_str!("hooks/python/assay_unittest.py")),
+    ("assay_warm.py", include_str!("hooks/python/assay_warm.py")),
+    ("assay_warm.rb", include_str!("hooks/ruby/assay_warm.rb")),
+    ("assay_warm_json.rb", include_str!("hooks/ruby/assay_warm_json.rb")),
+    ("assay_warm_keeper.rb", include_str!("hooks/ruby/assay_warm_keeper.rb")),
+    ("assay_warm_load.py", include_str!("hooks/python/assay_warm_load.py")),
+    ("assay_warm_pytest.py", include_str!("hooks/python/assay_warm_pytest.py")),
+    ("assay_warm_run.rb", include_str!("hooks/ruby/assay_warm_run.rb")),
+    ("assay_warm_server.py", include_str!("hooks/python/assay_warm_server.py")),
+    ("assay_warm_stage.rb", include_str!("hooks/ruby/assay_warm_stage.rb")),
+    ("warm/sitecustomize.py", include_str!("hooks/python/warm/sitecustomize.py")),
 ];
 
 /// What is made of C for them (`build.rs`), by its name. The hooks find it beside themselves, and do without where it is not, which costs more.
@@ -60,12 +63,15 @@ mod tests {
     #[test]
     fn every_file_of_the_directory_is_there() {
         let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/src/hooks");
-        let names = |below: &str| -> Vec<String> {
-            let entries = std::fs::read_dir(format!("{directory}/{below}")).unwrap();
+        // What is in a directory has its name from there on, the language's own left out.
+        let names = |language: &str, below: &str| -> Vec<String> {
+            let entries = std::fs::read_dir(format!("{directory}/{language}/{below}")).unwrap();
             let files = entries.map(Result::unwrap).filter(|entry| entry.path().is_file());
             files.map(|entry| below.to_owned() + entry.file_name().to_str().unwrap()).collect()
         };
-        let mut found = [names(""), names("warm/")].concat();
+        let of = ["javascript", "python", "ruby"].map(|language| names(language, ""));
+        let mut found = of.concat();
+        found.extend(names("python", "warm/"));
         found.sort();
         let mut listed: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
         listed.sort_unstable();

@@ -6,7 +6,7 @@ require "fileutils"
 require_relative "front_end"
 
 module Suites
-  HOOKS = File.join(FrontEnd::CHECKOUT, "crates/suites/src/hooks")
+  HOOKS = File.join(FrontEnd::CHECKOUT, "crates/suites/src/hooks/ruby")
 
   # What a suite said and wrote: `events` are those of all its processes, each with its file; `files` their names.
   Seen = Struct.new(:out, :status, :events, :files, :pid, keyword_init: true) do
