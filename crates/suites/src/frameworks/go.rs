@@ -9,6 +9,7 @@ use crate::reports;
 use crate::run::{Part, Run, Span};
 use crate::seen;
 use crate::watching::Watch;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -171,8 +172,49 @@ fn covered(
     let exec =
         format!("-exec=sh '{}' '{}' '{words}'", runner.display(), seen::place(room).display());
     let more = vec!["-cover".to_owned(), format!("-coverpkg={modules}"), exec];
+    if let Some(only) = &wanted.only {
+        call.argv = narrowed(&call, only);
+    }
     let request = GoTest.asked(&call, wanted, more, room)?;
     Ok(seen::asked(request, top, room).file(runner, seen::go::RUNNER))
+}
+
+/// So many packages are named, and no more.
+const MOST_PACKAGES: usize = 200;
+
+/// The words with the packages of these tests in place of patterns such as `./...`: the others need not even be built. As they are, if a package is not
+/// there: its pattern would not mind.
+fn narrowed(call: &Call, only: &[String]) -> Vec<OsString> {
+    let words = &call.argv[..];
+    let package = |name: &String| match name.strip_prefix(WHOLE_FILE) {
+        Some(file) => {
+            let directory = file.rsplit_once('/').map_or("", |(directory, _)| directory);
+            call.directory.join(directory).is_dir().then(|| format!("./{directory}"))
+        }
+        None => {
+            let (package, _) = name.split_once(": ")?;
+            seen::go::is_there(&call.directory, package).then(|| package.to_owned())
+        }
+    };
+    let packages: Option<BTreeSet<String>> = only.iter().map(package).collect();
+    let Some(packages) = packages.filter(|own| (1..=MOST_PACKAGES).contains(&own.len())) else {
+        return words.to_vec();
+    };
+    let is_pattern = |word: &OsString| {
+        word.to_str().is_some_and(|word| word.starts_with('.') && word.ends_with("/..."))
+    };
+    let passed = words.iter().position(|word| word == "-args" || word == "--args");
+    let (own, passed) = words.split_at(passed.unwrap_or(words.len()));
+    let Some(place) = own.iter().position(is_pattern) else { return words.to_vec() };
+    let (before, behind) = own.split_at(place);
+    let behind = behind.iter().filter(|word| !is_pattern(word)).cloned();
+    before
+        .iter()
+        .cloned()
+        .chain(packages.into_iter().map(OsString::from))
+        .chain(behind)
+        .chain(passed.iter().cloned())
+        .collect()
 }
 
 /// The words without options of some names; those of them that `takes` a value may have it in the next word.
@@ -262,6 +304,21 @@ mod tests {
         assert_eq!(words[5], "-coverpkg=m/...");
         assert_eq!(words[6], "-exec=sh '/r/run-go.sh' '/r/seen' '-race -tags=a,b'");
         assert_eq!(words[7..], ["-race", "-tags", "a,b", "./...", "-run", "TestA"]);
+        // Packages of which nothing is wanted are not built.
+        let only = ["m/a: TestA/sub", "file:b/b_test.go"].map(str::to_owned).to_vec();
+        let wanted = Wanted { only: Some(only), ..wanted };
+        let of = || {
+            let request = GoTest.ask(&call, &wanted, Path::new("/r")).unwrap();
+            let words = request.argv.iter().map(|word| word.to_string_lossy().into_owned());
+            words.skip(7).collect::<Vec<_>>()
+        };
+        let words = ["-run=^(TestA)$", "-race", "-tags", "a,b", "./...", "-run", "TestA"];
+        assert_eq!(of(), words, "one is not there");
+        for name in ["a", "b"] {
+            std::fs::create_dir(room.path().join(name)).unwrap();
+        }
+        let words = ["-run=^(TestA)$", "-race", "-tags", "a,b", "./b", "m/a", "-run", "TestA"];
+        assert_eq!(of(), words);
         let words = ["go", "test", "-exec=x"].map(OsString::from);
         assert!(GoTest.ask(&Call::new(&words, room.path()), &wanted, Path::new("/r")).is_err());
     }

@@ -120,16 +120,21 @@ fn bare(path: &str) -> &str {
     path.split(' ').next().unwrap_or_default()
 }
 
+/// The path that a `go.mod` gives its module.
+fn module(text: &str) -> Option<String> {
+    let own = text.lines().find_map(|line| line.trim().strip_prefix("module "))?;
+    let own = own.split("//").next().unwrap_or_default();
+    Some(own.trim().trim_matches('"').to_owned())
+}
+
+fn read(directory: &Path, name: &str) -> Option<String> {
+    fs::read_to_string(directory.join(name)).ok()
+}
+
 /// The patterns of all modules whose code is counted, with commas between: those of `go.work`, else the one around a directory. `None`: there is none.
 pub(crate) fn modules(directory: &Path) -> Option<String> {
     let directory = directory.canonicalize().ok()?;
-    let read = |own: &Path, name: &str| fs::read_to_string(own.join(name)).ok();
-    let module = |text: String| {
-        let mut lines = text.lines().map(str::trim);
-        let own = lines.find_map(|line| line.strip_prefix("module "))?;
-        let own = own.split("//").next().unwrap_or_default().trim().trim_matches('"');
-        Some(format!("{own}/..."))
-    };
+    let pattern = |text: String| module(&text).map(|own| format!("{own}/..."));
     let of_work = directory.ancestors().find_map(|own| Some((own, read(own, "go.work")?)));
     if let Some((above, text)) = of_work {
         // `use ./a`, or a line of `use ( … )`.
@@ -137,10 +142,20 @@ pub(crate) fn modules(directory: &Path) -> Option<String> {
         let words = lines.map(|line| line.strip_prefix("use ").unwrap_or(line).trim());
         let places = words.filter(|word| word.starts_with('.') || word.starts_with('/'));
         let all: Vec<String> =
-            places.filter_map(|own| module(read(&above.join(own), "go.mod")?)).collect();
+            places.filter_map(|own| pattern(read(&above.join(own), "go.mod")?)).collect();
         return (!all.is_empty()).then(|| all.join(","));
     }
-    module(directory.ancestors().find_map(|own| read(own, "go.mod"))?)
+    pattern(directory.ancestors().find_map(|own| read(own, "go.mod"))?)
+}
+
+/// Whether a package of the module around a directory has a directory.
+pub(crate) fn is_there(directory: &Path, package: &str) -> bool {
+    let Ok(directory) = directory.canonicalize() else { return false };
+    let around = directory.ancestors().find_map(|own| Some((own, module(&read(own, "go.mod")?)?)));
+    let Some((top, module)) = around else { return false };
+    let below = package.strip_prefix(&module);
+    let below = below.filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    below.is_some_and(|rest| top.join(rest.trim_start_matches('/')).is_dir())
 }
 
 /// The functions of a file: their names, `None` for methods, and their first lines. `gofmt` has each begin a line.
@@ -464,6 +479,9 @@ mod tests {
         write("a/deep/x.go", "package deep\n");
         write("b/go.mod", "module \"example.com/b\"\n");
         assert_eq!(modules(&room.path().join("a/deep")).unwrap(), "example.com/a/...");
+        assert!(is_there(&room.path().join("a"), "example.com/a/deep"));
+        assert!(!is_there(&room.path().join("a"), "example.com/a/gone"));
+        assert!(!is_there(&room.path().join("a"), "example.com/about"));
         write("go.work", "go 1.20\n\nuse (\n\t./a\n\t./b\n)\n");
         let both = "example.com/a/...,example.com/b/...";
         assert_eq!(modules(&room.path().join("a/deep")).unwrap(), both);
