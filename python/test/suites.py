@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 HOOKS = pathlib.Path(__file__).resolve().parents[2] / "crates/suites/src/hooks/python"
+HOOKS_OF_JAVASCRIPT = HOOKS.with_name("javascript")
 
 
 def written(file):

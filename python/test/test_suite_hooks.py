@@ -505,7 +505,7 @@ def test_node(tmp_path):
         pytest.skip("needs Node 20: apt-get install nodejs")
     (tmp_path / "suite.test.mjs").write_text(NODE)
     (tmp_path / "events").mkdir()
-    reporters = ["tap", str(suites.HOOKS / "assay_node_reporter.mjs")]
+    reporters = ["tap", str(suites.HOOKS_OF_JAVASCRIPT / "assay_node_reporter.mjs")]
     options = [part for name in reporters for part in (f"--test-reporter={name}", "--test-reporter-destination=stdout")]
     done = subprocess.run(
         [node, "--test", *options],
@@ -576,7 +576,7 @@ def test_jest_and_vitest(tmp_path):
     if node is None:
         pytest.skip("needs Node: apt-get install nodejs")
     (tmp_path / "events").mkdir()
-    reporter = str(suites.HOOKS / "assay_jest_vitest_reporter.mjs")
+    reporter = str(suites.HOOKS_OF_JAVASCRIPT / "assay_jest_vitest_reporter.mjs")
     (tmp_path / "run.mjs").write_text(JEST_AND_VITEST.replace("REPORTER", reporter))
     env = {**os.environ, "ASSAY_TESTS": f"path:{tmp_path / 'events'}"}
     done = subprocess.run([node, "run.mjs"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
