@@ -9,6 +9,9 @@ use assay_data::mutation::{Fate, MutantResult};
 use assay_mutants::controls::{certain_killer, certain_survivor};
 use std::collections::BTreeMap;
 
+/// How many tests use a function, and which, where that is known.
+type Used<'a> = (usize, Option<&'a [usize]>);
+
 /// Tries both, where most tests are.
 ///
 /// # Errors
@@ -22,7 +25,7 @@ pub(crate) fn of(
     later: &[bool],
 ) -> anyhow::Result<()> {
     // The functions that tests use, the most used first.
-    let mut used: BTreeMap<(usize, usize), (usize, Option<&[usize]>)> = BTreeMap::new();
+    let mut used: BTreeMap<(usize, usize), Used<'_>> = BTreeMap::new();
     let in_forks = arena.forked.is_some();
     for ((own, (source, index)), later) in mutants.iter().zip(origins).zip(later) {
         if own.fate != Fate::Uncovered
