@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// A process that loads anew, or died without having run anything, is not started again more often than this before something changes.
 const DEATHS: u32 = 3;
 /// One whose stages are the same for so long loads nothing any more.
-const SETTLES: Duration = Duration::from_millis(100);
+const SETTLES: Duration = Duration::from_millis(250);
 /// So often a process that loads is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
