@@ -206,7 +206,15 @@ impl Asker {
         let here = here.canonicalize().unwrap_or(here);
         let root = git::top(&here).unwrap_or(here);
         self.preload(framework, side, &root)?;
-        self.run(framework, side, wanted, 0).map(drop)
+        let before = self.warm(side).and_then(|warm| {
+            warm.settle();
+            warm.stages()
+        });
+        self.run(framework, side, wanted, 0)?;
+        if let Some(warm) = self.warm(side) {
+            warm.learn(before);
+        }
+        Ok(())
     }
 
     /// The preloaded process of a side, if it has one.

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const DEATHS: u32 = 3;
 /// One whose stages are the same for so long loads nothing any more.
 const SETTLES: Duration = Duration::from_millis(250);
+/// After a run that learnt something there are other stages within this.
+const LEARNS_WITHIN: Duration = Duration::from_secs(3);
 /// So often a process that loads is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -96,16 +98,38 @@ impl Warm {
         let mut before = None;
         while began.elapsed() < preloading::LOADS_WITHIN && interrupt::count() == 0 {
             self.rest();
-            let stages =
-                self.state.as_ref().filter(|state| state.ready).map(|state| {
-                    state.stages.iter().map(|stage| stage.process).collect::<Vec<u32>>()
-                });
+            if !self.is_there() {
+                return;
+            }
+            let stages = self.stages();
             if stages.is_some() && before == stages {
                 return;
             }
             before = stages;
             std::thread::sleep(SETTLES);
         }
+    }
+
+    /// Waits until it has loaded ahead what its first run loaded; `before`: its stages before that run.
+    pub fn learn(&mut self, before: Option<Vec<u32>>) {
+        let began = Instant::now();
+        // What is learnt makes other stages, though not at once; there may be nothing to learn.
+        while self.is_there() && self.stages() == before && began.elapsed() < LEARNS_WITHIN {
+            std::thread::sleep(LOOK);
+            self.rest();
+        }
+        self.settle();
+    }
+
+    fn is_there(&mut self) -> bool {
+        let process = self.process.as_mut();
+        process.is_ok_and(|process| !matches!(process.standing(), Standing::Ended(_)))
+    }
+
+    /// The processes of its stages, where it has loaded all.
+    pub fn stages(&self) -> Option<Vec<u32>> {
+        let state = self.state.as_ref().filter(|state| state.ready)?;
+        Some(state.stages.iter().map(|stage| stage.process).collect())
     }
 
     /// What it held when it was asked last.
