@@ -113,6 +113,8 @@ fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>) -> Score {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
     use super::*;
     use assay_data::mutation::{MutatedFile, MutatedUnit, Place};
     use assay_stats::resampling::Stream;

@@ -455,7 +455,7 @@ proptest::proptest! {
         let blocks = Blocks::of(Language::ALL[which], text.as_bytes());
         proptest::prop_assert!(!blocks.all.is_empty());
         proptest::prop_assert!(blocks.all.iter().all(|block| block.begin <= block.end && block.sum > ABSENT));
-        let moved = Blocks::of(all[which], format!("\n{text}").as_bytes());
+        let moved = Blocks::of(Language::ALL[which], format!("\n{text}").as_bytes());
         if !text.starts_with("#!") && !blocks.is_broken && !moved.is_broken {
             proptest::prop_assert_eq!(blocks.sums(), moved.sums());
         }
