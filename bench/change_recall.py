@@ -143,7 +143,7 @@ class Suite:
 
     def asked(self, *options):
         """Names of the tests that ran, and of those that failed; None where the suite broke as a whole."""
-        argv = [ASSAY, "tests", "--json", "-q", "--no-save", "-n", "0", "--timeout", "120s", *options, *framework(self.project.name), "--", *self.project.words]
+        argv = [ASSAY, "tests", "--json", "--no-save", "-n", "0", "--timeout", "120s", *options, *framework(self.project.name), "--", *self.project.words]
         argv = [str(word) for word in argv]
         self.bench.commands[f"cd {self.project.directory.name}; {self.bench.shown(argv)}"] = True
         done = execute(["env", f"XDG_CACHE_HOME={self.cache}", "PYTHONDONTWRITEBYTECODE=1", *argv], PATIENCE, (0, 1, 2, 3, 4), cwd=self.project.directory)
@@ -199,7 +199,8 @@ def change_recall(bench):
             if not failing:
                 own["silent"] += 1
                 continue
-            ran, failed = chosen if chosen else (suite.known, failing)
+            # What was chosen may break as a whole: then nothing was found.
+            ran, failed = chosen if chosen else (suite.known, set())
             lost = failing - failed
             own["edits"] += 1
             own["complete"] += not lost
