@@ -35,17 +35,27 @@ pub fn count() -> u32 {
     signals::COUNT.load(Ordering::SeqCst)
 }
 
-/// Sleeps until one of these has something to be read, a signal comes, or so much time has passed.
+/// Sleeps until one of these has something to be read, a signal comes, or so much time has passed. It does not sleep if a signal came since the
+/// last sleep: whoever has looked at [`count`] before misses none.
 ///
 /// # Errors
 ///
 /// What the system says.
 pub fn sleep_until(readable: &[BorrowedFd<'_>], most: Option<Duration>) -> io::Result<()> {
-    let mut polled: Vec<PollFd<'_>> =
-        readable.iter().map(|own| PollFd::from_borrowed_fd(*own, PollFlags::IN)).collect();
+    let waker = signals::waker();
+    let mut polled: Vec<PollFd<'_>> = waker
+        .into_iter()
+        .chain(readable.iter().copied())
+        .map(|own| PollFd::from_borrowed_fd(own, PollFlags::IN))
+        .collect();
     let most = most.map(|most| Timespec::try_from(most).map_err(io::Error::other)).transpose()?;
     match poll(&mut polled, most.as_ref()) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
     }
+    if let Some(waker) = waker {
+        // There may be nothing in it.
+        let _counted = rustix::io::read(waker, &mut [0; 8]);
+    }
+    Ok(())
 }

@@ -54,6 +54,22 @@ fn a_foreground_command_hands_on_what_comes_at_the_start() {
     }
 }
 
+/// One that had been looked for in vain just before does not wait for the next thing to happen.
+fn a_signal_between_a_look_and_a_sleep_ends_the_sleep() {
+    let before = interrupt::count();
+    kill_process(getpid(), Signal::HUP).unwrap();
+    while interrupt::count() == before {
+        std::thread::yield_now();
+    }
+    let began = Instant::now();
+    interrupt::sleep_until(&[], Some(Duration::from_secs(300))).unwrap();
+    assert!(began.elapsed() < Duration::from_secs(200));
+    // It was heard with that: the next sleep lasts as long as it is to.
+    let began = Instant::now();
+    interrupt::sleep_until(&[], Some(Duration::from_millis(50))).unwrap();
+    assert!(began.elapsed() >= Duration::from_millis(50));
+}
+
 fn main() {
     interrupt::install().unwrap();
     let mut runner = Runner::start().unwrap();
@@ -91,5 +107,6 @@ fn main() {
         assert!(runner.run(short, options).unwrap().outcome.is_success());
     }
     drop(runner);
+    a_signal_between_a_look_and_a_sleep_ends_the_sleep();
     a_foreground_command_hands_on_what_comes_at_the_start();
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 #[derive(Debug, Parser)]
 #[command(
     name = "assay mutate",
+    bin_name = "assay mutate",
     version,
     after_help = "Examples:
   assay mutate -- python -m unittest                which changes does nobody notice?

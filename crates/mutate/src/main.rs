@@ -56,7 +56,8 @@ fn completions(shell: &str) -> Option<String> {
         "assay-mutate",
         &mut script,
     );
-    String::from_utf8(script).ok()
+    // In zsh two colons would take the whole rest of the line, options and all.
+    String::from_utf8(script).ok().map(|script| script.replace("\n'*::", "\n'*:"))
 }
 
 fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {

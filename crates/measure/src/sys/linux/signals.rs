@@ -1,13 +1,19 @@
-//! The handlers behind `interrupt`: they count, and do nothing else.
+//! The handlers behind `interrupt`: they count, wake whoever is about to sleep, and do nothing else.
 
 #![expect(unsafe_code, reason = "installing signal handlers")]
 
+use rustix::event::{EventfdFlags, eventfd};
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// How many of the watched signals came so far.
 pub(crate) static COUNT: AtomicU32 = AtomicU32::new(0);
+
+/// Has something to be read from a signal on until that is read: one that comes between a look at [`COUNT`] and a sleep would wake nobody.
+static WAKER: OnceLock<OwnedFd> = OnceLock::new();
 
 /// Whether somebody sits before standard error who should know that the run at hand is waited for.
 pub(crate) static TELLS: AtomicBool = AtomicBool::new(false);
@@ -15,6 +21,16 @@ const WAITING: &[u8] = b"\nwaiting for the run at hand to end; Ctrl-C again ends
 
 extern "C" fn count_it(_signal: libc::c_int) {
     let before = COUNT.fetch_add(1, Ordering::SeqCst);
+    if let Some(waker) = WAKER.get() {
+        let one = 1_u64.to_ne_bytes();
+        // SAFETY: as below; the descriptor is never closed.
+        unsafe {
+            let error = libc::__errno_location();
+            let kept = *error;
+            let _written = libc::write(waker.as_raw_fd(), one.as_ptr().cast(), one.len());
+            *error = kept;
+        }
+    }
     if before == 0 && TELLS.load(Ordering::SeqCst) {
         // SAFETY: `write` may be called in a handler, and the bytes are static. That nobody can
         // read them any more is no harm; the error number that it may leave is restored, for the
@@ -35,12 +51,21 @@ const COUNTED: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 /// (`nohup`, a background job of a script) stays so. SIGXFSZ is ignored, so that a file that may not grow is an error of
 /// writing, and not the end of everything.
 pub(crate) fn install() -> io::Result<()> {
+    if WAKER.get().is_none() {
+        // Of two that come here at once one is kept.
+        let _other = WAKER.set(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+    }
     for signal in COUNTED {
         if set(signal, count_it as *const () as usize)? == libc::SIG_IGN {
             set(signal, libc::SIG_IGN)?;
         }
     }
     set(libc::SIGXFSZ, libc::SIG_IGN).map(drop)
+}
+
+/// What a signal wakes, once they are counted.
+pub(crate) fn waker() -> Option<BorrowedFd<'static>> {
+    WAKER.get().map(AsFd::as_fd)
 }
 
 /// Has the signals do again what they do by default. One of the counted that is ignored stays so: `nohup` asks for that, and
