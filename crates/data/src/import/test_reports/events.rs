@@ -105,8 +105,8 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
         let at = event.time.as_deref().and_then(moment);
         let Some(test) = &event.test else {
             packages.event(&event, at, &tests);
-            // Its tests are unknown, those of the others are not: it counts as one that failed.
-            if let Some(said) = packages.not_built(&event) {
+            // Its tests are unknown, those of the others are not. To whoever wants to know what failed it counts as a test; as a time it is none.
+            if let Some(said) = packages.not_built(&event).filter(|_| tests.kept.is_some()) {
                 let took = event.elapsed.map_or(0.0, |time| time.0);
                 tests.observe(&event.package, Some(took), Status::Failed)?;
                 tests.more(|own| {

@@ -105,3 +105,13 @@ fn what_is_damaged_is_refused_with_file_and_line() {
     );
     assert!(refused("TAP version 13\n1..1\nok 1 - a\n").contains("results without times"));
 }
+
+#[test]
+fn a_package_of_go_that_can_not_be_built_is_one_that_failed() {
+    let bytes = text("test-reports/go.json").into_bytes();
+    let results = assay_data::import::read_tests(bytes, "go.json").unwrap();
+    let broken = results.tests.iter().find(|test| test.name == "example.com/shop/broken").unwrap();
+    assert_eq!(broken.status, assay_data::test_results::TestStatus::Failed);
+    assert!(broken.message.as_ref().unwrap().starts_with("broken/"), "{broken:?}");
+    assert!(results.unfinished.is_empty(), "{:?}", results.unfinished);
+}
