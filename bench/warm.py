@@ -123,7 +123,7 @@ def measured(bench, project, name, saves):
 
 
 def warm(bench):
-    saves = bench.size(40, 3)
+    saves = bench.size(20, 3)
     result = Result(
         "watch-warm",
         f"From a save of a library to the first line of the test that it touches: {saves} saves, two seconds between them",
