@@ -329,7 +329,8 @@ class PatchingTest < Minitest::Test
     end
     return assert(left) if defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled? # In 3.1 it keeps every class whose methods it looked up.
 
-    left.each { |state, number| assert_operator number, :<, left[:plain] + 10, "#{state}: #{left}" } # The collector may take anything for one.
+    # The collector takes whatever is left on the stack for a reference, and what it holds with it; who kept classes would keep all hundred.
+    left.each { |state, number| assert_operator number, :<, left[:plain] + 50, "#{state}: #{left}" }
   end
 
   def make_and_call(base, number, options)
