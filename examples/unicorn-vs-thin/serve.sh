@@ -4,7 +4,8 @@
 set -eu
 
 cd "$(dirname "$0")"
-free=$(ruby -rsocket -e 'puts TCPServer.new("127.0.0.1", 0).addr[1]')
+# The port of nginx is held meanwhile: else it could be taken for the free one.
+free=$(ruby -rsocket -e 'held = TCPServer.new("127.0.0.1", ARGV[0]); puts TCPServer.new("127.0.0.1", 0).addr[1]; held.close' "$2")
 own=$(mktemp -d "$WORK/$1.XXXXXX")
 cat > "$own/nginx.conf" <<CONF
 daemon off;
