@@ -52,7 +52,7 @@ def syntax(bench):
     saves = bench.size(60, 4)
     result = Result(
         "watch-syntax",
-        f"From the save of a source with a syntax error to the line that reports it: {saves} saves, each mended before the next one",
+        f"From the save of a source with a syntax error to the line that reports it: {saves} saves, each put right before the next one",
         ["language", "p50", "p99"],
     )
     for language, (command, test, (name, good, broken)) in PROJECTS.items():

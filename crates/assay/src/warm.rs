@@ -257,7 +257,7 @@ pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<O
     }
 }
 
-/// Waits until it can be asked for a run, and hands back whether it has loaded all, and how long ago it began to. It is told what changed on the way.
+/// Waits until it can be asked for a run, and hands back whether it has loaded all, and how long ago it began to. The process hears what changed on the way.
 fn ready(
     place: &Place,
     (wait, idle): (Duration, Duration),

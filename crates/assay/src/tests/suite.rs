@@ -142,7 +142,7 @@ impl<'a> Suite<'a> {
         let result = &ran.result;
         let cpu = result.user_seconds + result.system_seconds;
         self.value(&mut values, "wall", Some(result.wall_seconds));
-        // Of a fork of a preloaded process nobody is told what it took.
+        // What a fork of a preloaded process took, its protocol does not say.
         let is_told = result.max_rss_bytes > 0;
         self.value(&mut values, "cpu", Some(cpu).filter(|_| is_told));
         self.value(&mut values, "max_rss", Some(result.max_rss_bytes as f64).filter(|_| is_told));

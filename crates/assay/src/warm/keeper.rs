@@ -1,5 +1,5 @@
 //! The keeper of a preloaded process: it starts it, tells it what changes in the project, starts it again where it died, and ends with it: when it is
-//! idle, when it is told to, when the project's directory goes. It answers each question at once, and waits for nothing but questions and saves.
+//! idle, when `--stop` says so, when the project's directory goes. It answers each question at once, and waits for nothing but questions and saves.
 
 use super::{CONTROL, IN_USE, NUMBER, locked, root};
 use crate::watch::events::Events;
@@ -209,7 +209,7 @@ impl Keeper {
         Ok(ends)
     }
 
-    /// Somebody is about to use it: it is told of all that changed.
+    /// Somebody is about to use it: the process hears of all that changed.
     fn used_with(&mut self, idle: Option<f64>) -> Value {
         if let Some(Ok(idle)) = idle.map(Duration::try_from_secs_f64) {
             self.idle = idle;
@@ -222,7 +222,7 @@ impl Keeper {
         {
             let _told_below = self.process.restart();
         }
-        // What it is told of may have it begin anew.
+        // What it hears may have it begin anew.
         let _nobody_answers = self.process.check();
         match self.process.standing() {
             Standing::Loading(since) => {
