@@ -50,7 +50,8 @@ bench: tools
 # bench-load-connections, bench-load-aa, bench-load-capacity, bench-history, bench-history-quiet, bench-history-step, bench-history-changes,
 # bench-history-scale, bench-history-site, bench-ruby-methods, bench-python-methods, bench-ruby-blocks, bench-python-blocks, bench-tests,
 # bench-tests-log, bench-tests-parts, bench-tests-itself, bench-tests-polluter, bench-tests-report, bench-tests-toggles, bench-bisect,
-# bench-kill-history, bench-watch, bench-watch-start, bench-watch-files, bench-watch-saves.
+# bench-kill-history, bench-watch, bench-watch-start, bench-watch-files, bench-watch-saves,
+# bench-watch-syntax, bench-watch-warm, bench-watch-recording, bench-change-recall.
 bench-%: tools
 	python3 bench/run.py $*
 

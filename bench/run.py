@@ -37,6 +37,7 @@ import normal
 import options
 import peers
 import profiles
+import recording
 import speed
 import stats
 import suites
@@ -107,6 +108,7 @@ FIGURES = {
     "watch-start": (watch.start, ["watch-start"]),
     "watch-files": (watch.files, ["watch-files"]),
     "watch-saves": (watch.saves, ["watch-saves"]),
+    "watch-recording": (recording.recording, ["watch-recording"]),
     "watch-syntax": (watch_syntax.syntax, ["watch-syntax"]),
     "watch-warm": (warm.warm, ["watch-warm"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
