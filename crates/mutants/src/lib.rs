@@ -9,6 +9,7 @@
     allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
 )]
 
+mod alone;
 pub mod controls;
 mod generate;
 mod keep;
@@ -24,6 +25,7 @@ mod trial;
 #[cfg(test)]
 mod tests;
 
+pub use alone::{Alone, alone};
 pub use assay_coverage::Language;
 pub use generate::{Generator, Mutants};
 pub use mutant::{Mutant, Unit, line_starts};

@@ -7,7 +7,7 @@ use crate::policy::{FORKED_MORE, PATIENCE, PATIENCE_MORE};
 use crate::suite::{How, Ran, Runs, Suite};
 use assay_data::mutation::{Fate, MutationTest};
 use assay_measure::Outcome;
-use assay_mutants::Language;
+use assay_mutants::{Alone, Language};
 use assay_suites::Wanted;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -21,9 +21,9 @@ pub(crate) struct Change<'a> {
     pub original: &'a [u8],
     /// What is tried.
     pub changed: &'a [u8],
-    /// The function that alone is changed, without the classes around it, and its first line; `None`: something else is, or the function has run when
-    /// the tests were loaded, so that it must be loaded again.
-    pub function: Option<(&'a str, u32)>,
+    /// The function that alone is changed, without the classes around it, and how it is compiled by itself; `None`: something else is changed, or the
+    /// function has run when the tests were loaded, so that it must be loaded again.
+    pub function: Option<(&'a str, &'a Alone)>,
 }
 
 /// The tests that a change is tried with.
@@ -31,7 +31,9 @@ pub(crate) struct Change<'a> {
 pub(crate) struct With<'a> {
     /// All that pass without it.
     pub all: &'a [MutationTest],
-    /// The same by name.
+    /// By what each of them is asked for.
+    pub asked: &'a [String],
+    /// The same by name, and by what they are asked for.
     pub by_name: &'a HashMap<String, usize>,
     /// Those that are run, in this order; `None`: all, as the framework has them.
     pub only: Option<&'a [usize]>,
@@ -69,7 +71,7 @@ impl Arena<'_> {
             return Ok(came);
         }
         self.copy.write(change.path, change.changed)?;
-        let only = with.only.map(|tests| names(with.all, tests));
+        let only = with.only.map(|tests| asked(with, tests));
         let wanted = Wanted { only, ..Wanted::default() };
         let how = How { limit: limit(with, PATIENCE_MORE), stops: true };
         let ran = self.suite.run(&mut self.runs, &self.copy.top(), &wanted, how);
@@ -80,15 +82,18 @@ impl Arena<'_> {
 
 impl Arena<'_> {
     /// Tries a change where the tests are loaded already; `None`: it can't be tried there.
-    fn in_a_fork(&mut self, change: Change<'_>, with: With<'_>) -> Option<Came> {
-        let (name, line) = change.function?;
-        let tests = names(with.all, with.only?);
-        let changed = std::str::from_utf8(change.changed).ok()?;
+    pub fn in_a_fork(&mut self, change: Change<'_>, with: With<'_>) -> Option<Came> {
+        let (name, alone) = change.function?;
+        let only = with.only?;
+        let tests = asked(with, only);
+        let words = |text| std::str::from_utf8(text).ok();
+        let text = alone.text(words(change.original)?, words(change.changed)?)?;
         let path = self.copy.top().join(change.path);
         let forked = self.forked.as_mut()?;
         let limit = limit(With { beside: 0.0, ..with }, FORKED_MORE).as_secs_f64();
-        let answer =
-            forked.attempt(&Ask { path: &path, changed, name, line, tests: &tests, limit });
+        let (first, line) = (alone.first, alone.known);
+        let ask = Ask { path: &path, text: &text, first, name, line, tests: &tests, limit };
+        let answer = forked.attempt(&ask);
         let Ok(answer) = answer else {
             // What is gone is not asked again.
             self.forked = None;
@@ -97,8 +102,11 @@ impl Arena<'_> {
         if answer.unable.is_some() {
             return None;
         }
-        let killed_by: Vec<usize> =
-            answer.failed.iter().filter_map(|name| with.by_name.get(name)).copied().collect();
+        let index = |failed: &String| {
+            let known = tests.iter().position(|own| own == failed);
+            known.and_then(|place| only.get(place)).copied()
+        };
+        let killed_by: Vec<usize> = answer.failed.iter().filter_map(index).collect();
         let fate = match () {
             () if answer.timeout => Fate::TimedOut,
             () if answer.crashed.is_some() || !answer.failed.is_empty() => Fate::Killed,
@@ -112,8 +120,8 @@ impl Arena<'_> {
     }
 }
 
-fn names(all: &[MutationTest], tests: &[usize]) -> Vec<String> {
-    tests.iter().filter_map(|test| Some(all.get(*test)?.name.clone())).collect()
+fn asked(with: With<'_>, tests: &[usize]) -> Vec<String> {
+    tests.iter().filter_map(|test| with.asked.get(*test)).cloned().collect()
 }
 
 /// How long the tests may take with a change.
@@ -134,8 +142,11 @@ fn is_built(language: Language) -> bool {
 fn judged(ran: &Ran, language: Language, with: With<'_>) -> Came {
     // Flaky ones prove nothing.
     let failed = ran.failed();
-    let killed_by: Vec<usize> =
-        failed.iter().filter_map(|name| with.by_name.get(*name)).copied().collect();
+    let index = |(name, id): &(&str, Option<&str>)| {
+        let by_id = || id.and_then(|id| with.by_name.get(id));
+        with.by_name.get(*name).or_else(by_id).copied()
+    };
+    let killed_by: Vec<usize> = failed.iter().filter_map(index).collect();
     let tests_run = ran.run.as_ref().map_or(0, |run| run.tests.len());
     let of = |fate: Fate, reason: Option<String>| Came {
         fate,

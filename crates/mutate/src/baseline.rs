@@ -24,6 +24,8 @@ pub(crate) struct Baseline {
     pub framework: String,
     /// Those that pass every time.
     pub tests: Vec<MutationTest>,
+    /// By what each of them is asked for: its name, if it has that before it ran.
+    pub asked: Vec<String>,
     /// Names of those that do not.
     pub flaky: Vec<String>,
     /// How long all take, s,
@@ -119,6 +121,8 @@ impl Baseline {
                 continue;
             }
             let seconds = times.get(&test.name).copied();
+            let id = test.id.as_ref().filter(|_| test.started.is_some());
+            own.asked.push(id.unwrap_or(&test.name).clone());
             own.tests.push(MutationTest {
                 name: test.name.clone(),
                 file: test.file.clone(),

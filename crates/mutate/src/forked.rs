@@ -1,5 +1,5 @@
-//! Tests of Python that are loaded once: the driver beside this file (`drivers/assay_mutants.py`) forks a process for each change, in which the changed
-//! function takes the place of the one that was loaded. Here it is started, and asked. What it can't do is tried in the plain way.
+//! Tests of Python and Ruby that are loaded once: a driver beside this file (`drivers/assay_mutants.py`, `.rb`) forks a process for each change, in which
+//! the changed function takes the place of the one that was loaded. Here it is started, and asked. What it can't do is tried in the plain way.
 
 use crate::suite::{Suite, limited};
 use anyhow::{Context, bail};
@@ -17,8 +17,14 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-const DRIVER: &str = include_str!("drivers/assay_mutants.py");
-/// Its name as a module.
+/// The drivers, by their files' names.
+const DRIVERS: [(&str, &str); 2] = [
+    ("assay_mutants.py", include_str!("drivers/assay_mutants.py")),
+    ("assay_mutants.rb", include_str!("drivers/assay_mutants.rb")),
+];
+/// What one of them loads of the hooks of suites.
+const READS_JSON: &str = "assay_warm_json.rb";
+/// Their name as modules.
 const MODULE: &str = "assay_mutants";
 /// So long the tests may take to load.
 const LOADING: Duration = Duration::from_secs(300);
@@ -41,9 +47,10 @@ pub(crate) struct Forked {
 pub(crate) struct Ask<'a> {
     /// The file, as it was loaded.
     pub path: &'a Path,
-    /// All of its text with the change.
-    pub changed: &'a str,
-    /// The function, without the classes around it, and its first line.
+    /// The changed function in what stands around it, and the line on which that begins.
+    pub text: &'a str,
+    pub first: u32,
+    /// The function, without the classes around it, and the line by which it is known.
     pub name: &'a str,
     pub line: u32,
     pub tests: &'a [String],
@@ -76,8 +83,11 @@ impl Forked {
     pub fn start(suite: &Suite, top: &Path) -> anyhow::Result<Option<Self>> {
         let room = Room::temporary()
             .map_err(|(parent, error)| anyhow::anyhow!("{}: {error}", parent.display()))?;
-        fs::write(room.path().join(format!("{MODULE}.py")), DRIVER)
-            .with_context(|| room.path().display().to_string())?;
+        let reads = assay_suites::hooks::FILES.iter().filter(|(name, _)| *name == READS_JSON);
+        for (name, text) in DRIVERS.iter().chain(reads) {
+            let place = room.path().join(name);
+            fs::write(&place, text).with_context(|| place.display().to_string())?;
+        }
         suite.walls.hand_over(room.path())?;
         let Some((argv, env)) = command(suite, top, room.path()) else { return Ok(None) };
         let directory = top.join(&suite.below);
@@ -136,7 +146,7 @@ impl Forked {
     }
 }
 
-/// The words and variables of the driver, if these are tests of Python.
+/// The words and variables of the driver, if there is one for these tests.
 fn command(
     suite: &Suite,
     top: &Path,
@@ -152,17 +162,26 @@ fn command(
             argv.splice(module..module + 2, [driver]);
         }
         "pytest" => {
-            for (name, own, sign) in [
-                ("PYTEST_PLUGINS", MODULE.to_owned(), ","),
-                ("PYTHONPATH", room.display().to_string(), ":"),
-            ] {
-                let known = env.get(name).cloned().or_else(|| std::env::var(name).ok());
-                let known = known.filter(|known| !known.is_empty());
-                let value = known.map_or(own.clone(), |known| format!("{own}{sign}{known}"));
-                env.insert(name.to_owned(), value);
+            before(&mut env, "PYTEST_PLUGINS", MODULE, ",");
+            before(&mut env, "PYTHONPATH", &room.display().to_string(), ":");
+        }
+        "rspec" | "minitest" | "test-unit" => {
+            let option = format!("-r{}", room.join(format!("{MODULE}.rb")).display());
+            // Ruby splits the variable at blanks.
+            if option.contains(char::is_whitespace) {
+                return None;
             }
+            before(&mut env, "RUBYOPT", &option, " ");
         }
         _ => return None,
     }
     Some((argv, env))
+}
+
+/// Puts something in front of what a variable holds.
+fn before(env: &mut BTreeMap<String, String>, name: &str, own: &str, sign: &str) {
+    let known = env.get(name).cloned().or_else(|| std::env::var(name).ok());
+    let known = known.filter(|known| !known.is_empty());
+    let value = known.map_or(own.to_owned(), |known| format!("{own}{sign}{known}"));
+    env.insert(name.to_owned(), value);
 }

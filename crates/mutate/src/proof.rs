@@ -1,7 +1,7 @@
 //! The proof, before anything is believed: a change that must be noticed is, and one that changes nothing is not. Tests may run another copy of what is
 //! changed (one that is installed), and then notice nothing; or keep something of one run for the next, and then notice everything.
 
-use crate::arena::{Arena, Change, With};
+use crate::arena::{Arena, Came, Change, With};
 use crate::policy::PROOFS;
 use crate::sources::Source;
 use anyhow::bail;
@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 /// How many tests use a function, and which, where that is known.
 type Used<'a> = (usize, Option<&'a [usize]>);
 
-/// Tries both, where most tests are.
+/// Tries both, where most tests are. `in_forks`: where the tests are loaded once for all changes, with what can be tried there; `None`: in processes
+/// of their own.
 ///
 /// # Errors
 /// When one of them has not the fate that it must have, or the tests can't be started.
@@ -22,15 +23,14 @@ pub(crate) fn of(
     origins: &[(usize, usize)],
     mutants: &[MutantResult],
     with: With<'_>,
-    later: &[bool],
+    in_forks: Option<&[bool]>,
 ) -> anyhow::Result<()> {
     // The functions that tests use, the most used first.
     let mut used: BTreeMap<(usize, usize), Used<'_>> = BTreeMap::new();
-    let in_forks = arena.forked.is_some();
-    for ((own, (source, index)), later) in mutants.iter().zip(origins).zip(later) {
+    for (index, (own, (source, number))) in mutants.iter().zip(origins).enumerate() {
         if own.fate != Fate::Uncovered
-            && (*later || !in_forks)
-            && let Some(mutant) = sources.get(*source).and_then(|own| own.found.all.get(*index))
+            && in_forks.is_none_or(|later| later.get(index) == Some(&true))
+            && let Some(mutant) = sources.get(*source).and_then(|own| own.found.all.get(*number))
         {
             let tests = own.covered_by.as_deref();
             let count = tests.map_or(with.all.len(), <[usize]>::len);
@@ -40,41 +40,57 @@ pub(crate) fn of(
             }
         }
     }
+    if used.is_empty() {
+        return Ok(());
+    }
     let mut order: Vec<_> = used.into_iter().collect();
     order.sort_by_key(|(place, (count, _))| (std::cmp::Reverse(*count), *place));
-    let Some(((first, unit), (_, tests))) = order.first() else { return Ok(()) };
-    let source = &sources[*first];
-    let same = certain_survivor(source.language, &source.text);
-    let came = arena.attempt(change(source, &same, *unit), With { only: *tests, ..with })?;
-    if came.fate != Fate::Survived {
-        let why = came.reason.map_or(String::new(), |reason| format!(": {reason}"));
-        let names: Vec<&str> = came
-            .killed_by
-            .iter()
-            .filter_map(|test| Some(with.all.get(*test)?.name.as_str()))
-            .collect();
-        let names =
-            if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-        bail!(
-            "a comment at the end of {} was noticed by the tests{names}, which must not be{why}. Either they read the source, or they fail when only some of them run: nothing that they notice could be believed",
-            source.path
-        );
-    }
+    // A fork that can't do it proves nothing of forks.
+    let mut attempt = |change: Change<'_>, only| match in_forks {
+        Some(_) => Ok(arena.in_a_fork(change, With { only, ..with })),
+        None => arena.attempt(change, With { only, ..with }).map(Some),
+    };
+    let mut survived = false;
     let mut tried = Vec::new();
-    for ((source, number), (_, tests)) in order.iter().take(PROOFS) {
-        let source = &sources[*source];
-        let unit = &source.found.units[*number];
+    for ((source, number), (_, tests)) in order {
+        if tried.len() == PROOFS {
+            break;
+        }
+        let source = &sources[source];
+        if !survived {
+            let same = certain_survivor(source.language, &source.text);
+            let Some(came) = attempt(change(source, &same, number), tests)? else { continue };
+            if came.fate != Fate::Survived {
+                bail!(noticed(source, &came, with));
+            }
+            survived = true;
+        }
+        let unit = &source.found.units[number];
         let Some(killer) = certain_killer(source.language, unit, &source.text) else { continue };
-        let came =
-            arena.attempt(change(source, &killer, *number), With { only: *tests, ..with })?;
+        let Some(came) = attempt(change(source, &killer, number), tests)? else { continue };
         if came.fate.is_detected() {
             return Ok(());
         }
         tried.push(format!("{} of {}", unit.name, source.path));
     }
+    if tried.is_empty() {
+        bail!("no function that tests use could be changed to see whether they notice");
+    }
     bail!(
         "an error was planted in {}, and no test noticed: they run another copy of the code. See where it is imported from (an installed package, PYTHONPATH, GEM_PATH), and have the tests use what is in the directory that they are started in",
         tried.join(", then in ")
+    )
+}
+
+/// What is said where tests notice what changes nothing.
+fn noticed(source: &Source, came: &Came, with: With<'_>) -> String {
+    let why = came.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
+    let names: Vec<&str> =
+        came.killed_by.iter().filter_map(|test| Some(with.all.get(*test)?.name.as_str())).collect();
+    let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+    format!(
+        "a comment at the end of {} was noticed by the tests{names}, which must not be{why}. Either they read the source, or they fail when only some of them run: nothing that they notice could be believed",
+        source.path
     )
 }
 

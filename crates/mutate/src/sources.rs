@@ -4,11 +4,11 @@ use anyhow::{Context, bail};
 use assay_coverage::Project;
 use assay_data::mutation::{Fate, MutantResult, MutatedFile, MutatedUnit, Place};
 use assay_measure::git;
-use assay_mutants::{Generator, Language, Mutant, Mutants, line_starts, why_passed};
+use assay_mutants::{Alone, Generator, Language, Mutant, Mutants, line_starts, why_passed};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::{fs, thread};
 
 /// A source file with what can be changed in it.
@@ -19,13 +19,16 @@ pub(crate) struct Source {
     pub language: Language,
     pub text: Vec<u8>,
     pub found: Mutants,
+    /// What stands around each unit, once that was asked.
+    alone: OnceLock<Vec<Option<Alone>>>,
 }
 
 impl Source {
-    /// A unit's own name, without the classes around it, and its first line.
-    pub fn function(&self, unit: usize) -> Option<(&str, u32)> {
-        let unit = self.found.units.get(unit)?;
-        Some((unit.name.rsplit('.').next()?, unit.begin))
+    /// A unit's own name, without the classes around it, and what it needs to be compiled by itself, where that can be.
+    pub fn function(&self, unit: usize) -> Option<(&str, &Alone)> {
+        let all = || assay_mutants::alone(self.language, &self.text, &self.found.units);
+        let alone = self.alone.get_or_init(all).get(unit)?.as_ref()?;
+        Some((self.found.units.get(unit)?.name.rsplit('.').next()?, alone))
     }
 }
 
@@ -184,7 +187,8 @@ fn made_of(
             language.name()
         ))));
     }
-    Ok(Ok(Source { path: path.to_owned(), language, text, found }))
+    let alone = OnceLock::new();
+    Ok(Ok(Source { path: path.to_owned(), language, text, found, alone }))
 }
 
 /// Keeps only what is asked for.

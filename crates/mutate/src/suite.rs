@@ -48,11 +48,11 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// The tests that failed.
-    pub fn failed(&self) -> Vec<&str> {
+    /// The tests that failed: their names, which may be others than those of a run without a change, and by what they are asked for.
+    pub fn failed(&self) -> Vec<(&str, Option<&str>)> {
         let tests = self.run.iter().flat_map(|run| &run.tests);
         let failed = tests.filter(|test| test.status == TestStatus::Failed);
-        failed.map(|test| test.name.as_str()).collect()
+        failed.map(|test| (test.name.as_str(), test.id.as_deref())).collect()
     }
 }
 

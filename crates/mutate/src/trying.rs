@@ -27,6 +27,8 @@ pub(crate) struct Trying<'a> {
     pub origins: &'a [(usize, usize)],
     pub mutants: &'a mut [MutantResult],
     pub tests: &'a [MutationTest],
+    /// By what each of them is asked for.
+    pub asked: &'a [String],
     pub by_name: &'a HashMap<String, usize>,
     /// What a run takes beside its tests, s.
     pub beside: f64,
@@ -124,8 +126,8 @@ impl Trying<'_> {
             tasks.iter().flatten().map(|own| (*own, self.in_order(*own))).collect();
         let total: usize = tasks.iter().map(Vec::len).sum();
         let survived = self.survived();
-        let (sources, origins, tests, by_name) =
-            (self.sources, self.origins, self.tests, self.by_name);
+        let (sources, origins, tests, asked, by_name) =
+            (self.sources, self.origins, self.tests, self.asked, self.by_name);
         let (beside, deadline, later) = (self.beside, self.deadline, self.later);
         let (tasks, covered, survived, stop, next) = (&tasks, &covered, &survived, &stop, &next);
         thread::scope(|scope| {
@@ -156,7 +158,7 @@ impl Trying<'_> {
                                 function: source.function(mutant.unit).filter(|_| later[*index]),
                             };
                             let only = covered.get(index).and_then(|only| only.as_deref());
-                            let with = With { all: tests, by_name, only, beside };
+                            let with = With { all: tests, asked, by_name, only, beside };
                             let came = arena.attempt(change, with);
                             if stop.load(Ordering::Relaxed) {
                                 return;

@@ -108,24 +108,33 @@ fn tried(
     mutation.tests.clone_from(&baseline.tests);
     mutation.flaky.clone_from(&baseline.flaky);
     let later = covered(&baseline, suite.sees(), sources, origins, mutation);
+    let names = baseline.tests.iter().map(|test| &test.name).enumerate();
+    // One that failed may have got no name while it ran.
+    let names = baseline.asked.iter().enumerate().chain(names);
     let by_name: HashMap<String, usize> =
-        baseline.tests.iter().enumerate().map(|(index, test)| (test.name.clone(), index)).collect();
+        names.map(|(index, name)| (name.clone(), index)).collect();
     let (mut journal, known) = Journal::open(key(root, &suite), args.again)?;
     take_known(mutation, &known, &by_name);
     let tests = mutation.tests.clone();
-    let with = With { all: &tests, by_name: &by_name, only: None, beside: baseline.beside };
+    let with = With {
+        all: &tests,
+        asked: &baseline.asked,
+        by_name: &by_name,
+        only: None,
+        beside: baseline.beside,
+    };
     let mut arenas = vec![Arena { suite: &suite, copy, runs, forked: None }];
     let pending = mutation.mutants.iter().filter(|own| own.fate == Fate::Pending).count();
     if pending == 0 {
         return Ok(Over::Done);
     }
     progress.show("proving that a change can be noticed");
-    proof::of(&mut arenas[0], sources, origins, &mutation.mutants, with, &later)?;
+    proof::of(&mut arenas[0], sources, origins, &mutation.mutants, with, None)?;
     let in_forks = later.iter().any(|own| *own) && {
         let started = loaded_once(&mut arenas[0]).and_then(|is_there| {
             let arena = &mut arenas[0];
             if is_there {
-                proof::of(arena, sources, origins, &mutation.mutants, with, &later)?;
+                proof::of(arena, sources, origins, &mutation.mutants, with, Some(&later))?;
             }
             Ok(arena.forked.is_some())
         });
@@ -159,6 +168,7 @@ fn tried(
         origins,
         mutants: &mut mutation.mutants,
         tests: &tests,
+        asked: &baseline.asked,
         by_name: &by_name,
         beside: baseline.beside,
         journal: Some(&mut journal),
@@ -215,11 +225,13 @@ fn covered(
         if own.fate == Fate::Pending && own.covered_by.as_ref().is_some_and(Vec::is_empty) {
             own.fate = Fate::Uncovered;
         }
-        // What stands before the body (default values) is not what a function does when it is called.
+        // What stands before the body is done when a function is called in Ruby alone: default values of Python are made once.
         let is_body = unit.body.as_ref().is_some_and(|body| body.start <= mutant.range.start);
+        let is_called = is_body || source.language == Language::Ruby;
         let tests = own.covered_by.as_deref();
         let is_later = |tests| baseline.is_seen_later(&source.path, blocks, line, tests);
-        later.push(source.language == Language::Python && is_body && tests.is_some_and(is_later));
+        let is_alone = || source.function(mutant.unit).is_some();
+        later.push(is_seen && is_called && tests.is_some_and(is_later) && is_alone());
     }
     later
 }

@@ -7,13 +7,14 @@
     reason = "a test may fail, and says what it skips"
 )]
 
+mod project;
+
+use project::{Project, SANDBOX, fates, text};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 const STACK: &str = "\
 def largest(numbers):
@@ -47,86 +48,10 @@ class StackTest(unittest.TestCase):
         stack.shout(\"a\")
 ";
 
-/// Asks for what is otherwise left out.
-const SANDBOX: &str = "in the sandbox";
-
-/// A project, and a cache of its own.
-struct Project(TempDir);
-
 impl Project {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let own = Self(tempfile::tempdir().unwrap());
-        fs::create_dir(own.top()).unwrap();
-        files.iter().for_each(|(path, text)| own.write(path, text));
-        own
-    }
-
     fn stack() -> Self {
         Self::new(&[("stack.py", STACK), ("test_stack.py", TESTS)])
     }
-
-    fn top(&self) -> std::path::PathBuf {
-        self.0.path().join("project")
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        fs::write(self.top().join(path), text).unwrap();
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_assay-mutate"));
-        // What is tried here is no danger, and the interpreter of whoever runs this may lie in a home directory.
-        let runs = words.contains(&"--") && !words.contains(&SANDBOX);
-        command.args(runs.then_some("--no-sandbox"));
-        command.args(words.iter().filter(|word| **word != SANDBOX)).current_dir(self.top());
-        command.env("XDG_CACHE_HOME", self.0.path().join("cache"));
-        command.env("NO_COLOR", "1").env("COLUMNS", "100");
-        if !words.contains(&SANDBOX) {
-            // Whoever runs within gets to the usual place for temporary files alone.
-            command.env("TMPDIR", self.temporary());
-        }
-        command.env("PYTHONDONTWRITEBYTECODE", "1");
-        command.stdin(Stdio::null());
-        command
-    }
-
-    fn temporary(&self) -> std::path::PathBuf {
-        let path = self.0.path().join("tmp");
-        fs::create_dir_all(&path).unwrap();
-        path
-    }
-
-    fn run(&self, words: &[&str]) -> Output {
-        self.command(words).output().unwrap()
-    }
-
-    /// Runs it on the tests, with JSON.
-    fn tried(&self, words: &[&str]) -> (Value, Option<i32>) {
-        let all = [words, &["--json", "--", "python3", "-m", "unittest"]].concat();
-        let output = self.run(&all);
-        let parsed = serde_json::from_slice(&output.stdout);
-        let value = parsed.unwrap_or_else(|_| panic!("{output:?}"));
-        (value, output.status.code())
-    }
-
-    fn files(&self) -> BTreeMap<String, Vec<u8>> {
-        let entries = fs::read_dir(self.top()).unwrap().flatten();
-        let files = entries.filter(|entry| entry.path().is_file());
-        files
-            .map(|own| (own.file_name().into_string().unwrap(), fs::read(own.path()).unwrap()))
-            .collect()
-    }
-}
-
-/// Fates by unit.
-fn fates(result: &Value) -> BTreeMap<String, Vec<String>> {
-    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for own in result["mutants"].as_array().unwrap() {
-        let unit = usize::try_from(own["unit"].as_u64().unwrap()).unwrap();
-        let name = result["units"][unit]["name"].as_str().unwrap();
-        all.entry(name.to_owned()).or_default().push(own["fate"].as_str().unwrap().to_owned());
-    }
-    all
 }
 
 /// Whether a process is at work below a directory.
@@ -134,10 +59,6 @@ fn works_in(directory: &Path) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let mut places = processes.filter_map(|own| fs::read_link(own.path().join("cwd")).ok());
     places.any(|place| place.starts_with(directory))
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 #[test]

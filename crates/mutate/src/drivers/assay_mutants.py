@@ -4,14 +4,16 @@ the tests run that are asked for. Nothing is written on the disk.
 ASSAY_MUTANTS=path:SOCKET python assay_mutants.py ARGUMENTS                       as python -m unittest ARGUMENTS
 ASSAY_MUTANTS=path:SOCKET PYTEST_PLUGINS=assay_mutants PYTHONPATH=. pytest        with any arguments
 
-One client says a JSON object a line, and gets one: {"ready":N} when N tests are loaded, or {"unable":"why"}; then for each
+One client says a JSON object a line, and gets one: {"ready":N} when N tests are loaded, or {"unable":"why"}; then for each change, with the function
+alone in what stands around it, the line on which that text begins, and the one by which the function is known
 
-    {"path":"/p/a.py","changed":"…","name":"push","line":3,"tests":["t.T: test_a",…],"limit":1.5}
+    {"path":"/p/a.py","text":"def push…","first":3,"name":"push","line":3,"tests":["t.T: test_a",…],"limit":1.5}
 
 {"failed":["t.T: test_a"],"run":4,"seconds":0.02}, {"timeout":true}, {"crashed":"why"}, or {"unable":"why"}: then it is to be tried in another
 way. Names of tests are those of assay_unittest.py and of pytest's node ids. When the client goes, so does everything. Needs Python 3.8 and nothing else.
 """
 
+import __future__
 import gc
 import json
 import os
@@ -37,6 +39,10 @@ def outermost(code, found):
     return found
 
 
+# Flags of the compiler that a file asks for.
+FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names if name != "nested_scopes")
+
+
 class Unable(Exception):
     """It can't be tried in this way."""
 
@@ -55,21 +61,23 @@ def loaded():
     return found
 
 
-def put(functions, path, changed, name, line):
+def put(functions, asked):
     """Puts the changed function in the place of the one that was loaded."""
-    codes = outermost(compile(changed, path, "exec", dont_inherit=True), {})
     # A decorated function begins at its first decorator.
-    keys = [key for key in codes if key[0] == name and key[1] <= line]
-    if not keys:
-        raise Unable("the changed function is not found")
-    key = max(keys, key=lambda own: own[1])
-    own = functions.get((os.path.realpath(path), *key), ())
+    key = (asked["name"], asked["line"])
+    own = functions.get((os.path.realpath(asked["path"]), *key), ())
     if not own:
         raise Unable("the function was not loaded")
+    # What the file had of the future, its functions have, too.
+    flags = own[0].__code__.co_flags & FUTURES
+    text = "\n" * (asked["first"] - 1) + asked["text"]
+    code = outermost(compile(text, asked["path"], "exec", flags, dont_inherit=True), {}).get(key)
+    if code is None:
+        raise Unable("the changed function is not found")
     for function in own:
-        if function.__code__.co_freevars != codes[key].co_freevars:
+        if function.__code__.co_freevars != code.co_freevars:
             raise Unable("it uses other variables of what is around it")
-        function.__code__ = codes[key]
+        function.__code__ = code
 
 
 class Driver:
@@ -176,7 +184,7 @@ class Driver:
             random.seed()
             gc.enable()
             try:
-                put(self.functions, asked["path"], asked["changed"], asked["name"], asked["line"])
+                put(self.functions, asked)
                 failed, count = run([self.tests[name] for name in asked["tests"]])
                 answer = {"failed": failed, "run": count}
             except Unable as problem:
