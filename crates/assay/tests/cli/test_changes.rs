@@ -123,6 +123,30 @@ fn a_change_runs_the_tests_that_it_touches_in_ruby() {
     }
 }
 
+/// What a matcher says of an example is known only when it passes: the example is one test all the same.
+#[test]
+fn an_example_without_a_description_is_found_when_it_fails() {
+    if !is_there("rspec", "--version") {
+        return;
+    }
+    let room = Room::new();
+    std::fs::create_dir(room.path("lib")).unwrap();
+    room.write("lib/one.rb", "module One\n  def self.value\n    1\n  end\nend\n");
+    std::fs::create_dir(room.path("spec")).unwrap();
+    room.write(
+        "spec/one_spec.rb",
+        "require \"one\"\n\nRSpec.describe One do\n  it { expect(2).to eq 2 }\n  it { expect(One.value).to eq 1 }\n  it(\"is described\") {}\nend\n",
+    );
+    let command = [String::from("rspec")];
+    changed(&room, &["--changed"], &command).ends(0).shows("3 tests");
+    room.write("lib/one.rb", "module One\n  def self.value\n    3\n  end\nend\n");
+    let failed = changed(&room, &["--changed"], &command).ends(4);
+    failed.shows("1 test").shows("spec/one_spec.rb: One (example 2)");
+    room.write("lib/one.rb", "module One\n  def self.value\n    1\n  end\nend\n");
+    changed(&room, &["--changed"], &command).ends(0).shows("1 test");
+    changed(&room, &["--changed"], &command).ends(0).complains("no test runs");
+}
+
 #[test]
 fn what_nobody_can_see_is_refused() {
     let room = Room::new();

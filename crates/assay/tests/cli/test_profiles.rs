@@ -133,7 +133,7 @@ fn examples_of_rspec_have_the_names_that_they_get_in_the_end() {
     let result = profiled(&room, &["--json"], &["rspec", "shop_spec.rb"]).ends(0).json();
     sums_to_the_whole(&result);
     part(&result, "tests", "shop_spec.rb: Shop; (odd) computes");
-    part(&result, "tests", "shop_spec.rb: Shop; (odd) is expected to be positive");
+    part(&result, "tests", "shop_spec.rb: Shop; (odd) (example 1)");
     assert_eq!(part(&result, "outside", "before Shop; (odd)")["kind"], "group_setup");
 }
 

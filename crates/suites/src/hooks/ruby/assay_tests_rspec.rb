@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# RSpec 3: what it calls when, as events. Names of examples are those of its JSON report: file and full description.
+# RSpec 3: what it calls when, as events. Names of examples are those of its JSON report: file and full description, where they have one of their own.
 
 module AssayTests
   # The hooks of RSpec.
@@ -131,6 +131,7 @@ module AssayTests
     @folder = File.dirname(::RSpec::Core::Example.instance_method(:run).source_location[0])
     @chunk = nil
     @numbered = {}.compare_by_identity
+    @described = {}.compare_by_identity
     @seen = Hash.new(0)
 
     class << self
@@ -226,14 +227,19 @@ module AssayTests
         AssayTests.place(example.metadata[:file_path], example.metadata[:line_number])
       end
 
-      # A description that a matcher makes is known only when the example has ended.
       def name(example)
-        "#{example.metadata[:file_path].delete_prefix("./")}: #{example.full_description}#{@numbered[example]}"
+        described = @described[example] || example.full_description
+        "#{example.metadata[:file_path].delete_prefix("./")}: #{described}#{@numbered[example]}"
       end
 
-      # Examples of one name are numbered as they stand in their files, not as they happen to run.
+      # Examples of one name are numbered as they stand in their files, not as they happen to run. One without a description would get one from its
+      # matcher when it passes, and none when it fails: it goes by its place in its group, so that it is one test, whatever becomes of it.
       def number(examples)
+        without = Hash.new(0).compare_by_identity
         examples.each do |example|
+          if example.metadata[:description].to_s.empty?
+            @described[example] = "#{group(example)} (example #{without[example.example_group] += 1})".lstrip
+          end
           known = name(example)
           times = @seen[known] += 1
           @numbered[example] = " ##{times}" if times > 1
