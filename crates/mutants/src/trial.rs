@@ -1,32 +1,68 @@
-//! Whether a changed text can be read: its tree is made again from the one of the text, of which only the part around the change is read anew.
+//! Whether a changed text can be read. A function is cut out of its file and read alone, where it means the same there; of its tree only the part around a
+//! change is read anew. What that costs depends on the function's length, not on the file's.
 
 use crate::mutant::line_starts;
 use std::ops::Range;
 use tree_sitter::{InputEdit, Node, Parser, Point, Tree};
 
-/// Tries changes on one text.
-pub(crate) struct Trial<'a> {
-    tree: &'a Tree,
-    text: &'a [u8],
+/// What may have to stand around a function so that it can be read alone: nothing, a class around a method, brackets around an expression.
+const AROUND: [(&str, &str); 3] = [("", ""), ("class A {", "}"), ("(", ")")];
+
+/// Tries changes of one unit.
+pub(crate) struct Trial {
+    /// Where a file is broken in that unit already, nothing of it is changed.
+    is_hopeless: bool,
+    tree: Tree,
+    text: Vec<u8>,
+    /// The unit's bytes in this text,
+    unit: Range<usize>,
+    /// and where it begins in its file.
+    begin: usize,
     /// Where lines begin.
     lines: Vec<usize>,
     is_broken: bool,
 }
 
-impl<'a> Trial<'a> {
-    pub fn new(tree: &'a Tree, text: &'a [u8]) -> Self {
-        let lines = line_starts(text);
-        Self { tree, text, lines, is_broken: tree.root_node().has_error() }
+impl Trial {
+    /// Of the unit with these bytes of a file.
+    pub fn new(parser: &mut Parser, file: &Tree, text: &[u8], unit: &Range<usize>) -> Self {
+        let begin = unit.start;
+        let own = text.get(unit.clone()).unwrap_or_default();
+        let there = file.root_node().descendant_for_byte_range(unit.start, unit.end);
+        let Some(there) = there.filter(|node| !node.has_error()) else {
+            let own = Self::of(file.clone(), Vec::new(), 0..0, begin);
+            return Self { is_hopeless: true, ..own };
+        };
+        let kind = there.kind_id();
+        for (before, after) in AROUND {
+            let text = [before.as_bytes(), own, after.as_bytes()].concat();
+            let unit = before.len()..before.len() + own.len();
+            let Some(tree) = parser.parse(&text, None) else { continue };
+            let root = tree.root_node();
+            let there = root.descendant_for_byte_range(unit.start, unit.end);
+            let is_same = there.is_some_and(|node| {
+                node.kind_id() == kind && node.byte_range() == unit && !root.has_error()
+            });
+            if is_same {
+                return Self::of(tree, text, unit, begin);
+            }
+        }
+        Self::of(file.clone(), text.to_vec(), unit.clone(), begin)
     }
 
-    /// Whether the text with this change is understood as well as it was before, and the unit around the change is one still.
-    pub fn is_read(
-        &self,
-        parser: &mut Parser,
-        unit: &Range<usize>,
-        range: &Range<usize>,
-        replacement: &str,
-    ) -> bool {
+    fn of(tree: Tree, text: Vec<u8>, unit: Range<usize>, begin: usize) -> Self {
+        let lines = line_starts(&text);
+        let is_broken = tree.root_node().has_error();
+        Self { is_hopeless: false, tree, text, unit, begin, lines, is_broken }
+    }
+
+    /// Whether the text with this change of the file is understood as well as it was before, and the unit around the change is one still.
+    pub fn is_read(&self, parser: &mut Parser, range: &Range<usize>, replacement: &str) -> bool {
+        if self.is_hopeless {
+            return false;
+        }
+        let at = |byte: usize| byte - self.begin + self.unit.start;
+        let range = at(range.start)..at(range.end);
         let start = self.point(range.start);
         let new_end = range.start + replacement.len();
         let edit = InputEdit {
@@ -39,7 +75,7 @@ impl<'a> Trial<'a> {
         };
         let mut edited = self.tree.clone();
         edited.edit(&edit);
-        let (text, replaced) = (self.text, replacement.as_bytes());
+        let (text, replaced) = (&self.text, replacement.as_bytes());
         let mut read = |at: usize, _: Point| -> &[u8] {
             if at < range.start {
                 &text[at..range.start]
@@ -56,19 +92,17 @@ impl<'a> Trial<'a> {
         if root.has_error() && !self.is_broken {
             return false;
         }
-        let end = unit.end - range.len() + replacement.len();
-        self.is_there(root, unit, end)
+        let end = self.unit.end - range.len() + replacement.len();
+        self.is_there(root, end)
     }
 
     /// Whether there is a node of the unit's kind in its place, in which everything is understood.
-    fn is_there(&self, root: Node<'_>, unit: &Range<usize>, end: usize) -> bool {
-        let before = self.tree.root_node().descendant_for_byte_range(unit.start, unit.end);
-        let after = root.descendant_for_byte_range(unit.start, end);
+    fn is_there(&self, root: Node<'_>, end: usize) -> bool {
+        let Range { start, end: old_end } = self.unit;
+        let before = self.tree.root_node().descendant_for_byte_range(start, old_end);
+        let after = root.descendant_for_byte_range(start, end);
         let (Some(before), Some(after)) = (before, after) else { return false };
-        // Where a file is broken in that unit already, nothing of it is changed.
-        after.kind_id() == before.kind_id()
-            && !after.has_error()
-            && after.start_byte() == unit.start
+        after.kind_id() == before.kind_id() && !after.has_error() && after.start_byte() == start
     }
 
     fn point(&self, at: usize) -> Point {
