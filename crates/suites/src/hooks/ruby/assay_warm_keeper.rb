@@ -4,8 +4,8 @@
 # and ends all of them when it ends.
 
 module AssayWarm
-  # A stage as the keeper knows it. `files` are those that it was the first to load or read.
-  Known = Struct.new(:pid, :link, :name, :files, :features, :seconds, :notes, :ready, :runs, keyword_init: true)
+  # A stage as the keeper knows it. `files` are those that it was the first to load or read, `listed` those in folders that it was the first to list.
+  Known = Struct.new(:pid, :link, :name, :files, :listed, :features, :seconds, :notes, :ready, :runs, keyword_init: true)
   # Somebody who asked: what was read of the question.
   Asking = Struct.new(:io, :given, :text, :run, :pid)
 
@@ -363,9 +363,9 @@ module AssayWarm
       remake(at)
     end
 
-    # A file that no stage has may be one that it would have now: where it listed a folder to load what is there.
+    # A file that no stage has may be one that it would have now: where it listed a folder to load what is there, and it was not, or is not any more.
     def listed?(stage, path)
-      return false unless path.end_with?(".rb") && !path.match?(Run::TESTS)
+      return false unless path.end_with?(".rb") && !path.match?(Run::TESTS) && stage.listed.key?(path) != File.file?(File.join(ROOT, path))
 
       folder = File.dirname(path)
       stage.files.include?("#{folder}/") ||

@@ -113,7 +113,7 @@ module AssayWarm
           # Those of `assay`, and what the test framework has from when it was loaded.
           @handlers = [*@handlers.to_a.first(@last.to_i), *@others_handlers, -> { stop_noting }]
           @argv = files
-          @loaded.clear
+          @loads.clear
           main(files)
         end
         Process.wait(pid)
@@ -261,22 +261,10 @@ module AssayWarm
       # --- What is loaded before the first test.
 
       def start_noting
-        @loaded = []
-        @parents = {}
-        @point = TracePoint.new(:script_compiled) { |point| compiled(point) }
-        @point.enable
+        @loads = Loads.new { first_test }
+        @loads.watch
         at_exit(-> { stop_noting })
         @hooked = {}
-      end
-
-      # With the file that is being loaded while this one is.
-      def compiled(point)
-        return if point.eval_script || (path = point.instruction_sequence.absolute_path).nil?
-
-        frame = caller_locations.find { |each| each.label == "<top (required)>" }
-        @loaded << path
-        @parents[path] = frame&.absolute_path
-        first_test
       end
 
       # A framework begins to run tests.
@@ -295,32 +283,25 @@ module AssayWarm
 
       public
 
-      def stop_noting
-        return unless @point&.enabled?
+      # Whether a file is one to be loaded before a run.
+      def ahead?(path)
+        !path.match?(TESTS) && !path.match?(Stage::ACTS) && !path.start_with?("#{HERE}/")
+      end
 
-        @point.disable
+      def stop_noting
+        return unless @loads&.watches?
+
+        @loads.stop
         # Its own frames are below those of the program.
         ::RSpec.configuration.backtrace_exclusion_patterns << %r{/assay_warm\w*\.rb:} if defined?(::RSpec::Core::Runner)
         frames = caller_locations.select { |each| each.label == "<top (required)>" }.map(&:absolute_path)
         features = $LOADED_FEATURES.to_h { |path| [path, true] }
-        named = @argv.map { |word| File.expand_path(word) }
-        whole = ->(path) { features[path] && !frames.include?(path) && !named.include?(path) && !path.match?(TESTS) && !path.match?(Stage::ACTS) }
-        own = @loaded.uniq.select { |path| whole[path] && !within?(path, whole) && !path.start_with?("#{HERE}/") }
+        others = [*frames, *@argv.map { |word| File.expand_path(word) }]
         Seen.add(Stage.program, "path", $LOAD_PATH.map(&:to_s).select { |path| path.start_with?("/") })
-        Seen.add(Stage.program, "require", own)
+        Seen.add_order(Stage.program, @loads, @loads.order { |path| features[path] && !others.include?(path) && ahead?(path) })
         Seen.add(Stage.program, "covers", ["1"]) unless ENV["ASSAY_TESTS_COVERAGE"].to_s.empty?
       rescue StandardError
         nil
-      end
-
-      private
-
-      # Whether one that is loaded whole loads it.
-      def within?(path, whole)
-        while (path = @parents[path])
-          return true if whole[path]
-        end
-        false
       end
     end
   end
