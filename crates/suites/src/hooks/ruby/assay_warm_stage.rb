@@ -50,7 +50,7 @@ module AssayWarm
 
       def load(path, *wrap)
         ::AssayWarm::Stage.before_load(path) if ::AssayWarm.role == :stage
-        assay_warm_load(path, *wrap)
+        ::AssayWarm::Run.execute(path) || assay_warm_load(path, *wrap)
       end
 
       # For runs alone, and so that they find them as they would have.
@@ -94,7 +94,9 @@ module AssayWarm
         path = path.to_path if path.respond_to?(:to_path)
         return unless Thread.current.equal?(Thread.main)
 
-        early = @early[File.basename(path, ".rb")]
+        name = File.basename(path, ".rb")
+        anew("bundles", "1") if %w[bundler setup inline].include?(name) && Gems.bundler?(resolved(path).to_s)
+        early = @early[name]
         asked_again(path, early) if early
         leave_behind if path != @left_before && leaves?(path)
       rescue StandardError, LoadError
@@ -148,6 +150,8 @@ module AssayWarm
         @program += " #{ARGV[0]}" if %w[rake rails].include?(@program) && ARGV[0]
         @seen = Seen.read
         AssayCoverage.watch(ROOT, HERE, arms: Seen.of(@program, "covers").any?)
+        Gems.activate(@program)
+        Run.prepare
         @loads = Loads.new
         @loads.watch
         own, others = planned
@@ -182,7 +186,7 @@ module AssayWarm
 
           def load(path, *wrap)
             ::AssayWarm::Stage.before_load(path) if ::AssayWarm.role == :stage
-            assay_warm_load(path, *wrap)
+            ::AssayWarm::Run.execute(path) || assay_warm_load(path, *wrap)
           end
 
           def at_exit(&block)
@@ -231,7 +235,7 @@ module AssayWarm
               next
             end
             paths.delete(path)
-            replay_one(path, output) unless another_version?(path)
+            replay_one(path, output) unless Gems.another_version?(path)
           end
         end
       ensure
@@ -242,13 +246,6 @@ module AssayWarm
       # Those that are loaded because somebody names a constant of them can come at any time: if they changed, the last one at the very end.
       def following(paths)
         paths.find { |path| !@named.include?(path) || !AssayWarm.changed.include?(path) } || paths.max_by { |path| AssayWarm.changed.index(path) }
-      end
-
-      # Bundler has settled on another version of the gem since.
-      def another_version?(path)
-        gem = path[%r{/gems/([^/]+)-\d[^/]*/}, 1]
-        spec = gem && Gem.loaded_specs[gem] if defined?(Gem)
-        spec && !path.start_with?("#{spec.full_gem_path}/")
       end
 
       # Libraries that files of the project ask for by now.
