@@ -27,7 +27,7 @@ module AssayWarm
       @retired = []
       @asking = []
       @waiting = []
-      @number = 0
+      @number = @generation = 0
       @failure = nil
       @deaths = @again = 0
       @server = nil
@@ -95,10 +95,12 @@ module AssayWarm
 
     def called
       link = Link.new(@calls.accept)
-      kind, pid, index = link.hear
+      kind, pid, index, number = link.hear
+      is_wanted = index == 0 ? @loading.nil? || @loading.pid.nil? || @loading.pid == pid : number == @generation
       # One that was given up in the meantime.
-      return link.close unless kind == :hello && index == @stages.size && (@loading.nil? || @loading.pid.nil? || @loading.pid == pid || index.positive?)
+      return link.close unless kind == :hello && index == @stages.size && is_wanted
 
+      link.say(:number, @generation)
       @loading = Known.new(pid: pid, link: link, runs: {})
     end
 
@@ -248,13 +250,14 @@ module AssayWarm
 
     # From the stage of this number on.
     def remake(at)
+      @generation += 1
       drop(at)
       @failure = nil
       return first if at.zero?
 
       @loading = Known.new
       begin
-        @stages.last.link.say(:go, AssayWarm.changed)
+        @stages.last.link.say(:go, AssayWarm.changed, @generation)
       rescue SystemCallError
         # It is gone, which is noticed next.
         nil
@@ -331,7 +334,7 @@ module AssayWarm
       if @failure
         say(asking, {refused: @failure})
         forget(asking)
-      elsif @loading || stage.nil? || !stage.ready then @waiting << asking
+      elsif loading? then @waiting << asking
       elsif asking.given.size != 3
         say(asking, {refused: "a run needs three descriptors"})
         forget(asking)
@@ -354,7 +357,7 @@ module AssayWarm
       at = @stages.index { |stage| own.any? { |path| stage.files.include?(path) } } || @stages.index { |stage| own.any? { |path| listed?(stage, path) } }
       at = 0 if own.any? { |path| WHOLE_COMMAND.include?(path) }
       # What is being loaded may have read it already; and what failed may not any more.
-      at ||= @stages.size if @failure || @loading && (@all.nil? || own.any? { |path| @all.include?(path) })
+      at ||= @stages.size if @failure || loading? && (@all.nil? || own.any? { |path| @all.include?(path) })
       name = at && (@stages[at]&.name || "application")
       say(asking, {stage: name})
       return unless at
@@ -372,13 +375,18 @@ module AssayWarm
         stage.files.keys.any? { |each| each.end_with?("/**/") && (each == "./**/" || "#{folder}/".start_with?(each.delete_suffix("**/"))) }
     end
 
+    # Also while one goes on to load that was not heard of yet.
+    def loading?
+      !@loading.nil? || !@stages.last&.ready
+    end
+
     def state
       stages = @stages.map do |stage|
         {name: stage.name, pid: stage.pid, files: stage.features, seconds: stage.seconds.round(6), memory: memory(stage.pid)}
       end
       notes = [*@stages.flat_map(&:notes), *@failure].uniq
       loaded = @stages.flat_map { |stage| stage.files.keys }.reject { |path| path.end_with?("/") }.map { |path| File.join(ROOT, path) }
-      {version: 1, ready: @loading.nil? && !@failure && @stages.last&.ready == true, stages: stages, notes: notes, loaded: loaded}
+      {version: 1, ready: !loading? && !@failure, stages: stages, notes: notes, loaded: loaded}
     end
 
     # Its share of what it has in memory together with others.

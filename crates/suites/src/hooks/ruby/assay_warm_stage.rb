@@ -172,7 +172,9 @@ module AssayWarm
 
       def call_in
         @link = Link.new(UNIXSocket.new(CALLS))
-        @link.say(:hello, Process.pid, @index)
+        @link.say(:hello, Process.pid, @index, @number)
+        # Something changed meanwhile, and another one loads.
+        (_, @number = @link.hear) || exit!(0)
         @told = {sources: 0, features: $LOADED_FEATURES.size}
       end
 
@@ -216,7 +218,7 @@ module AssayWarm
         parts = paths.slice_when { |path,| settles.include?(path) }
         paths = parts.flat_map { |part| part.partition { |path| AssayWarm.within(path).nil? }.flatten }
         moved = paths.reject { |path| AssayWarm.within(path) || natural.include?(path) }
-        @early = (early | moved).to_h { |path| [File.basename(path, ".rb"), path] }
+        @early = (moved | (early & paths)).to_h { |path| [File.basename(path, ".rb"), path] }
         first = paths.index { |path| AssayWarm.within(path) } || paths.size
         [paths[first..-1], paths[0...first]]
       end
@@ -370,7 +372,7 @@ module AssayWarm
       def answer(message)
         kind, number, request = message
         if kind == :go
-          AssayWarm.changed = number
+          AssayWarm.changed, @number = message[1..2]
           return fork ? nil : :stage
         end
 
