@@ -323,7 +323,7 @@ module AssayWarm
         start_run(asking)
       elsif (paths = question["changed"])
         changed(asking, paths)
-      elsif question["state"] then say(asking, state)
+      elsif (wanted = question["state"]) then say(asking, state(wanted == "quick"))
       elsif question["stop"] then leave
       else say(asking, {refused: "not known: #{question.keys.join(", ")}"})
       end
@@ -380,9 +380,10 @@ module AssayWarm
       !@loading.nil? || !@stages.last&.ready
     end
 
-    def state
+    def state(is_quick)
       stages = @stages.map do |stage|
-        {name: stage.name, pid: stage.pid, files: stage.features, seconds: stage.seconds.round(6), memory: memory(stage.pid)}
+        about = {name: stage.name, pid: stage.pid, files: stage.features, seconds: stage.seconds.round(6)}
+        is_quick ? about : about.merge(memory: memory(stage.pid))
       end
       notes = [*@stages.flat_map(&:notes), *@failure].uniq
       loaded = @stages.flat_map { |stage| stage.files.keys }.reject { |path| path.end_with?("/") }.map { |path| File.join(ROOT, path) }

@@ -160,7 +160,6 @@ module AssayWarm
         leave_behind if own.any?
         replay(own)
         @loads.stop
-        note_order
         note_what_is_lost
         tidy if long?
         @link.say(:parked, parked(true))
@@ -250,8 +249,11 @@ module AssayWarm
         paths.find { |path| !@named.include?(path) || !AssayWarm.changed.include?(path) } || paths.max_by { |path| AssayWarm.changed.index(path) }
       end
 
-      # Libraries that files of the project ask for by now.
+      # Libraries that files of the project ask for by now. Nobody waits for it, if it is done after a run.
       def note_order
+        return if @is_noted
+
+        @is_noted = true
         known = Seen.of(@program, "load")
         order = @loads.order { |path| Run.ahead?(path) }
         Seen.add_order(@program, @loads, order.select { |path| known.include?(path) || @loads.early.include?(path) })
@@ -413,6 +415,7 @@ module AssayWarm
           pid, status = ended
           number = @runs.delete(pid) or next
           @link.say(:ended, number, status.exitstatus, status.termsig)
+          note_order
         end
         leave if @retired && @runs.empty?
       rescue Errno::ECHILD
