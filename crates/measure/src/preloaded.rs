@@ -194,7 +194,8 @@ impl Preloaded {
     /// Whether it has loaded all since then, so that a run would begin at once.
     pub fn is_loaded(&mut self) -> bool {
         if !self.is_loaded {
-            self.look();
+            // A run waits for the answer.
+            self.ask(false);
         }
         self.is_loaded
     }
@@ -265,10 +266,14 @@ impl Preloaded {
 
     /// Asks how it stands, and notes what it has loaded; `None` as long as it can't be asked.
     pub fn look(&mut self) -> Option<State> {
+        self.ask(true)
+    }
+
+    fn ask(&mut self, memory: bool) -> Option<State> {
         if self.standing() != Standing::Ready {
             return None;
         }
-        let state = self.client().state(ANSWERS_WITHIN).ok()?;
+        let state = self.client().state(memory, ANSWERS_WITHIN).ok()?;
         self.is_loaded |= state.ready;
         let took = state.stages.iter().map(|stage| stage.seconds).sum();
         self.longest = self.longest.max(Duration::try_from_secs_f64(took).unwrap_or_default());

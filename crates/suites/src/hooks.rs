@@ -7,7 +7,7 @@
 /// in place of `-m unittest`, `assay_node_reporter.mjs` is a reporter of `node --test`, `assay_node_coverage.mjs` is imported by its processes,
 /// `assay_jest_vitest_reporter.mjs` one of jest and vitest; `assay_warm.rb` is loaded by `RUBYOPT`; `warm/sitecustomize.py` is found by every Python that has its directory in
 /// `PYTHONPATH`, and loads `assay_warm.py`; the others are loaded by these.
-pub const FILES: [(&str, &str); 33] = [
+pub const FILES: [(&str, &str); 35] = [
     ("assay_events.mjs", include_str!("hooks/javascript/assay_events.mjs")),
     (
         "assay_jest_vitest_reporter.mjs",
@@ -36,9 +36,11 @@ pub const FILES: [(&str, &str); 33] = [
     ("assay_unittest.py", include_str!("hooks/python/assay_unittest.py")),
     ("assay_warm.py", include_str!("hooks/python/assay_warm.py")),
     ("assay_warm.rb", include_str!("hooks/ruby/assay_warm.rb")),
+    ("assay_warm_gems.rb", include_str!("hooks/ruby/assay_warm_gems.rb")),
     ("assay_warm_json.rb", include_str!("hooks/ruby/assay_warm_json.rb")),
     ("assay_warm_keeper.rb", include_str!("hooks/ruby/assay_warm_keeper.rb")),
     ("assay_warm_load.py", include_str!("hooks/python/assay_warm_load.py")),
+    ("assay_warm_loads.rb", include_str!("hooks/ruby/assay_warm_loads.rb")),
     ("assay_warm_pytest.py", include_str!("hooks/python/assay_warm_pytest.py")),
     ("assay_warm_run.rb", include_str!("hooks/ruby/assay_warm_run.rb")),
     ("assay_warm_server.py", include_str!("hooks/python/assay_warm_server.py")),

@@ -87,6 +87,115 @@ class WarmTest < Minitest::Test
     end
   end
 
+  OUTSIDE = [RbConfig.ruby, "-Itest", "-I../outside", "test/a_test.rb"].freeze
+
+  def test_a_save_costs_only_the_file_itself
+    log = "File.write('loads', File.basename(__FILE__) + ' ', mode: 'a')\n"
+    files = {"../outside/large.rb" => log, "../outside/other.rb" => log, "lib/words.rb" => "require 'large'\n#{log}WORD = 1\n",
+             "lib/more.rb" => "module More; VERSION = '1'; end\nrequire 'other'\n", "test/test_helper.rb" => "at_exit {}\n",
+             "test/a_test.rb" => "require 'test_helper'\nrequire_relative '../lib/more'\nrequire_relative '../lib/words'\np WORD\n"}
+    Warm.of(files, *OUTSIDE) do |warm|
+      warm.learn("test/a_test.rb")
+      # From the second time on there is a process that waits before it.
+      warm.changed("lib/words.rb")
+      warm.loaded
+      [2, 3].each do |word|
+        loads = warm.write("loads", "")
+        warm.write("lib/words.rb", "require 'large'\n#{log}WORD = #{word}\n")
+        refute_nil warm.changed("lib/words.rb")
+        assert_equal "#{word}\n", warm.run("test/a_test.rb").out
+        assert_equal "words.rb ", File.read(loads)
+      end
+    end
+  end
+
+  # Each prints what it found when it was loaded.
+  LIBRARIES = {
+    "variable" => ["ENV['MODE'] = 'mine'", "ENV['MODE'].inspect"],
+    "asks" => ["module Mine; end", "defined?(Mine).inspect"],
+    "opened" => ["class String; def mine = 1; end", "''.respond_to?(:mine)"],
+    "global" => ["$mine = 1", "$mine.inspect"],
+    "called" => ["Kernel.srand(1); def Kernel.mine = 1", "Kernel.respond_to?(:mine)"],
+    "raises" => ["module Other; end", "Object.constants.include?(:Other) || raise"],
+    "warns" => ["module Another; end", "Object.constants.include?(:Another) || warn('early').inspect"]
+  }.freeze
+
+  def test_a_library_that_the_project_prepares_is_loaded_when_it_asks_for_it
+    files = LIBRARIES.flat_map do |name, (before, found)|
+      [["../outside/#{name}.rb", "FOUND_#{name.upcase} = #{found}\n"], ["lib/of_#{name}.rb", "#{before}\nrequire '#{name}'\n"]]
+    end
+    LIBRARIES.each_key.each_slice(4) do |names|
+      test = names.map { |name| "require_relative '../lib/of_#{name}'\nputs FOUND_#{name.upcase}\n" }.join
+      Warm.of(files.to_h.merge("test/a_test.rb" => test), *OUTSIDE) do |warm|
+        cold = warm.run("test/a_test.rb").out
+        warm.loaded
+        2.times { assert_equal cold, warm.run("test/a_test.rb").out }
+      end
+    end
+  end
+
+  def test_a_library_that_the_project_prepares_by_now
+    files = {"../outside/variable.rb" => "FOUND = ENV['MODE'].inspect\n", "lib/of.rb" => "require 'variable'\n",
+             "test/a_test.rb" => "require_relative '../lib/of'\nputs FOUND\n"}
+    Warm.of(files, *OUTSIDE) do |warm|
+      warm.learn("test/a_test.rb")
+      assert_match(/^a_test\.rb\tearly\t.*variable\.rb$/, warm.seen)
+      warm.write("lib/of.rb", "ENV['MODE'] = 'mine'\nrequire 'variable'\n")
+      warm.changed("lib/of.rb")
+      2.times { assert_equal "\"mine\"\n", warm.run("test/a_test.rb").out }
+    end
+  end
+
+  # Files that are loaded because somebody names a constant of them can come in any order: what is saved is the last of them.
+  def test_what_is_loaded_by_its_name_and_saved_comes_last
+    log = "File.write('loads', File.basename(__FILE__) + ' ', mode: 'a')\n"
+    names = %w[Base User Other Third]
+    helper = names.map { |name| "autoload :#{name}, File.expand_path('../app/#{name.downcase}.rb', __dir__)\n" }.join
+    files = names.to_h { |name| ["app/#{name.downcase}.rb", "#{log}class #{name}#{" < Base" if name == "User"}; end\n"] }
+    files.merge!("test/test_helper.rb" => helper, "test/a_test.rb" => "require 'test_helper'\np User\np Other\np Third\n")
+    Warm.of(files, *TESTS) do |warm|
+      warm.learn("test/a_test.rb")
+      loads = warm.write("loads", "")
+      again = lambda do |name|
+        warm.changed(name)
+        warm.run("test/a_test.rb")
+        File.read(loads).tap { File.write(loads, "") }
+      end
+      assert_equal "base.rb other.rb third.rb user.rb ", again["app/user.rb"]
+      assert_equal "user.rb ", again["app/user.rb"]
+      assert_equal "base.rb third.rb user.rb other.rb ", again["app/other.rb"]
+      assert_equal "other.rb ", again["app/other.rb"]
+    end
+  end
+
+  def test_a_save_in_a_folder_that_was_listed_is_none_of_the_list
+    files = {"app/one.rb" => "", "app/deep/two.rb" => "", "test/a_test.rb" => "require 'test_helper'\nputs 'done'\n",
+             "test/test_helper.rb" => "Dir.children('app')\nDir.glob('app/**/*.rb')\n"}
+    Warm.of(files, *TESTS) do |warm|
+      warm.learn("test/a_test.rb")
+      assert_nil warm.changed("app/one.rb", "app/deep/two.rb")
+      warm.write("app/deep/three.rb", "")
+      assert_equal "helpers", warm.changed("app/deep/three.rb")
+      warm.loaded
+      assert_nil warm.changed("app/deep/three.rb")
+      File.unlink(File.join(warm.project, "app/one.rb"))
+      assert_equal "helpers", warm.changed("app/one.rb")
+      assert_equal "done\n", warm.run("test/a_test.rb").out
+    end
+  end
+
+  def test_gems_are_those_that_a_new_process_has
+    script = "require 'minitest'\nrequire 'set'\nputs Gem.loaded_specs.values.map { |spec| spec.full_name }.sort, $LOAD_PATH\n"
+    Warm.of({"script.rb" => script}, RbConfig.ruby, "script.rb") do |warm|
+      cold, = Open3.capture2e(RbConfig.ruby, "script.rb", chdir: warm.project)
+      3.times do
+        assert_equal cold, warm.run("script.rb").out
+        warm.till("ready") { warm.state["ready"] }
+      end
+      assert_match(/^script\.rb\tgem\tminitest /, warm.seen)
+    end
+  end
+
   def test_a_file_that_is_new_is_loaded_where_its_folder_was_listed
     helper = "Dir[File.join(__dir__, 'support/**/*.rb')].sort.each { |file| require file }\n"
     files = {"test/test_helper.rb" => helper, "test/support/one.rb" => "ONE = 1\n",

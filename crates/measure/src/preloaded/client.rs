@@ -158,12 +158,13 @@ impl Client {
         Ok(answer["stage"].as_str().map(str::to_owned))
     }
 
-    /// What it holds.
+    /// What it holds. To see how much `memory` that is takes longer than all the rest.
     ///
     /// # Errors
     /// When there is no answer in time.
-    pub fn state(&self, patience: Duration) -> Result<State, PreloadedError> {
-        Ok(State::read(&self.ask(&json!({"state": true}), patience)?))
+    pub fn state(&self, memory: bool, patience: Duration) -> Result<State, PreloadedError> {
+        let question = if memory { json!({"state": true}) } else { json!({"state": "quick"}) };
+        Ok(State::read(&self.ask(&question, patience)?))
     }
 
     /// Tells it to end; it does so when it has heard it.

@@ -9,6 +9,7 @@ says; assay_warm_server.py is the root; assay_warm_load.py knows what to load; a
 """
 
 import _socket
+import gc
 import json
 import os
 import select
@@ -70,6 +71,7 @@ class Warm:
         self.left = frozenset()  # Modules that are not to be loaded ahead.
         self.printed = None
         self.hooks = {}
+        self.compiled = None
         self.entered = set()  # Functions of the project that were entered while loading.
         self.preloaded = set()  # Files that were loaded only because an earlier run did so.
         self.paths = {}
@@ -201,6 +203,8 @@ class Warm:
         if natural:
             # Once: what comes behind it is made anew more often.
             loading.load_hooks(self)
+        # Whoever loads on looks at what is new alone, and no collection of a run copies pages of what was loaded.
+        gc.freeze()
         self.loads = False
         # Whoever waits ends by itself, and ends its runs before.
         signal.signal(signal.SIGIO, signal.SIG_IGN)

@@ -6,6 +6,7 @@ first, then modules of the project that are no tests.
 
 import gc
 import importlib
+import importlib.machinery
 import json
 import os
 import sys
@@ -216,11 +217,40 @@ def record(warm, tests=()):
 
 
 def load_hooks(warm):
-    """What each run would load that is recorded."""
+    """What each run would load that is recorded. What reads variables when it is loaded is compiled only."""
     for name in ("assay_tests_events", "assay_tests_calls", "assay_tests_imports", "assay_tests_files", "assay_tests_coverage"):
         warm.hooks[name] = warm.sibling(name, sys.modules)
     for name in warm.hooks:
         del sys.modules[name]
+    warm.compiled = Compiled(os.path.dirname(warm.here))
+    for name in ("assay_tests_pytest", "assay_tests_causes", "assay_tests_frames", *warm.hooks):
+        warm.compiled.add(name)
+
+
+class Compiled:
+    """Finds modules that are compiled already, each once."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.codes = {}
+
+    def add(self, name):
+        path = os.path.join(self.folder, name + ".py")
+        with open(path, "rb") as file:
+            self.codes[name] = compile(file.read(), path, "exec", dont_inherit=True)
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.codes:
+            return None
+        spec = importlib.machinery.ModuleSpec(name, self, origin=os.path.join(self.folder, name + ".py"))
+        spec.has_location = True
+        return spec
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        exec(self.codes.pop(module.__name__), module.__dict__)
 
 
 def _note_imported(warm, modules):
@@ -331,6 +361,8 @@ def become(warm, streams):
         # Of these hooks those that read no variable when they are loaded.
         sys.modules.update(warm.hooks)
         sys.modules["assay_tests_before"] = Before(warm)
+    if warm.compiled is not None and warm.compiled.folder in os.environ.get("PYTHONPATH", "").split(os.pathsep):
+        sys.meta_path.insert(0, warm.compiled)
 
 
 class Before:

@@ -206,7 +206,7 @@ class Server:
                 os.close(descriptor)
                 return stage is not None and self.load()
             elif "state" in message:
-                assay_warm.answer(descriptor, self.state())
+                assay_warm.answer(descriptor, self.state(message["state"] == "quick"))
             os.close(descriptor)
             return False
         if not more:
@@ -415,7 +415,7 @@ class Server:
         except OSError:
             return None
 
-    def state(self):
+    def state(self, is_quick):
         stages = []
         for stage in self.stages:
             about = stage.about
@@ -425,9 +425,10 @@ class Server:
                     "pid": stage.pid,
                     "files": len(about["files"]),
                     "seconds": about["seconds"],
-                    "memory": _memory(stage.pid),
                 }
             )
+            if not is_quick:
+                stages[-1]["memory"] = _memory(stage.pid)
         notes = list(dict.fromkeys(note for stage in self.stages for note in stage.about["notes"]))
         notes += self.broken.values()
         if self.failed:

@@ -93,7 +93,9 @@ module AssayCoverage
           rest = pattern[fixed.size..-1]
           folder = fixed[0...(fixed.rindex("/") || 0)]
           folder = "/" if folder.empty? && fixed.start_with?("/")
-          folder = EXPAND.call(folder.empty? ? "." : folder, base.nil? ? nil : base.to_s)
+          # Frameworks look through the folders of all gems.
+          is_whole = folder.start_with?("/") && !folder.include?("/.") && !folder.include?("//")
+          folder = EXPAND.call(folder.empty? ? "." : folder, base.nil? ? nil : base.to_s) unless is_whole
           ::AssayCoverage.path_used(:lists, folder, rest.include?("/") ? "/**" : nil)
         end
       end

@@ -29,9 +29,11 @@ if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
     FILE = "<internal:assay_warm>"
     CLOCK = Process.method(:clock_gettime)
 
-    # What earlier runs loaded before their first test: lines of program, kind and path, with tabs between them. Kinds are `require`; `path`, a folder of
-    # $LOAD_PATH; `acts`, a file that does something when it is loaded, such as writing, so that it is not loaded before a run; `covers`, if runs
-    # note what tests use.
+    # What earlier runs loaded before their first test: lines of program, kind and path, with tabs between them. Kinds are `load`, in the order in
+    # which files are to be loaded; `early`, a library that comes before the file that asks for it; `late`, one that is something else then; `settles`,
+    # a file after which libraries may be something else than before it; `named`, one that is loaded because a constant is named; `path`, a folder of
+    # $LOAD_PATH; `acts`, a file that does something when it is loaded, such as writing, so that it is not loaded before a run; `gem`, one that was
+    # activated, with its version; `bundles`, if Bundler does that; `covers`, if runs note what tests use.
     module Seen
       class << self
         def read
@@ -47,11 +49,38 @@ if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
         # All that is new comes behind what is known.
         def add(program, kind, paths)
           lines = read
-          fresh = paths.map { |path| [program, kind, path] } - lines
-          fresh.reject! { |line| line.any? { |word| word.match?(/[\t\n]/) } }
-          return if fresh.empty? || SEEN.empty?
+          write(lines, lines + (paths.map { |path| [program, kind, path] } - lines))
+        end
 
-          File.write("#{SEEN}.#{Process.pid}", (lines + fresh).map { |line| "#{line.join("\t")}\n" }.join, perm: 0o600)
+        # In the place of what is known, if any of it is new.
+        def set(program, kind, paths)
+          lines = read
+          others = lines.reject { |from, of, _| from == program && of == kind }
+          write(lines, others + paths.map { |path| [program, kind, path] }) unless (paths - of(program, kind)).empty?
+        end
+
+        # In the order of `loads`: what is new comes before whatever is known to follow it.
+        def add_order(program, loads, paths)
+          lines = read
+          order = lines.dup
+          at = order.size
+          paths.reverse_each do |path|
+            line = [program, "load", path]
+            order.insert(at, line) unless (known = order.index(line))
+            at = known || at
+          end
+          marks = {"early" => loads.early, "settles" => loads.settling(paths), "named" => loads.named(paths)}
+          marks = marks.flat_map { |kind, marked| marked.map { |path| [program, kind, path] } }
+          write(lines, order + (marks - order))
+        end
+
+        private
+
+        def write(lines, added)
+          added = added.reject { |line| line.any? { |word| word.match?(/[\t\n]/) } }
+          return if SEEN.empty? || added == lines
+
+          File.write("#{SEEN}.#{Process.pid}", added.map { |line| "#{line.join("\t")}\n" }.join, perm: 0o600)
           File.rename("#{SEEN}.#{Process.pid}", SEEN)
         rescue SystemCallError
           nil
@@ -118,7 +147,7 @@ if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
       def start
         require "socket.so"
         load("#{HERE}/assay_tests_coverage.rb") unless defined?(::AssayCoverage)
-        %w[json keeper stage run].each { |name| load_part(name) } unless defined?(Stage)
+        %w[json keeper gems loads stage run].each { |name| load_part(name) } unless defined?(Stage)
         life = ENV["ASSAY_WARM_LIFE"].to_s
         # Comes back in its children alone.
         Keeper.new(life.empty? ? nil : IO.for_fd(Integer(life, 10), autoclose: false)).run if ENV["ASSAY_WARM_STAGE"].to_s.empty?

@@ -4,8 +4,8 @@
 # and ends all of them when it ends.
 
 module AssayWarm
-  # A stage as the keeper knows it. `files` are those that it was the first to load or read.
-  Known = Struct.new(:pid, :link, :name, :files, :features, :seconds, :notes, :ready, :runs, keyword_init: true)
+  # A stage as the keeper knows it. `files` are those that it was the first to load or read, `listed` those in folders that it was the first to list.
+  Known = Struct.new(:pid, :link, :name, :files, :listed, :features, :seconds, :notes, :ready, :runs, keyword_init: true)
   # Somebody who asked: what was read of the question.
   Asking = Struct.new(:io, :given, :text, :run, :pid)
 
@@ -27,7 +27,7 @@ module AssayWarm
       @retired = []
       @asking = []
       @waiting = []
-      @number = 0
+      @number = @generation = 0
       @failure = nil
       @deaths = @again = 0
       @server = nil
@@ -95,10 +95,12 @@ module AssayWarm
 
     def called
       link = Link.new(@calls.accept)
-      kind, pid, index = link.hear
+      kind, pid, index, number = link.hear
+      is_wanted = index == 0 ? @loading.nil? || @loading.pid.nil? || @loading.pid == pid : number == @generation
       # One that was given up in the meantime.
-      return link.close unless kind == :hello && index == @stages.size && (@loading.nil? || @loading.pid.nil? || @loading.pid == pid || index.positive?)
+      return link.close unless kind == :hello && index == @stages.size && is_wanted
 
+      link.say(:number, @generation)
       @loading = Known.new(pid: pid, link: link, runs: {})
     end
 
@@ -248,13 +250,14 @@ module AssayWarm
 
     # From the stage of this number on.
     def remake(at)
+      @generation += 1
       drop(at)
       @failure = nil
       return first if at.zero?
 
       @loading = Known.new
       begin
-        @stages.last.link.say(:go, AssayWarm.changed)
+        @stages.last.link.say(:go, AssayWarm.changed, @generation)
       rescue SystemCallError
         # It is gone, which is noticed next.
         nil
@@ -320,7 +323,7 @@ module AssayWarm
         start_run(asking)
       elsif (paths = question["changed"])
         changed(asking, paths)
-      elsif question["state"] then say(asking, state)
+      elsif (wanted = question["state"]) then say(asking, state(wanted == "quick"))
       elsif question["stop"] then leave
       else say(asking, {refused: "not known: #{question.keys.join(", ")}"})
       end
@@ -331,7 +334,7 @@ module AssayWarm
       if @failure
         say(asking, {refused: @failure})
         forget(asking)
-      elsif @loading || stage.nil? || !stage.ready then @waiting << asking
+      elsif loading? then @waiting << asking
       elsif asking.given.size != 3
         say(asking, {refused: "a run needs three descriptors"})
         forget(asking)
@@ -354,7 +357,7 @@ module AssayWarm
       at = @stages.index { |stage| own.any? { |path| stage.files.include?(path) } } || @stages.index { |stage| own.any? { |path| listed?(stage, path) } }
       at = 0 if own.any? { |path| WHOLE_COMMAND.include?(path) }
       # What is being loaded may have read it already; and what failed may not any more.
-      at ||= @stages.size if @failure || @loading && (@all.nil? || own.any? { |path| @all.include?(path) })
+      at ||= @stages.size if @failure || loading? && (@all.nil? || own.any? { |path| @all.include?(path) })
       name = at && (@stages[at]&.name || "application")
       say(asking, {stage: name})
       return unless at
@@ -363,22 +366,28 @@ module AssayWarm
       remake(at)
     end
 
-    # A file that no stage has may be one that it would have now: where it listed a folder to load what is there.
+    # A file that no stage has may be one that it would have now: where it listed a folder to load what is there, and it was not, or is not any more.
     def listed?(stage, path)
-      return false unless path.end_with?(".rb") && !path.match?(Run::TESTS)
+      return false unless path.end_with?(".rb") && !path.match?(Run::TESTS) && stage.listed.key?(path) != File.file?(File.join(ROOT, path))
 
       folder = File.dirname(path)
       stage.files.include?("#{folder}/") ||
         stage.files.keys.any? { |each| each.end_with?("/**/") && (each == "./**/" || "#{folder}/".start_with?(each.delete_suffix("**/"))) }
     end
 
-    def state
+    # Also while one goes on to load that was not heard of yet.
+    def loading?
+      !@loading.nil? || !@stages.last&.ready
+    end
+
+    def state(is_quick)
       stages = @stages.map do |stage|
-        {name: stage.name, pid: stage.pid, files: stage.features, seconds: stage.seconds.round(6), memory: memory(stage.pid)}
+        about = {name: stage.name, pid: stage.pid, files: stage.features, seconds: stage.seconds.round(6)}
+        is_quick ? about : about.merge(memory: memory(stage.pid))
       end
       notes = [*@stages.flat_map(&:notes), *@failure].uniq
       loaded = @stages.flat_map { |stage| stage.files.keys }.reject { |path| path.end_with?("/") }.map { |path| File.join(ROOT, path) }
-      {version: 1, ready: @loading.nil? && !@failure && @stages.last&.ready == true, stages: stages, notes: notes, loaded: loaded}
+      {version: 1, ready: !loading? && !@failure, stages: stages, notes: notes, loaded: loaded}
     end
 
     # Its share of what it has in memory together with others.

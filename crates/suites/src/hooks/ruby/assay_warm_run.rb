@@ -60,13 +60,31 @@ module AssayWarm
         nil
       end
 
+      # What each run would read and compile anew, done by the stage.
+      def prepare
+        @starts = Seen.of(Stage.program, "starts").any?
+        names = %w[tests tests_record tests_rspec tests_minitest tests_test_unit tests_causes tests_frames]
+        @compiled = names.map { |name| "#{HERE}/assay_#{name}.rb" }.to_h { |path| [path, RubyVM::InstructionSequence.compile_file(path)] }
+      rescue SystemCallError
+        @compiled = {}
+      end
+
+      # Executes a file of `assay` that is compiled. False for all others.
+      def execute(path)
+        code = @compiled[path] if AssayWarm.role == :run
+        return false unless code
+
+        code.eval
+        true
+      end
+
       # Becomes the run.
       def begin(argv, request, descriptors)
         AssayWarm.role = :run
         @pid = Process.pid
         @argv = argv
         # They are of a program that this one starts.
-        @others_handlers = @handlers.to_a.shift(@handlers.to_a.size) if Seen.of(Stage.program, "starts").any?
+        @others_handlers = @handlers.to_a.shift(@handlers.to_a.size) if @starts
         AssayCoverage.rests
         Process.setsid
         [STDIN, STDOUT, STDERR].zip(descriptors, %w[r w w]) do |io, descriptor, mode|
@@ -80,6 +98,7 @@ module AssayWarm
         STDOUT.sync = true if STDOUT.tty?
         Dir.chdir(request["cwd"]) if request["cwd"]
         environment(request["env"]) if request["env"]
+        Gems.renew
         seeds
         rake_backtraces
         start_noting
@@ -111,9 +130,10 @@ module AssayWarm
           folders = options.grep(/\A-I/).flat_map { |option| option[2..-1].split(":") }
           $LOAD_PATH.unshift(*folders.map { |folder| File.expand_path(folder) })
           # Those of `assay`, and what the test framework has from when it was loaded.
-          @handlers = [*@handlers.to_a.first(@last.to_i), *@others_handlers, -> { stop_noting }]
+          @pid = Process.pid
+          @handlers = [*@handlers.to_a.first(@last.to_i), *@others_handlers]
           @argv = files
-          @loaded.clear
+          @loads.clear
           main(files)
         end
         Process.wait(pid)
@@ -227,7 +247,7 @@ module AssayWarm
       end
 
       def library(path)
-        require(path) unless path.start_with?("#{HERE}/assay_warm")
+        require(path) unless path.start_with?("#{HERE}/assay_warm") || execute(path)
       end
 
       # Random numbers are none that another run had.
@@ -261,22 +281,13 @@ module AssayWarm
       # --- What is loaded before the first test.
 
       def start_noting
-        @loaded = []
-        @parents = {}
-        @point = TracePoint.new(:script_compiled) { |point| compiled(point) }
-        @point.enable
+        @loads = Loads.new { first_test }
+        @loads.watch
         at_exit(-> { stop_noting })
+        # The last of all.
+        @handlers = [-> { write_down }, *@handlers]
+        @last = @last.to_i + 1
         @hooked = {}
-      end
-
-      # With the file that is being loaded while this one is.
-      def compiled(point)
-        return if point.eval_script || (path = point.instruction_sequence.absolute_path).nil?
-
-        frame = caller_locations.find { |each| each.label == "<top (required)>" }
-        @loaded << path
-        @parents[path] = frame&.absolute_path
-        first_test
       end
 
       # A framework begins to run tests.
@@ -295,32 +306,37 @@ module AssayWarm
 
       public
 
-      def stop_noting
-        return unless @point&.enabled?
+      # Whether a file is one to be loaded before a run.
+      def ahead?(path)
+        !path.match?(TESTS) && !path.match?(Stage::ACTS) && !path.start_with?("#{HERE}/")
+      end
 
-        @point.disable
+      # Before the first test, which waits for it: the rest is done when the run ends.
+      def stop_noting
+        return unless @loads&.watches?
+
+        @loads.stop
         # Its own frames are below those of the program.
         ::RSpec.configuration.backtrace_exclusion_patterns << %r{/assay_warm\w*\.rb:} if defined?(::RSpec::Core::Runner)
         frames = caller_locations.select { |each| each.label == "<top (required)>" }.map(&:absolute_path)
-        features = $LOADED_FEATURES.to_h { |path| [path, true] }
-        named = @argv.map { |word| File.expand_path(word) }
-        whole = ->(path) { features[path] && !frames.include?(path) && !named.include?(path) && !path.match?(TESTS) && !path.match?(Stage::ACTS) }
-        own = @loaded.uniq.select { |path| whole[path] && !within?(path, whole) && !path.start_with?("#{HERE}/") }
-        Seen.add(Stage.program, "path", $LOAD_PATH.map(&:to_s).select { |path| path.start_with?("/") })
-        Seen.add(Stage.program, "require", own)
-        Seen.add(Stage.program, "covers", ["1"]) unless ENV["ASSAY_TESTS_COVERAGE"].to_s.empty?
+        @noted = [frames, $LOADED_FEATURES.dup, $LOAD_PATH.dup, Gems.activated]
       rescue StandardError
         nil
       end
 
-      private
+      def write_down
+        stop_noting
+        return unless @noted && Process.pid == @pid
 
-      # Whether one that is loaded whole loads it.
-      def within?(path, whole)
-        while (path = @parents[path])
-          return true if whole[path]
-        end
-        false
+        frames, features, folders, gems = @noted
+        features = features.to_h { |path| [path, true] }
+        others = [*frames, *@argv.map { |word| File.expand_path(word) }]
+        Gems.note(Stage.program, gems)
+        Seen.add(Stage.program, "path", folders.map(&:to_s).select { |path| path.start_with?("/") })
+        Seen.add_order(Stage.program, @loads, @loads.order { |path| features[path] && !others.include?(path) && ahead?(path) })
+        Seen.add(Stage.program, "covers", ["1"]) unless ENV["ASSAY_TESTS_COVERAGE"].to_s.empty?
+      rescue StandardError
+        nil
       end
     end
   end

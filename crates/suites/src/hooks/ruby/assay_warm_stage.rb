@@ -18,6 +18,9 @@ module AssayWarm
     CONNECTIONS = {"PG::Connection" => "PostgreSQL", "Mysql2::Client" => "MySQL", "Trilogy" => "MySQL", "SQLite3::Database" => "SQLite",
                    "Redis" => "Redis", "RedisClient" => "Redis"}.freeze
 
+    # As it is before anybody notes it.
+    CHILDREN = Dir.method(:children)
+
     @index = 0
     @runs = {}
     @notes = []
@@ -47,7 +50,7 @@ module AssayWarm
 
       def load(path, *wrap)
         ::AssayWarm::Stage.before_load(path) if ::AssayWarm.role == :stage
-        assay_warm_load(path, *wrap)
+        ::AssayWarm::Run.execute(path) || assay_warm_load(path, *wrap)
       end
 
       # For runs alone, and so that they find them as they would have.
@@ -70,7 +73,8 @@ module AssayWarm
       attr_reader :replays
 
       def begin
-        @begun = @last = AssayWarm.now
+        @took = 0
+        @last = AssayWarm.now
         call_in
         # The only one that Ruby knows, since all others come to `Run`.
         at_exit { AssayWarm.role == :stage ? end_of_stage : Run.ends }
@@ -87,21 +91,34 @@ module AssayWarm
 
       # A file is required, in the middle of what is replayed.
       def before_require(path)
-        since = AssayWarm.now - @last
-        is_long = since >= LEAST && since >= SHARE * (AssayWarm.now - @begun)
         path = path.to_path if path.respond_to?(:to_path)
-        return unless is_long || changed_before?(path)
-        return if @index >= MOST || !Thread.current.equal?(Thread.main)
+        return unless Thread.current.equal?(Thread.main)
 
-        path = ($LOAD_PATH.resolve_feature_path(path) || [])[1] unless path.start_with?("/")
-        return unless path
-
-        path = "#{path}.rb" unless File.file?(path)
-        return unless is_long || AssayWarm.changed.include?(path)
-
-        leave_behind if AssayWarm.within(path) && !$LOADED_FEATURES.include?(path)
+        name = File.basename(path, ".rb")
+        anew("bundles", "1") if %w[bundler setup inline].include?(name) && Gems.bundler?(resolved(path).to_s)
+        early = @early[name]
+        asked_again(path, early) if early
+        leave_behind if path != @left_before && leaves?(path)
       rescue StandardError, LoadError
         nil
+      end
+
+      # Whether another process goes on from here, so that this one can wait before a file.
+      def leaves?(path)
+        is_long = long?
+        return false unless is_long || changed_before?(path)
+        return false if @index >= MOST
+
+        path = resolved(path)
+        return false unless path && (is_long || AssayWarm.changed.include?(path))
+
+        AssayWarm.within(path) && !$LOADED_FEATURES.include?(path)
+      end
+
+      # Whether loading took long since another process was left behind, of what it took in all.
+      def long?
+        since = AssayWarm.now - @last
+        since >= LEAST && since >= SHARE * (@took + since)
       end
 
       # By its name alone, since that is asked of everything.
@@ -133,13 +150,18 @@ module AssayWarm
         @program += " #{ARGV[0]}" if %w[rake rails].include?(@program) && ARGV[0]
         @seen = Seen.read
         AssayCoverage.watch(ROOT, HERE, arms: Seen.of(@program, "covers").any?)
-        own, others = replayed
+        Gems.activate(@program)
+        Run.prepare
+        @loads = Loads.new
+        @loads.watch
+        own, others = planned
         replay(others)
         # Comes back in a process that loads on, also when it has to be done again.
         leave_behind if own.any?
         replay(own)
+        @loads.stop
         note_what_is_lost
-        Process.respond_to?(:warmup) ? Process.warmup : GC.start
+        tidy if long?
         @link.say(:parked, parked(true))
         wait
         Run.argv
@@ -149,7 +171,9 @@ module AssayWarm
 
       def call_in
         @link = Link.new(UNIXSocket.new(CALLS))
-        @link.say(:hello, Process.pid, @index)
+        @link.say(:hello, Process.pid, @index, @number)
+        # Something changed meanwhile, and another one loads.
+        (_, @number = @link.hear) || exit!(0)
         @told = {sources: 0, features: $LOADED_FEATURES.size}
       end
 
@@ -163,7 +187,7 @@ module AssayWarm
 
           def load(path, *wrap)
             ::AssayWarm::Stage.before_load(path) if ::AssayWarm.role == :stage
-            assay_warm_load(path, *wrap)
+            ::AssayWarm::Run.execute(path) || assay_warm_load(path, *wrap)
           end
 
           def at_exit(&block)
@@ -177,9 +201,23 @@ module AssayWarm
         RUBY
       end
 
-      # What earlier runs required: up to the first file of the project, and from there on.
-      def replayed
-        paths = Seen.of(@program, "require").reject { |path| path.match?(ACTS) }
+      # What earlier runs loaded: from the first file of the project on, and what comes before it. Libraries come before files of the project, but for
+      # those after which they may be something else, and all in the order in which they were loaded.
+      def planned
+        early, late, settles, acts, @named = %w[early late settles acts named].map { |kind| Seen.of(@program, kind) }
+        known = Seen.of(@program, "load").reject { |path| path.match?(ACTS) || acts.include?(path) || !File.file?(path) }
+        natural = known.take_while { |path| AssayWarm.within(path).nil? }
+        is_late = false
+        paths = known.reject do |path|
+          next is_late ||= late.include?(path) unless AssayWarm.within(path)
+
+          settles << path if is_late
+          is_late = false
+        end
+        parts = paths.slice_when { |path,| settles.include?(path) }
+        paths = parts.flat_map { |part| part.partition { |path| AssayWarm.within(path).nil? }.flatten }
+        moved = paths.reject { |path| AssayWarm.within(path) || natural.include?(path) }
+        @early = (moved | (early & paths)).to_h { |path| [File.basename(path, ".rb"), path] }
         first = paths.index { |path| AssayWarm.within(path) } || paths.size
         [paths[first..-1], paths[0...first]]
       end
@@ -188,19 +226,17 @@ module AssayWarm
         return if paths.empty?
 
         added = with_load_path
-        acts = Seen.of(@program, "acts")
         @replays = true
         Output.watched do |output|
-          paths.each do |path|
-            next if acts.include?(path) || !File.file?(path)
-
-            replay_one(path)
-            next unless output.grew?
-
-            # Another process begins here again, which leaves it out.
-            Seen.add(@program, "acts", [path])
-            @link.say(:anew)
-            exit!(0)
+          until paths.empty?
+            path = following(paths)
+            if path != @left_before && leaves?(path)
+              @left_before = path
+              leave_behind
+              next
+            end
+            paths.delete(path)
+            replay_one(path, output) unless Gems.another_version?(path)
           end
         end
       ensure
@@ -208,13 +244,59 @@ module AssayWarm
         added&.each { |folder| $LOAD_PATH.delete_at($LOAD_PATH.rindex(folder)) if $LOAD_PATH.include?(folder) }
       end
 
-      def replay_one(path)
+      # Those that are loaded because somebody names a constant of them can come at any time: if they changed, the last one at the very end.
+      def following(paths)
+        paths.find { |path| !@named.include?(path) || !AssayWarm.changed.include?(path) } || paths.max_by { |path| AssayWarm.changed.index(path) }
+      end
+
+      # Libraries that files of the project ask for by now. Nobody waits for it, if it is done after a run.
+      def note_order
+        return if @is_noted
+
+        @is_noted = true
+        known = Seen.of(@program, "load")
+        order = @loads.order { |path| Run.ahead?(path) }
+        Seen.add_order(@program, @loads, order.select { |path| known.include?(path) || @loads.early.include?(path) })
+      end
+
+      def replay_one(path, output)
+        is_early = @early.value?(path)
+        errors = STDERR.stat.size if is_early
+        loaded = required(path, is_early)
+        says = output.grew? || is_early && STDERR.stat.size != errors
+        return unless says || !loaded
+
+        anew(is_early ? "late" : "acts", path)
+      end
+
+      # Another process begins here again, which knows that of the file.
+      def anew(kind, path)
+        Seen.add(@program, kind, [path])
+        @link.say(:anew)
+        exit!(0)
+      end
+
+      # Whether it can be loaded, or is to be left to runs.
+      def required(path, is_early)
         require(path)
-      rescue SyntaxError => e
-        failed("#{e.message} (SyntaxError)")
+        true
       rescue SystemExit, StandardError, ScriptError => e
+        # It may be well where the project asks for it.
+        return false if is_early
+
+        failed("#{e.message} (SyntaxError)") if e.is_a?(SyntaxError)
         # It may go well in a run, in another order; else the run says it as it would have.
         @notes << "#{path} could not be loaded before a run: #{e.message.lines.first.to_s.chomp} (#{e.class})"
+      end
+
+      # The project asks for a library that was loaded before. What it does before that may have changed since.
+      def asked_again(path, early)
+        anew("late", early) if resolved(path) == early && !@loads.may_come_first?(early)
+      end
+
+      def resolved(path)
+        path = ($LOAD_PATH.resolve_feature_path(path) || [])[1] unless path.start_with?("/")
+        path && !File.file?(path) ? "#{path}.rb" : path
       end
 
       # The folders that earlier runs had, in their order. Gives those that were not there.
@@ -243,6 +325,7 @@ module AssayWarm
       # Forks: this process waits here, and a child loads on.
       def leave_behind
         note_what_is_lost
+        tidy if long?
         # Before its child calls in.
         @link.say(:parked, parked(false))
         fork ? wait : go_on
@@ -250,6 +333,7 @@ module AssayWarm
 
       def go_on
         @index += 1
+        @took += @seconds
         @link.close
         @runs.clear
         @notes = []
@@ -290,7 +374,7 @@ module AssayWarm
       def answer(message)
         kind, number, request = message
         if kind == :go
-          AssayWarm.changed = number
+          AssayWarm.changed, @number = message[1..2]
           return fork ? nil : :stage
         end
 
@@ -331,6 +415,7 @@ module AssayWarm
           pid, status = ended
           number = @runs.delete(pid) or next
           @link.say(:ended, number, status.exitstatus, status.termsig)
+          note_order
         end
         leave if @retired && @runs.empty?
       rescue Errno::ECHILD
@@ -348,7 +433,13 @@ module AssayWarm
         exit!(0)
       end
 
+      # Takes longer than to load a file, so that it is done where much was loaded: runs and stages that follow have less to look at.
+      def tidy
+        Process.respond_to?(:warmup) ? Process.warmup : GC.start
+      end
+
       def parked(ready)
+        @seconds = AssayWarm.now - @last
         files = AssayCoverage.used_since(@told[:sources])
         @told[:sources] += files.size
         features = $LOADED_FEATURES.size - @told[:features]
@@ -359,7 +450,30 @@ module AssayWarm
                elsif ready && own.any? { |path| path.match?(HELPERS) } then "helpers"
                else "application"
                end
-        {name: name, files: files, features: features, seconds: AssayWarm.now - @last, notes: @notes, ready: ready, runs: {}, seen: @seen}
+        {name: name, files: files, listed: listed(files), features: features, seconds: @seconds, notes: @notes, ready: ready, runs: {}, seen: @seen}
+      end
+
+      # What there is of Ruby in the folders that were listed, since only another file there is news.
+      def listed(files)
+        files.keys.select { |path| path.end_with?("/") }.flat_map do |folder|
+          names = folder.end_with?("/**/") ? below(folder.delete_suffix("**/")) : CHILDREN.call(File.join(ROOT, folder)).map { |name| "#{folder}#{name}" }
+          names.select { |name| name.end_with?(".rb") }
+        rescue SystemCallError
+          []
+        end.to_h { |name| [name.delete_prefix("./"), true] }
+      end
+
+      # All files below a folder, without those of others.
+      def below(folder)
+        CHILDREN.call(File.join(ROOT, folder)).flat_map do |name|
+          path = "#{folder}#{name}"
+          whole = File.join(ROOT, path)
+          next [path] unless File.directory?(whole) && !File.symlink?(whole)
+
+          AssayWarm.within("#{whole}/") ? below("#{path}/") : []
+        end
+      rescue SystemCallError
+        []
       end
 
       # What a fork does not carry over.
@@ -375,12 +489,19 @@ module AssayWarm
           @notes << "SimpleCov is started in runs, and does not see what is loaded before them"
         end
         CONNECTIONS.each do |name, called|
-          klass = name.split("::").inject(Object) { |within, part| within.const_defined?(part, false) ? within.const_get(part, false) : break }
+          klass = constant(name)
           open = klass.is_a?(Class) ? ObjectSpace.each_object(klass).count { |connection| open?(connection) } : 0
           @notes << "#{open} connection#{"s" if open > 1} to #{called} #{open > 1 ? "are" : "is"} shared by all runs (#{name})" if open.positive?
         end
       rescue StandardError => e
         @notes << "connections could not be looked for: #{e.message}"
+      end
+
+      # What has this name, if it is loaded: to name it would load it.
+      def constant(name)
+        name.split("::").inject(Object) do |within, part|
+          within.const_defined?(part, false) && !within.autoload?(part, false) ? within.const_get(part, false) : break
+        end
       end
 
       def open?(connection)
@@ -396,12 +517,13 @@ module AssayWarm
 
       # Rails opens connections anew by itself; a database in memory would be gone with its connection.
       def disconnect
-        return unless defined?(::ActiveRecord::Base) && ::ActiveRecord::Base.respond_to?(:connection_handler)
+        base = constant("ActiveRecord::Base")
+        return unless base.respond_to?(:connection_handler) && (handler = base.connection_handler)
 
-        handler = ::ActiveRecord::Base.connection_handler
         pools = handler.respond_to?(:connection_pool_list) ? handler.connection_pool_list(*(:all if ::ActiveRecord.version >= Gem::Version.new("7.1"))) : []
         pools.each { |pool| pool.disconnect! unless in_memory?(pool) }
-        keep_in_memory(::ActiveRecord::ConnectionAdapters::PoolConfig) if defined?(::ActiveRecord::ConnectionAdapters::PoolConfig)
+        config = constant("ActiveRecord::ConnectionAdapters::PoolConfig")
+        keep_in_memory(config) if config
       end
 
       # Rails drops all connections in a fork. One to a database in memory belongs to whoever has that memory.
