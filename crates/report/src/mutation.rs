@@ -15,6 +15,7 @@ pub use page::{Material, page};
 pub use sarif::sarif;
 
 use crate::layout::{Page, Tone};
+use crate::names::clean;
 use crate::number;
 use crate::terminal::Screen;
 use crate::words::counted;
@@ -74,7 +75,7 @@ pub fn list(mutation: &Mutation, diffs: bool, screen: &Screen) -> String {
             _ => String::new(),
         };
         let head = format!("{path}:{} {name}: {}{kept}", own.begin.line, own.what);
-        let id = format!("{} ", own.id);
+        let id = format!("{} ", clean(&own.id));
         page.line(&vec![(Tone::Quiet, id), (Tone::Plain, page.spelled(&head))]);
         if diffs {
             change(&mut page, own);
@@ -115,7 +116,7 @@ fn tone(score: &Score) -> Tone {
 fn headline(mutation: &Mutation, whole: &Score) -> String {
     let changes = counted(whole.counted, "change");
     let changes = match &mutation.since {
-        Some(revision) => format!("{changes} in lines that differ from {revision}"),
+        Some(revision) => format!("{changes} in lines that differ from {}", clean(revision)),
         None => changes,
     };
     match (whole.share, whole.interval) {
@@ -156,7 +157,7 @@ fn basis(mutation: &Mutation) -> String {
     };
     format!(
         "{functions} in {files}; {} with {tests}, which take {} without a change; {} in all{known}",
-        mutation.framework,
+        clean(&mutation.framework),
         number::rough(mutation.suite_seconds, second),
         number::rough(mutation.seconds, second),
     )
@@ -242,17 +243,32 @@ fn capitalised(text: &str) -> String {
 fn others(mutation: &Mutation) -> String {
     let count = |fate: Fate| mutation.mutants.iter().filter(|own| own.fate == fate).count();
     let mut parts = Vec::new();
-    for (fate, words) in [
-        (Fate::TimedOut, "were noticed because the tests did not end"),
+    for (fate, one, several) in [
+        (
+            Fate::TimedOut,
+            "was noticed because the tests did not end",
+            "were noticed because the tests did not end",
+        ),
         (
             Fate::Implied,
+            "counts as missed untried, since a harsher change of the same code survived",
             "count as missed untried, since a harsher change of the same code survived",
         ),
-        (Fate::Unviable, "could not be run at all, and do not count"),
-        (Fate::Kept, "are accepted by comments, and do not count"),
+        (
+            Fate::Unviable,
+            "could not be run at all, and does not count",
+            "could not be run at all, and do not count",
+        ),
+        (
+            Fate::Kept,
+            "is accepted by a comment, and does not count",
+            "are accepted by comments, and do not count",
+        ),
     ] {
-        if count(fate) > 0 {
-            parts.push(format!("{} {words}", count(fate)));
+        match count(fate) {
+            0 => {}
+            1 => parts.push(format!("1 {one}")),
+            many => parts.push(format!("{many} {several}")),
         }
     }
     parts.join("; ")

@@ -84,6 +84,8 @@ struct Line {
 struct Table {
     title: &'static str,
     told: &'static str,
+    /// What its cells are: counts, or words.
+    class: &'static str,
     heads: Vec<(&'static str, bool)>,
     rows: Vec<Row>,
 }
@@ -160,7 +162,8 @@ fn on_page(own: &Survivor<'_>) -> SurvivorOnPage {
     };
     let others = match own.weight {
         0 | 1 => String::new(),
-        all => format!("; {} with it", counted(all - 1, "other change") + " count as missed"),
+        2 => "; another change counts as missed with it".to_owned(),
+        all => format!("; {} other changes count as missed with it", all - 1),
     };
     let piece = |piece: Piece| match piece {
         Piece::Words(words) => (words.to_owned(), false),
@@ -222,11 +225,12 @@ fn tables(mutation: &Mutation, scores: &Scores, shown: &[Survivor<'_>]) -> Vec<T
     let row = |(file, score): &(&assay_data::mutation::MutatedFile, &Score)| Row {
         name: clean(&file.path),
         aim: String::new(),
-        cells: cells(score),
+        cells: [cells(score), vec![clean(&file.language)]].concat(),
     };
     if !files.is_empty() {
         let rows = files.iter().map(row).collect();
-        tables.push(Table { title: "Files", told: "", heads: heads("file"), rows });
+        let heads = [&heads("file")[..], &[("language", false)]].concat();
+        tables.push(Table { title: "Files", told: "", class: "counts", heads, rows });
     }
     let mut aims: HashMap<usize, String> = HashMap::new();
     for own in shown {
@@ -244,7 +248,7 @@ fn tables(mutation: &Mutation, scores: &Scores, shown: &[Survivor<'_>]) -> Vec<T
     if !rows.is_empty() {
         let heads = [&heads("function")[..], &[("place", false)]].concat();
         let told = "A name leads to the first change of it that no test notices.";
-        tables.push(Table { title: "Functions", told, heads, rows });
+        tables.push(Table { title: "Functions", told, class: "counts", heads, rows });
     }
     let kept: Vec<Row> = mutation
         .mutants
@@ -260,7 +264,7 @@ fn tables(mutation: &Mutation, scores: &Scores, shown: &[Survivor<'_>]) -> Vec<T
     if !kept.is_empty() {
         let heads = vec![("place", false), ("change", false), ("reason", false)];
         let told = "A comment accepts that no test notices these.";
-        tables.push(Table { title: "Accepted", told, heads, rows: kept });
+        tables.push(Table { title: "Accepted", told, class: "words", heads, rows: kept });
     }
     tables
 }

@@ -2,7 +2,7 @@
 //! accepts is a result that is suppressed.
 
 use super::survivors::{self, Survivor};
-use super::{advice, headline};
+use super::{advice, capitalised, headline};
 use crate::names::clean;
 use crate::sarif::{document, uri};
 use assay_analysis::mutation::Scores;
@@ -59,7 +59,7 @@ fn result(survivor: &Survivor<'_>) -> Value {
     } else {
         let ran = survivor.ran(MOST_TESTS);
         if !ran.is_empty() {
-            text += &format!(" Tests that {}.", ran.trim_start_matches("all tests "));
+            text += &format!(" {}.", capitalised(&ran));
         }
         text += &format!(" To notice it: {}.", advice::plain(&advice::of(survivor)));
     }
