@@ -129,6 +129,13 @@ pub(crate) fn list(args: &Args, mutation: &Mutation) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_mutants::Operator;
+
+    #[test]
+    fn there_is_advice_for_every_kind_of_change_in_the_order_of_their_harshness() {
+        let own: Vec<&str> = Operator::ALL.iter().map(|own| own.name()).collect();
+        assert_eq!(report::known().collect::<Vec<_>>(), own);
+    }
 
     #[test]
     fn endings_say_in_which_form_a_file_is_written() {

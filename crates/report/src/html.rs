@@ -83,7 +83,7 @@ pub fn render(material: Material<'_>) -> Result<String, askama::Error> {
 const WORDS: &str = "<!-- words -->";
 
 /// The page with an explanation of the words that it uses.
-pub(crate) fn words_added(page: &str) -> String {
+fn words_added(page: &str) -> String {
     let Some((body, _)) = page.split_once(WORDS) else { return page.to_owned() };
     let body = body.split_once("</style>").map_or(body, |(_, body)| body);
     let mut list = String::new();

@@ -4,7 +4,7 @@
 use super::advice::{self, Piece};
 use super::survivors::{self, Survivor};
 use super::{basis, capitalised, headline, others, percent};
-use crate::html::{shell_line, short_time, words_added};
+use crate::html::{shell_line, short_time};
 use crate::names::clean;
 use crate::words::counted;
 use askama::Template;
@@ -110,7 +110,7 @@ pub fn page(material: Material<'_>) -> Result<String, askama::Error> {
         more => format!("{} not shown.", counted(more, "more is")),
     };
     let notes = std::iter::once(others(mutation)).chain(mutation.notes.iter().cloned());
-    let page = OnPage {
+    OnPage {
         title: "Changes that no test notices".to_owned(),
         tool: material.tool.to_owned(),
         started: short_time(material.started),
@@ -125,8 +125,8 @@ pub fn page(material: Material<'_>) -> Result<String, askama::Error> {
         flaky: mutation.flaky.iter().map(|name| clean(name)).collect(),
         made_by: shell_line(material.command),
         is_sample: scores.whole.known < scores.whole.counted,
-    };
-    Ok(words_added(&page.render()?))
+    }
+    .render()
 }
 
 fn bar(mutation: &Mutation, whole: &Score) -> Vec<Part> {
