@@ -11,7 +11,7 @@ TESTED := target/debug/assay
 .PHONY: demo test check bench coverage docs dist history compiler tools runtimes clean
 
 demo: compiler
-	$(CARGO) build --release --locked -p assay
+	$(CARGO) build --release --locked -p assay -p assay-mutate
 	sh examples/is-it-faster/demo.sh $(ASSAY)
 
 test: tools runtimes
@@ -46,12 +46,12 @@ bench: tools
 	python3 bench/run.py report
 
 # One figure: make bench-overhead, bench-startup, bench-memory, bench-scale, bench-power, bench-aa-recorded, bench-aa-live,
-# bench-kill, bench-mutate, bench-stats, bench-ministat, bench-imports, bench-allocations, bench-suites, bench-load, bench-load-memory, bench-load-soak,
+# bench-kill, bench-damaged, bench-stats, bench-ministat, bench-imports, bench-allocations, bench-suites, bench-load, bench-load-memory, bench-load-soak,
 # bench-load-connections, bench-load-aa, bench-load-capacity, bench-history, bench-history-quiet, bench-history-step, bench-history-changes,
 # bench-history-scale, bench-history-site, bench-ruby-methods, bench-python-methods, bench-ruby-blocks, bench-python-blocks, bench-tests,
 # bench-tests-log, bench-tests-parts, bench-tests-itself, bench-tests-polluter, bench-tests-report, bench-tests-toggles, bench-bisect,
-# bench-kill-history, bench-watch, bench-watch-start, bench-watch-files, bench-watch-saves,
-# bench-watch-syntax, bench-watch-warm, bench-watch-recording, bench-change-recall.
+# bench-kill-history, bench-watch (all of watching), bench-watch-start, bench-watch-files, bench-watch-saves, bench-watch-syntax, bench-watch-warm,
+# bench-watch-recording, bench-change-recall, bench-mutate (all of mutants), bench-mutate-generate.
 bench-%: tools
 	python3 bench/run.py $*
 

@@ -20,6 +20,7 @@ import time
 import allocations
 import bisect_commits
 import change_recall
+import damaged
 import front_ends
 import history_site
 import imports
@@ -32,7 +33,6 @@ import load_truth
 import memory
 import ministat
 import mutants
-import mutate
 import normal
 import options
 import peers
@@ -96,7 +96,7 @@ FIGURES = {
     "python-blocks": (front_ends.python_blocks, ["python-blocks"]),
     "kill": (kill.kill, ["kill"]),
     "kill-history": (kill_history.kill, ["kill-history"]),
-    "mutate": (mutate.mutate, ["mutate"]),
+    "damaged": (damaged.damaged, ["damaged"]),
     "mutate-generate": (mutants.generate, ["mutate-generate"]),
     "tests-log": (test_logs.test_logs, ["tests-log"]),
     "tests-parts": (test_suites.parts, ["tests-parts", "tests-cost"]),
@@ -114,7 +114,7 @@ FIGURES = {
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
 # Figures that are asked for together.
-GROUPS = {group: [name for name in FIGURES if name.startswith(f"{group}-")] for group in ("load", "history", "tests", "watch")}
+GROUPS = {group: [name for name in FIGURES if name.startswith(f"{group}-")] for group in ("load", "history", "tests", "watch", "mutate")}
 # A machine with more to do than this is not idle.
 IDLE_LOAD = 0.5
 

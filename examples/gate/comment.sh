@@ -1,6 +1,6 @@
 #!/bin/sh
 # Posts a Markdown file as the one comment of its kind on a pull request (GitHub) or merge request (GitLab), or edits the one that is there:
-# the comment that begins with the first line of the file, as those that `assay gate --export comment.md` writes do.
+# the comment that begins with the first line of the file, as those that `assay gate` and `assay mutate` write with --export comment.md do.
 #
 #   sh comment.sh comment.md github     GITHUB_REPOSITORY=owner/name, PULL_REQUEST=number, GITHUB_TOKEN (may write pull requests)
 #   sh comment.sh comment.md gitlab     CI_PROJECT_ID, CI_MERGE_REQUEST_IID, GITLAB_TOKEN (scope api)
@@ -13,8 +13,8 @@ file=$1
 forge=$2
 mark=$(head -n 1 "$file")
 case $mark in
-    '<!-- assay-gate: '*' -->') ;;
-    *) echo "$file: its first line is no mark; write the file with: assay gate --export $file" >&2; exit 2 ;;
+    '<!-- assay-gate: '*' -->' | '<!-- assay-mutate -->') ;;
+    *) echo "$file: its first line is no mark; write the file with: assay gate (or mutate) --export $file" >&2; exit 2 ;;
 esac
 
 room=$(mktemp -d)

@@ -3,6 +3,7 @@
 use crate::Ending;
 use assay_analysis::Options;
 use assay_analysis::protocol::{Protocol, ProtocolOptions, Status};
+pub(crate) use assay_console::output::ColorWhen;
 use assay_data::import::{ColumnRef, ImportOptions};
 use assay_data::select::Filter;
 use assay_data::unit::{Quantity, parse_quantity};
@@ -291,17 +292,6 @@ pub(crate) struct LookArgs {
     /// When to use colors
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
     pub color: ColorWhen,
-}
-
-/// When to use colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorWhen {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
 }
 
 /// Reads the smallest difference that matters: a percentage, or an amount with its unit.

@@ -128,6 +128,7 @@ fn of(verb: &str) -> Option<&'static [&'static str]> {
             "on_red",
             "on_green",
             "on_all_green",
+            "mutate",
             "clear",
             "json",
         ],

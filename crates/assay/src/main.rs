@@ -26,7 +26,6 @@ mod known_work;
 mod load;
 mod meter;
 mod others;
-mod output;
 mod own;
 mod planning;
 mod preloading;
@@ -48,9 +47,9 @@ mod toggles;
 mod verbs;
 mod warm;
 mod watch;
-mod whole_file;
 
 use anyhow::Context;
+use assay_console::{output, whole_file};
 use assay_data::limits;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;

@@ -41,12 +41,8 @@ pub(crate) fn hand_over(
     if is_verb(name) || !is_name(name) {
         return None;
     }
-    let path = directories().into_iter().map(|directory| directory.join(file_of(name)));
-    let Some(path) = path.into_iter().find(|path| is_program(path)) else {
-        let name = SHIPPED.iter().find(|(own, _)| name == *own)?.0;
-        return Some(anyhow::anyhow!(
-            "assay {name} is a program of its own, {PREFIX}{name}, which is neither beside this one nor on PATH: install it, too (from the sources: `cargo install --path crates/{name}`)"
-        ));
+    let Some(path) = program(name) else {
+        return SHIPPED.iter().find(|(own, _)| name == *own).map(|(own, _)| missing(own));
     };
     let mut command = Command::new(&path);
     if let Ok(own) = std::env::current_exe() {
@@ -54,6 +50,20 @@ pub(crate) fn hand_over(
     }
     let error = command.args(rest).exec();
     Some(anyhow::Error::new(error).context(path.display().to_string()))
+}
+
+/// The program of a name.
+pub(crate) fn program(name: impl AsRef<OsStr>) -> Option<PathBuf> {
+    let file = file_of(name.as_ref());
+    let path = directories().into_iter().map(|directory| directory.join(&file));
+    path.into_iter().find(|path| is_program(path))
+}
+
+/// What is to be said where a program is not there that comes with this one.
+pub(crate) fn missing(name: &str) -> anyhow::Error {
+    anyhow::anyhow!(
+        "assay {name} is a program of its own, {PREFIX}{name}, which is neither beside this one nor on PATH: install it, too (from the sources: `cargo install --path crates/{name}`)"
+    )
 }
 
 /// The programs of others by name. Where two directories have one of the same name, the first counts, as in [`hand_over`].

@@ -1,16 +1,17 @@
 //! The end of every verb that decides: show the analysis, write the exports, and turn verdicts into an exit status.
 
-pub(crate) mod outputs;
 pub(crate) mod pages;
 
 use crate::advice::{Dialect, name_file, spell};
-use crate::args::{ColorWhen, FailIf, ShowArgs};
+use crate::args::{FailIf, ShowArgs};
 use crate::raw_form::RawForm;
 use crate::{Ending, output, whole_file};
 use anyhow::Context;
 use assay_analysis::overview::{self, Overview};
 use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Verdict};
+pub(crate) use assay_console::output::screen;
+use assay_console::outputs;
 use assay_data::{Design, Samples, StopReason};
 use assay_history::without_password;
 use assay_report::benchmarks::Shown;
@@ -210,16 +211,6 @@ pub(crate) fn meta_of(verb: &str, samples: &Samples, file: Option<&Path>) -> Met
         tool: TOOL.to_owned(),
         argv: samples.argv.clone(),
         file: file.map(|path| path.display().to_string()),
-    }
-}
-
-/// What standard output can show.
-pub(crate) fn screen(color: ColorWhen) -> terminal::Screen {
-    terminal::Screen {
-        width: output::width(),
-        color: output::colors(color),
-        unicode: output::unicode(),
-        whole: output::keeps_names(),
     }
 }
 

@@ -8,6 +8,7 @@ mod echo;
 pub(crate) mod events;
 pub(crate) mod ignored;
 mod keys;
+pub(crate) mod mutating;
 mod programs;
 mod run;
 mod screen;
@@ -36,6 +37,7 @@ use echo::Echo;
 use events::{Events, Saved};
 use ignored::Ignored;
 use keys::Wish;
+use mutating::{Mutating, Told};
 use programs::Programs;
 use run::{Ran, Suite};
 use screen::Screen;
@@ -81,6 +83,8 @@ pub(crate) struct How {
     pub idle: Duration,
     pub limits: Limits,
     pub telling: TellingArgs,
+    /// How changes are tried when all tests are green, if they are to be.
+    pub mutate: Option<mutating::How>,
     pub json: bool,
     pub quiet: bool,
     pub clear: bool,
@@ -118,6 +122,7 @@ struct Watcher {
     /// The tests that ran, and how long each took last, s.
     known: BTreeMap<String, f64>,
     times: Times,
+    mutating: Option<Mutating>,
 }
 
 /// Watches until it is told to leave.
@@ -154,6 +159,7 @@ pub(crate) fn watch(mut how: How) -> anyhow::Result<Ending> {
         screen.say(&note)?;
     }
     let telling = Telling::new(how.telling.clone(), screen.shows_output());
+    let mutating = how.mutate.take().map(|own| Mutating::new(own, &how.top, &how.command));
     let mut watcher = Watcher {
         attention: Attention::to(events, keys),
         echo: Echo::default(),
@@ -169,6 +175,7 @@ pub(crate) fn watch(mut how: How) -> anyhow::Result<Ending> {
         ended: 0,
         known: BTreeMap::new(),
         times: Times::of(&how.top, &how.command),
+        mutating,
         how,
     };
     let ended = watcher.go();
@@ -218,12 +225,29 @@ impl Watcher {
             }
             self.renew()?;
             self.rest()?;
+            self.look_at_changes()?;
             self.show_wait()?;
-            let saved = self.attention.wait(due.map(|(_, left)| left))?;
+            let left = due.map(|(_, left)| left);
+            let tries = self.mutating.as_ref().is_some_and(Mutating::is_awaited);
+            let most = left.into_iter().chain(tries.then_some(mutating::LOOK)).min();
+            let saved = self.attention.wait(most)?;
             if !saved.is_empty() {
                 self.echo.while_idle(&saved);
                 idle_since = Instant::now();
             }
+        }
+    }
+
+    /// Has changes tried while all tests are green, and shows what came of it.
+    fn look_at_changes(&mut self) -> anyhow::Result<()> {
+        let look = self.screen.look();
+        let is_green = self.state.all_is_green() && self.owed.is_none();
+        let Some(mutating) = &mut self.mutating else { return Ok(()) };
+        let told = mutating.look(look);
+        match told.or_else(|| if is_green { mutating.begin(look) } else { None }) {
+            Some(Told::Found(text)) => self.screen.tell(&text),
+            Some(Told::Failed(why)) => self.screen.say(&why),
+            None => Ok(()),
         }
     }
 
@@ -233,6 +257,10 @@ impl Watcher {
 
     /// Takes what was saved, and says what runs because of it.
     fn saved(&mut self) -> anyhow::Result<Option<Job>> {
+        if let Some(mutating) = &mut self.mutating {
+            mutating.cancel();
+            mutating.saved();
+        }
         self.wait_for_git()?;
         if self.ended > 0 {
             let quiet = QUIET.saturating_mul(1 << (self.ended - 1).min(16)).min(LONGEST_QUIET);
@@ -378,6 +406,9 @@ impl Watcher {
     /// Runs it; what runs next without anybody's doing.
     fn do_job(&mut self, job: Job) -> anyhow::Result<Option<Job>> {
         self.runs += 1;
+        if let Some(mutating) = &mut self.mutating {
+            mutating.cancel();
+        }
         let held = std::mem::take(&mut self.held);
         let is_suite = self.suite.is_some();
         self.screen.begin(&heading(&job, is_suite), !is_suite)?;
@@ -457,7 +488,9 @@ impl Watcher {
                 let held = held.filter(|held| *held > 0).map_or(String::new(), |held| {
                     format!("{} preloaded · ", number::rough(held as f64, &Unit::Byte))
                 });
-                self.screen.waiting(&format!("waiting for a save · {held}h keys, q leaves"))
+                let tries = self.mutating.as_ref().is_some_and(Mutating::is_at_work);
+                let tries = if tries { "trying changes · " } else { "" };
+                self.screen.waiting(&format!("waiting for a save · {tries}{held}h keys, q leaves"))
             }
         }
     }

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     (
         "assay",
         &[
             "assay-analysis",
+            "assay-console",
             "assay-coverage",
             "assay-data",
             "assay-experiment",
@@ -23,6 +24,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
             "assay-suites",
         ],
     ),
+    ("assay-console", &["assay-report"]),
     ("assay-coverage", &["assay-data"]),
     ("assay-experiment", &["assay-analysis", "assay-data"]),
     ("assay-harness", &["assay-data"]),
@@ -34,6 +36,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
         "assay-mutate",
         &[
             "assay-analysis",
+            "assay-console",
             "assay-coverage",
             "assay-data",
             "assay-measure",
@@ -58,7 +61,7 @@ const CARRIED: [(&str, &[&str]); 13] = [
     ("askama", &["assay-report"]),
     ("tiny-skia", &["assay-report"]),
     ("ttf-parser", &["assay-report"]),
-    ("clap", &["assay", "assay-mutate"]),
+    ("clap", &["assay", "assay-console", "assay-mutate"]),
     ("indicatif", &["assay"]),
     ("rustls", &["assay-load"]),
     ("h2", &["assay-load"]),

@@ -157,6 +157,8 @@ pub struct Mutation {
     pub tests: Vec<MutationTest>,
     /// Names of tests that failed in some runs without any change; they were left out.
     pub flaky: Vec<String>,
+    /// The revision from which lines had to differ to be changed; `None`: all lines.
+    pub since: Option<String>,
     /// How long the whole suite takes, s.
     pub suite_seconds: f64,
     /// Whether those that were tried, beside the extreme ones, are a random sample of all.

@@ -128,14 +128,33 @@ impl Server {
         })
     }
 
-    /// How it ended, in words; `None` while it runs.
-    pub fn ended(&self) -> Option<String> {
+    fn outcome(&self) -> Option<Outcome> {
         if self.ended.get().is_none()
             && let Ok(Some((_, status))) = waitpid(Some(self.root), WaitOptions::NOHANG)
         {
             self.ended.set(Some(Outcome::of_status(status.as_raw())));
         }
-        let how = match self.ended.get()? {
+        self.ended.get()
+    }
+
+    /// The status with which the process that was started ended, 128 and the signal where that ended it; `None` while it runs.
+    pub fn status(&self) -> Option<i32> {
+        self.outcome().map(|outcome| match outcome {
+            Outcome::Exited(status) => status,
+            Outcome::Signalled(signal) => 128 + signal,
+            _ => 1,
+        })
+    }
+
+    /// Asks the process that was started to end (SIGTERM), and does not wait for it: whoever drops this does.
+    pub fn ask_to_end(&self) {
+        // It may have ended at this very moment.
+        let _gone = kill_process(self.root, Signal::TERM);
+    }
+
+    /// How it ended, in words; `None` while it runs.
+    pub fn ended(&self) -> Option<String> {
+        let how = match self.outcome()? {
             Outcome::Exited(status) => format!("ended with status {status}"),
             Outcome::Signalled(signal) => format!("was ended by signal {signal}"),
             other => format!("ended: {other:?}"),

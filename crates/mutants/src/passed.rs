@@ -1,6 +1,7 @@
 //! What is passed over: files that nobody wrote by hand or that hold tests, calls that talk to whoever reads logs, assertions.
 
-use crate::policy::{HEAD, LONGEST_FILE};
+use crate::mutant::line_starts;
+use crate::policy::{HEAD, LONGEST_FILE, LONGEST_LINES};
 use crate::tables::Table;
 use assay_coverage::{Language, rules};
 use tree_sitter::Node;
@@ -21,6 +22,9 @@ pub fn why_passed(language: Language, path: &str, text: &[u8]) -> Option<&'stati
         () if rules::is_beside_tests(path) => Some("stands among tests"),
         () if text.len() > LONGEST_FILE => Some("is longer than 1 MiB"),
         () if is_generated => Some("says that it is generated"),
+        () if text.len() > HEAD && text.len() > LONGEST_LINES * line_starts(text).len() => {
+            Some("is minified")
+        }
         () => None,
     }
 }

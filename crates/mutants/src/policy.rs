@@ -2,6 +2,8 @@
 
 /// Files longer than this are passed over: nobody wrote them by hand.
 pub const LONGEST_FILE: usize = 1 << 20;
+/// A file whose lines are longer than this in the mean, bytes, is minified.
+pub(crate) const LONGEST_LINES: usize = 300;
 /// So much of a file is looked at for a word that it is generated.
 pub(crate) const HEAD: usize = 2048;
 /// Lines of context around a change, where it is shown.

@@ -1,6 +1,7 @@
 //! What one may type after `assay mutate`.
 
-use clap::Parser;
+use assay_console::output::ColorWhen;
+use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,7 +47,13 @@ pub(crate) struct Args {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
-    /// Write a report that the viewer of Stryker opens
+    /// Also write a page: one HTML file with the score, what no test notices, and what to assert
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    pub report: Option<PathBuf>,
+    /// Also write the result to a file: .md (a comment for a review), .sarif (SARIF 2.1.0) or .json; may be given several times
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    pub export: Vec<PathBuf>,
+    /// Also write a report that the viewer of Stryker opens
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub stryker: Option<PathBuf>,
     /// Try so many changes at once; as many as there are processors, if not given
@@ -58,7 +65,7 @@ pub(crate) struct Args {
     /// Only this part of the functions, as in 2/5: for several machines
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub shard: Option<(u32, u32)>,
-    /// Exit with status 1 when this is so: `survived`, or as in `score<80%`; may be given several times
+    /// Exit with status 1 when this is so: `survived`, `survived-in-diff` (with --since), or as in `score<80%`; may be given several times
     #[arg(long, value_name = "CONDITION", value_parser = condition, conflicts_with = "list")]
     pub fail_if: Vec<Condition>,
     /// Show so many survivors; 0: all
@@ -76,6 +83,25 @@ pub(crate) struct Args {
     /// The test framework, where the command does not tell it
     #[arg(long, value_name = "NAME", conflicts_with = "list")]
     pub framework: Option<String>,
+    /// When to use colors
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
+    pub color: ColorWhen,
+}
+
+/// What `-h` leaves out; `--help`, and the completions, have all.
+const RARE: [&str; 7] =
+    ["stryker", "shard", "survivors", "again", "readable", "framework", "color"];
+
+impl Args {
+    /// The arguments, as the command line has them and help shows them.
+    pub fn asked() -> clap::Command {
+        let all = Self::command().mut_args(|own| {
+            let is_rare = RARE.contains(&own.get_id().as_str());
+            own.hide_short_help(is_rare)
+        });
+        let examples = all.get_after_help().cloned().unwrap_or_default();
+        all.after_help("All options, with examples: assay mutate --help").after_long_help(examples)
+    }
 }
 
 /// When the exit status is 1.
@@ -83,19 +109,23 @@ pub(crate) struct Args {
 pub(crate) enum Condition {
     /// A change survived.
     Survived,
+    /// A change survived in lines that differ from the revision of `--since`.
+    SurvivedInDiff,
     /// The score is below this share.
     ScoreBelow(f64),
 }
 
 fn condition(text: &str) -> Result<Condition, String> {
     let bare: String = text.split_whitespace().collect();
-    if bare == "survived" {
-        return Ok(Condition::Survived);
+    match bare.as_str() {
+        "survived" => return Ok(Condition::Survived),
+        "survived-in-diff" => return Ok(Condition::SurvivedInDiff),
+        _ => {}
     }
     let share = bare.strip_prefix("score<").and_then(|own| own.strip_suffix('%'));
     match share.and_then(|own| own.parse::<f64>().ok()) {
         Some(share) if (0.0..=100.0).contains(&share) => Ok(Condition::ScoreBelow(share / 100.0)),
-        _ => Err("give `survived`, or a score as in `score<80%`".to_owned()),
+        _ => Err("give `survived`, `survived-in-diff`, or a score as in `score<80%`".to_owned()),
     }
 }
 
@@ -125,17 +155,24 @@ fn duration(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
-    fn the_arguments_are_well_formed() {
-        Args::command().debug_assert();
+    fn the_arguments_are_well_formed_and_the_short_help_fits_on_a_screen() {
+        Args::asked().debug_assert();
+        for id in RARE {
+            assert!(Args::command().get_arguments().any(|own| own.get_id() == id), "{id}");
+        }
+        let short = Args::asked().render_help().to_string();
+        assert!(short.lines().count() <= 60, "{short}");
+        assert!(short.contains("--report") && !short.contains("--stryker"), "{short}");
+        assert!(Args::asked().render_long_help().to_string().contains("--stryker"));
     }
 
     #[test]
     fn values_are_read_as_they_are_written() {
         assert_eq!(condition("score < 80 %"), Ok(Condition::ScoreBelow(0.8)));
         assert_eq!(condition("survived"), Ok(Condition::Survived));
+        assert_eq!(condition("survived-in-diff"), Ok(Condition::SurvivedInDiff));
         assert!(condition("score>80%").is_err() && condition("score<180%").is_err());
         assert_eq!(shard("2/5"), Ok((2, 5)));
         assert!(shard("0/5").is_err() && shard("6/5").is_err() && shard("x").is_err());

@@ -8,9 +8,9 @@ mod baseline;
 mod copies;
 mod forked;
 mod journal;
-mod output;
 mod policy;
 mod proof;
+mod showing;
 mod sources;
 mod suite;
 mod trying;
@@ -18,7 +18,8 @@ mod verb;
 mod walls;
 
 use args::Args;
-use clap::{CommandFactory, Parser};
+use assay_console::output;
+use clap::FromArgMatches;
 use clap_complete::Shell;
 use std::process::ExitCode;
 use verb::Ending;
@@ -28,7 +29,7 @@ fn main() -> ExitCode {
     // The two questions that `assay` asks of such programs.
     let answer = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--assay-about"] => {
-            let about = Args::command().get_about().map(ToString::to_string);
+            let about = Args::asked().get_about().map(ToString::to_string);
             Some(about.unwrap_or_default() + "\n")
         }
         ["--assay-completions", shell] => completions(shell),
@@ -37,13 +38,10 @@ fn main() -> ExitCode {
     if let Some(answer) = answer {
         return ending_of(output::print(&answer).map(|()| Ending::Fine));
     }
-    match Args::try_parse() {
+    let parsed = Args::asked().try_get_matches();
+    match parsed.and_then(|found| Args::from_arg_matches(&found)) {
         Ok(args) => ending_of(verb::run(&args)),
-        Err(told) => {
-            // Help that nobody reads any more is no failure.
-            let _nobody_listens = told.print();
-            if told.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
-        }
+        Err(told) => output::clap_ending(&told),
     }
 }
 
@@ -52,7 +50,7 @@ fn completions(shell: &str) -> Option<String> {
     let mut script = Vec::new();
     clap_complete::generate(
         shell,
-        &mut Args::command().name("assay-mutate"),
+        &mut Args::asked().name("assay-mutate"),
         "assay-mutate",
         &mut script,
     );

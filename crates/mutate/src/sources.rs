@@ -71,13 +71,10 @@ pub(crate) struct Asked<'a> {
 pub(crate) fn of(root: &Root, asked: Asked<'_>) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     let mut notes = Vec::new();
     let mut paths = named(root, asked.files, &mut notes)?;
-    let lines =
-        match asked.since {
-            None => None,
-            Some(revision) => Some(git::changed_lines(&root.top, revision).with_context(|| {
-                format!("--since {revision}: git does not say what changed since")
-            })?),
-        };
+    let lines = match asked.since {
+        None => None,
+        Some(revision) => Some(since(root, revision)?),
+    };
     if let Some(lines) = &lines {
         paths.retain(|(path, _)| lines.contains_key(path));
     }
@@ -94,6 +91,20 @@ pub(crate) fn of(root: &Root, asked: Asked<'_>) -> anyhow::Result<(Vec<Source>, 
     }
     sources.retain(|source| !source.found.all.is_empty());
     Ok((sources, notes))
+}
+
+/// The lines of each file that are not as in a revision.
+fn since(root: &Root, revision: &str) -> anyhow::Result<BTreeMap<String, Vec<(u32, u32)>>> {
+    if git::top(&root.top).is_none() {
+        bail!(
+            "--since {revision}: {} is in no git repository (or there is no git), so nobody knows which lines differ; name the files that you changed instead, as in `assay mutate src/stack.py -- pytest`",
+            root.top.display()
+        );
+    }
+    let lines = git::changed_lines(&root.top, revision);
+    lines.with_context(|| {
+        format!("--since {revision}: git does not say what changed since; `git diff {revision}` shows why")
+    })
 }
 
 /// The paths that are asked for, from the top, with their languages.

@@ -4,8 +4,8 @@
 use crate::arena::{Arena, Came, Change, With};
 use crate::forked::Forked;
 use crate::journal::{Entry, Journal};
-use crate::output::Progress;
 use crate::sources::Source;
+use assay_console::output::Passing;
 use assay_data::mutation::{Fate, MutantResult, MutationTest};
 use assay_measure::{AbortHandle, interrupt};
 use assay_mutants::Operator;
@@ -64,7 +64,7 @@ impl Trying<'_> {
     ///
     /// # Errors
     /// When a copy can't be written, or tests not be started any more.
-    pub fn all(&mut self, arenas: &mut [Arena<'_>], progress: &Progress) -> anyhow::Result<Over> {
+    pub fn all(&mut self, arenas: &mut [Arena<'_>], progress: &Passing) -> anyhow::Result<Over> {
         let is_extreme =
             |own: &Self, index: usize| own.operator(index).is_some_and(Operator::is_extreme);
         let pending: Vec<usize> = (0..self.mutants.len())
@@ -110,7 +110,7 @@ impl Trying<'_> {
         &mut self,
         arenas: &mut [Arena<'_>],
         tasks: Vec<Vec<usize>>,
-        progress: &Progress,
+        progress: &Passing,
     ) -> anyhow::Result<Over> {
         let stop = AtomicBool::new(false);
         let next = AtomicUsize::new(0);
@@ -205,7 +205,7 @@ impl Trying<'_> {
         &mut self,
         news: &Receiver<News>,
         (stop, handles, lines): (&AtomicBool, &[AbortHandle], &[UnixStream]),
-        (total, progress): (usize, &Progress),
+        (total, progress): (usize, &Passing),
     ) -> anyhow::Result<Over> {
         let end = || {
             stop.store(true, Ordering::Relaxed);

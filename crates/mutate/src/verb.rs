@@ -6,20 +6,19 @@ use crate::baseline::{Baseline, Red};
 use crate::copies::Copy;
 use crate::forked::Forked;
 use crate::journal::{Entry, Journal};
-use crate::output::{self, Progress};
 use crate::proof;
+use crate::showing;
 use crate::sources::{self, Asked, Root, Source};
 use crate::suite::{Runs, Suite};
 use crate::trying::{Over, Trying};
 use crate::walls::Walls;
 use anyhow::{Context, bail};
 use assay_analysis::mutation::{Scores, scores};
+use assay_console::output::{self, Passing};
 use assay_coverage::{Blocks, Project, sum};
 use assay_data::mutation::{Fate, Mutation};
 use assay_measure::interrupt;
 use assay_mutants::Language;
-use assay_report::json::{self, Mutated};
-use assay_report::mutation as report;
 use assay_suites::{Call, frameworks};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -40,14 +39,17 @@ pub(crate) enum Ending {
 /// When it can't: what, where, and what to do.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let began = Instant::now();
+    let started = jiff::Timestamp::now().to_string();
+    check(args)?;
     let root = Root::here()?;
     let asked = Asked { files: &args.files, since: args.since.as_deref(), shard: args.shard };
     let (sources, notes) = sources::of(&root, asked)?;
     notes.iter().for_each(|note| output::say(&format!("note: {note}")));
     let (files, units, mutants, origins) = sources::table(&sources);
-    let mut mutation = Mutation { files, units, mutants, ..Mutation::default() };
+    let since = args.since.clone();
+    let mut mutation = Mutation { files, units, mutants, since, ..Mutation::default() };
     if args.list {
-        print_list(args, &mutation)?;
+        showing::list(args, &mutation)?;
         return Ok(Ending::Fine);
     }
     if args.command.is_empty() {
@@ -55,10 +57,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
             "no command that runs the tests: give it behind --, as in `assay mutate -- pytest`, or list the changes by --list"
         );
     }
+    // A review of what is no code finds nothing, which is fine.
+    if mutation.mutants.is_empty() && args.since.is_some() {
+        showing::show(args, &mutation, &scores(&mutation), &started)?;
+        return Ok(Ending::Fine);
+    }
     if mutation.mutants.is_empty() {
-        let asked = if args.since.is_some() { " in the lines that differ" } else { "" };
         bail!(
-            "there is nothing to change{asked}: no function was found in a source of Ruby, Python, JavaScript, TypeScript, Go, Rust, C, C++ or Java that is no test"
+            "there is nothing to change: no function was found in a source of Ruby, Python, JavaScript, TypeScript, Go, Rust, C, C++ or Java that is no test"
         );
     }
     interrupt::install().context("signals")?;
@@ -76,7 +82,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     };
     mutation.seconds = began.elapsed().as_secs_f64();
     let scores = scores(&mutation);
-    shown(args, &mutation, &scores)?;
+    showing::show(args, &mutation, &scores, &started)?;
     Ok(match over {
         Over::Interrupted => Ending::Interrupted,
         _ if args.fail_if.iter().any(|own| is_true(*own, &mutation, &scores)) => {
@@ -84,6 +90,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         }
         _ => Ending::Fine,
     })
+}
+
+/// What is wrong with the command line is said before anything is read.
+fn check(args: &Args) -> anyhow::Result<()> {
+    if args.fail_if.contains(&Condition::SurvivedInDiff) && args.since.is_none() {
+        bail!(
+            "--fail-if survived-in-diff: without --since nothing is known of a diff; give the revision to compare with, as in --since main, or --fail-if survived"
+        );
+    }
+    showing::check(args)
 }
 
 /// Tries the mutants.
@@ -95,7 +111,7 @@ fn tried(
     mutation: &mut Mutation,
     began: Instant,
 ) -> anyhow::Result<Over> {
-    let progress = Progress::new();
+    let progress = Passing::new();
     let suite = suite(args, root)?;
     progress.show("copying the project");
     let copy = Copy::of(&root.top)?;
@@ -281,25 +297,10 @@ fn key(root: &Root, suite: &Suite) -> u64 {
 
 fn is_true(condition: Condition, mutation: &Mutation, scores: &Scores) -> bool {
     match condition {
-        Condition::Survived => mutation.mutants.iter().any(|own| own.fate.is_missed()),
+        // Where a diff is known, nothing else was changed.
+        Condition::Survived | Condition::SurvivedInDiff => {
+            mutation.mutants.iter().any(|own| own.fate.is_missed())
+        }
         Condition::ScoreBelow(least) => scores.whole.share.is_some_and(|share| share < least),
     }
-}
-
-fn shown(args: &Args, mutation: &Mutation, scores: &Scores) -> anyhow::Result<()> {
-    if let Some(path) = &args.stryker {
-        let document = report::stryker::document(mutation, ("assay", env!("CARGO_PKG_VERSION")));
-        std::fs::write(path, json::text(&document)?).with_context(|| path.display().to_string())?;
-    }
-    if args.json {
-        return output::print(&json::text(&Mutated::of(mutation, scores))?);
-    }
-    output::print(&report::render(mutation, scores, args.survivors, &output::screen()))
-}
-
-fn print_list(args: &Args, mutation: &Mutation) -> anyhow::Result<()> {
-    if args.json {
-        return output::print(&json::text(&Mutated::of(mutation, &scores(mutation)))?);
-    }
-    output::print(&report::list(mutation, args.diff, &output::screen()))
 }

@@ -298,9 +298,12 @@ fn only_new_lines_are_changed_for_a_review() {
     git(&["init", "-q"]);
     git(&["add", "."]);
     git(&["commit", "-qm", "a"]);
-    let none = project.run(&["--since", "HEAD", "--", "python3", "-m", "unittest"]);
-    assert_eq!(none.status.code(), Some(2));
-    assert!(text(&none.stderr).contains("there is nothing to change in the lines that differ"));
+    // A change of what is no code must not stop a review.
+    let words = ["--since", "HEAD", "--fail-if", "survived-in-diff", "--export", "none.md"];
+    let none = project.run(&[&words[..], &["--", "python3", "-m", "unittest"]].concat());
+    assert_eq!(none.status.code(), Some(0), "{}", text(&none.stderr));
+    assert!(text(&none.stdout).contains("No function has lines that differ from HEAD"));
+    assert!(project.top().join("none.md").exists());
     project.write("stack.py", &STACK.replace("x + 1", "x + 2"));
     let output = project.run(&["--list", "--since", "HEAD", "--json"]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -309,6 +312,68 @@ fn only_new_lines_are_changed_for_a_review() {
     assert_eq!(units[0]["name"], "unused");
     let wrong = project.run(&["--list", "--since", "nothing"]);
     assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("`git diff nothing` shows why"));
+    let (result, status) = project.tried(&["--since", "HEAD", "--fail-if", "survived-in-diff"]);
+    assert_eq!((status, &result["since"]), (Some(1), &"HEAD".into()));
+}
+
+#[test]
+fn what_needs_a_diff_says_what_to_do_without_one() {
+    let project = Project::stack();
+    let since = project.run(&["--list", "--since", "main"]);
+    assert_eq!(since.status.code(), Some(2));
+    let said = text(&since.stderr);
+    assert!(said.contains("is in no git repository") && said.contains("name the files"), "{said}");
+    let words = ["--fail-if", "survived-in-diff", "--", "python3", "-m", "unittest"];
+    let condition = project.run(&words);
+    assert_eq!(condition.status.code(), Some(2));
+    assert!(text(&condition.stderr).contains("--since main"), "{}", text(&condition.stderr));
+}
+
+#[test]
+fn a_page_a_comment_and_code_scanning_are_written_beside_the_screen() {
+    let project = Project::stack();
+    let files = ["page.html", "c.md", "s.sarif", "r.json"];
+    let exports = files[1..].iter().flat_map(|file| ["--export", *file]);
+    let words: Vec<&str> = ["--report", "page.html"]
+        .into_iter()
+        .chain(exports)
+        .chain(["--color", "never", "--", "python3", "-m", "unittest"])
+        .collect();
+    let output = project.run(&words);
+    let screen = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(screen.contains("to notice it: assert what `shout` returns"), "{screen}");
+    let read = |file: &str| fs::read_to_string(project.top().join(file)).unwrap();
+    for file in files {
+        assert!(text(&output.stderr).contains(&format!("written: {file}")));
+    }
+    assert!(read("c.md").starts_with("<!-- assay-mutate -->\n"));
+    let page = read("page.html");
+    let boundary = "Try the value at the boundary, <code>number == best</code>";
+    assert!(
+        page.contains(boundary) && page.contains("assay mutate --no-sandbox --report"),
+        "{page}"
+    );
+    let sarif: Value = serde_json::from_str(&read("s.sarif")).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let rules: Vec<&str> = results.iter().map(|own| own["ruleId"].as_str().unwrap()).collect();
+    assert_eq!(rules[..2], ["no-test", "survived-body"]);
+    let result: Value = serde_json::from_str(&read("r.json")).unwrap();
+    assert_eq!(result["verb"], "mutate");
+    // What can't be written is said before anything is tried.
+    for (words, about) in [
+        (["--export", "x.pdf"], ".sarif"),
+        (["--report", "nowhere/x.html"], "does not exist"),
+        (["--stryker", "stack.py"], "is read"),
+    ] {
+        let files = if words[0] == "--stryker" { &["stack.py"][..] } else { &[] };
+        let command = ["--", "python3", "-m", "unittest"];
+        let refused = project.run(&[&words[..], files, &command].concat());
+        let said = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains(about), "{said}");
+    }
 }
 
 #[test]

@@ -65,6 +65,7 @@ pub mod progress;
 pub mod protocol;
 pub mod remarks;
 pub mod replication;
+mod sarif;
 mod scan;
 mod scan_table;
 mod screen_table;

@@ -1,15 +1,28 @@
-//! What became of a project's mutants: the screen of `assay mutate`, and the report that Stryker's viewer opens ([`stryker`]). Nothing is decided
-//! or counted here but lines.
+//! What became of a project's mutants: the screen of `assay mutate`, and in the files of this room the page, the comment for a review ([`markdown`]), code
+//! scanning ([`sarif`]) and the report that Stryker's viewer opens ([`stryker`]). Which changes survived, and what to assert so that a test notices
+//! them, is the same in all of them. Nothing is decided or counted here but lines.
 
+mod advice;
+mod markdown;
+mod page;
+mod sarif;
 pub mod stryker;
+mod survivors;
+
+pub use advice::known;
+pub use markdown::markdown;
+pub use page::{Material, page};
+pub use sarif::sarif;
 
 use crate::layout::{Page, Tone};
+use crate::names::clean;
 use crate::number;
 use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::mutation::{Score, Scores};
 use assay_data::Unit;
 use assay_data::mutation::{Fate, MutantResult, Mutation};
+use survivors::Survivor;
 
 /// So many names of tests stand below a survivor.
 const MOST_TESTS: usize = 3;
@@ -19,7 +32,9 @@ pub fn render(mutation: &Mutation, scores: &Scores, most: usize, screen: &Screen
     let mut page = Page::new(screen);
     let whole = &scores.whole;
     page.paragraph(2, &[(tone(whole), headline(mutation, whole))]);
-    page.paragraph(2, &[(Tone::Quiet, basis(mutation))]);
+    if !mutation.mutants.is_empty() {
+        page.paragraph(2, &[(Tone::Quiet, basis(mutation))]);
+    }
     if mutation.files.len() > 1 {
         page.gap();
         files(&mut page, mutation, scores);
@@ -33,7 +48,7 @@ pub fn render(mutation: &Mutation, scores: &Scores, most: usize, screen: &Screen
         page.paragraph(2, &[(Tone::Quiet, others)]);
     }
     if !mutation.flaky.is_empty() {
-        let names = shortened(&mutation.flaky);
+        let names = shortened(&mutation.flaky, MOST_TESTS);
         let text = format!(
             "{} failed in some runs without any change, and {} left out: {names}",
             counted(mutation.flaky.len(), "test"),
@@ -60,8 +75,8 @@ pub fn list(mutation: &Mutation, diffs: bool, screen: &Screen) -> String {
             _ => String::new(),
         };
         let head = format!("{path}:{} {name}: {}{kept}", own.begin.line, own.what);
-        let id = format!("{} ", own.id);
-        page.line(&vec![(Tone::Quiet, id), (Tone::Plain, head)]);
+        let id = format!("{} ", clean(&own.id));
+        page.line(&vec![(Tone::Quiet, id), (Tone::Plain, page.spelled(&head))]);
         if diffs {
             change(&mut page, own);
         }
@@ -84,7 +99,9 @@ fn change(page: &mut Page, own: &MutantResult) {
             Some(b'+') => Tone::Good,
             _ => Tone::Quiet,
         };
-        page.line(&vec![(tone, format!("    {line}"))]);
+        // Blanks at the beginning carry meaning; whatever a terminal would obey does not get there.
+        let line = page.spelled(&format!("    {}", line.replace('\t', "    ")));
+        page.line(&vec![(tone, line)]);
     }
 }
 
@@ -98,7 +115,19 @@ fn tone(score: &Score) -> Tone {
 /// The score as a sentence.
 fn headline(mutation: &Mutation, whole: &Score) -> String {
     let changes = counted(whole.counted, "change");
+    let changes = match &mutation.since {
+        Some(revision) => format!("{changes} in lines that differ from {}", clean(revision)),
+        None => changes,
+    };
     match (whole.share, whole.interval) {
+        (None, _) if mutation.mutants.is_empty() => match &mutation.since {
+            Some(revision) => {
+                format!(
+                    "No function has lines that differ from {revision}: there is nothing to try"
+                )
+            }
+            None => "There is nothing to try".to_owned(),
+        },
         (None, _) => "No change of the source was tried: there is nothing that counts".to_owned(),
         (Some(share), Some(own)) if whole.known < whole.counted => {
             let sample = if mutation.is_sample { "a sample of " } else { "" };
@@ -128,7 +157,7 @@ fn basis(mutation: &Mutation) -> String {
     };
     format!(
         "{functions} in {files}; {} with {tests}, which take {} without a change; {} in all{known}",
-        mutation.framework,
+        clean(&mutation.framework),
         number::rough(mutation.suite_seconds, second),
         number::rough(mutation.seconds, second),
     )
@@ -169,85 +198,77 @@ fn files(page: &mut Page, mutation: &Mutation, scores: &Scores) {
 }
 
 fn survivors(page: &mut Page, mutation: &Mutation, most: usize) {
-    let all: Vec<&MutantResult> = mutation
-        .mutants
-        .iter()
-        .filter(|own| matches!(own.fate, Fate::Survived | Fate::Uncovered))
-        .collect();
-    // No test at all is said once a unit.
-    let mut shown: Vec<&MutantResult> = Vec::new();
-    for own in all {
-        let is_said = own.fate == Fate::Uncovered
-            && shown.iter().any(|other| other.unit == own.unit && other.fate == Fate::Uncovered);
-        if !is_said {
-            shown.push(own);
-        }
-    }
-    // What nobody would notice at all comes first.
-    shown.sort_by_key(|own| (own.operator != "body", own.fate != Fate::Uncovered));
-    let left = if most == 0 { 0 } else { shown.len().saturating_sub(most) };
-    for own in shown.iter().take(shown.len() - left) {
+    let all = survivors::of(mutation);
+    let shown = if most == 0 { all.len() } else { all.len().min(most) };
+    for own in &all[..shown] {
         page.gap();
-        survivor(page, mutation, own);
+        survivor(page, own);
     }
-    if left > 0 {
+    if shown < all.len() {
         page.gap();
-        let more = format!("{}: --survivors 0 shows all", counted(left, "more survivor"));
+        let more =
+            format!("{}: --survivors 0 shows all", counted(all.len() - shown, "more survivor"));
         page.paragraph(2, &[(Tone::Quiet, more)]);
     }
 }
 
-fn survivor(page: &mut Page, mutation: &Mutation, own: &MutantResult) {
-    let unit = mutation.units.get(own.unit);
-    let path = unit.and_then(|unit| mutation.files.get(unit.file)).map_or("", |file| &file.path);
-    let name = unit.map_or("", |unit| unit.name.as_str());
-    if own.fate == Fate::Uncovered {
-        let text = format!("{path}:{} {name}: no test uses it", unit.map_or(0, |unit| unit.begin));
-        page.paragraph(2, &[(Tone::Bad, text)]);
-        return;
-    }
-    let line = own.begin.line;
-    let head = format!("{path}:{line} {name}: nobody notices that {}", own.what);
+fn survivor(page: &mut Page, own: &Survivor<'_>) {
+    let head = format!("{} {}: {}", own.place(), own.unit.name, own.said());
     page.paragraph(2, &[(Tone::Bad, head)]);
-    change(page, own);
-    let names: Vec<String> = own
-        .covered_by
-        .iter()
-        .flatten()
-        .filter_map(|test| Some(mutation.tests.get(*test)?.name.clone()))
-        .collect();
-    let ran = match (&own.covered_by, names.is_empty()) {
-        (None, _) => "all tests ran, and passed".to_owned(),
-        (Some(_), true) => "no test ran over it".to_owned(),
-        (Some(_), false) => format!("ran over it, and passed: {}", shortened(&names)),
-    };
-    page.paragraph(4, &[(Tone::Quiet, format!("    {ran}"))]);
+    if own.shows_change() {
+        change(page, own.own);
+        page.paragraph(6, &[(Tone::Quiet, format!("    {}", own.ran(MOST_TESTS)))]);
+    }
+    let advice = advice::plain(&advice::of(own));
+    page.paragraph(6, &[(Tone::Plain, format!("    to notice it: {advice}"))]);
 }
 
 /// Some names and how many more.
-fn shortened(names: &[String]) -> String {
-    let shown = names[..names.len().min(MOST_TESTS)].join(", ");
-    match names.len().saturating_sub(MOST_TESTS) {
+fn shortened(names: &[impl AsRef<str>], most: usize) -> String {
+    let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
+    let shown = shown.join(", ");
+    match names.len().saturating_sub(most) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }
+}
+
+/// With a capital letter at its beginning.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// What else became of mutants, in a sentence; empty: nothing.
 fn others(mutation: &Mutation) -> String {
     let count = |fate: Fate| mutation.mutants.iter().filter(|own| own.fate == fate).count();
     let mut parts = Vec::new();
-    for (fate, words) in [
-        (Fate::TimedOut, "were noticed because the tests did not end"),
+    for (fate, one, several) in [
+        (
+            Fate::TimedOut,
+            "was noticed because the tests did not end",
+            "were noticed because the tests did not end",
+        ),
         (
             Fate::Implied,
+            "counts as missed untried, since a harsher change of the same code survived",
             "count as missed untried, since a harsher change of the same code survived",
         ),
-        (Fate::Unviable, "could not be run at all, and do not count"),
-        (Fate::Kept, "are accepted by comments, and do not count"),
+        (
+            Fate::Unviable,
+            "could not be run at all, and does not count",
+            "could not be run at all, and do not count",
+        ),
+        (
+            Fate::Kept,
+            "is accepted by a comment, and does not count",
+            "are accepted by comments, and do not count",
+        ),
     ] {
-        if count(fate) > 0 {
-            parts.push(format!("{} {words}", count(fate)));
+        match count(fate) {
+            0 => {}
+            1 => parts.push(format!("1 {one}")),
+            many => parts.push(format!("{many} {several}")),
         }
     }
     parts.join("; ")

@@ -2,7 +2,7 @@
 
 use crate::args::ReadingArgs;
 use crate::raw_form::RawForm;
-use crate::{Ending, output, present, whole_file};
+use crate::{Ending, output, whole_file};
 use anyhow::Context;
 use assay_data::import;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let form = form(args)?;
     if let Some(path) = &args.output {
-        present::outputs::check(&args.files, &[("--output", path)])?;
+        assay_console::outputs::check(&args.files, &[("--output", path)])?;
         whole_file::check(path, "samples.csv")
             .with_context(|| format!("--output {}", path.display()))?;
     }

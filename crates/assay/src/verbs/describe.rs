@@ -139,7 +139,7 @@ fn write_pages(
 /// Reads, draws, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let page = args.pages.report.as_deref().map(|path| ("--report", path));
-    present::outputs::check(&args.files, &page.into_iter().collect::<Vec<_>>())?;
+    assay_console::outputs::check(&args.files, &page.into_iter().collect::<Vec<_>>())?;
     present::pages::check(&args.pages)?;
     let mut work = Work::on_files(args.look.quiet, "describing", &args.files);
     let samples = import::load(&args.files, &args.reading.options())?;

@@ -26,6 +26,7 @@ Examples:
   assay watch -- bundle exec rspec
   assay watch --notify desktop -- pytest -q
   assay watch --on-all-green 'git commit -am wip' -- ruby -Itest test/all.rb
+  assay watch --mutate -- pytest                which changes since the last commit does nobody notice?
   assay watch --any -- make                     whatever command, at every save
   assay watch --json -- pytest | jq .state      one object a run")]
 pub(crate) struct Args {
@@ -77,6 +78,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     poll: Option<f64>,
 
+    /// When all tests are green, try changes of what differs from the last commit, and show which of them no test notices
+    ///
+    /// `assay mutate --since HEAD` in the background, at the lowest priority and for a minute at most. The next save ends it.
+    #[arg(long, conflicts_with = "any")]
+    mutate: bool,
+
+    /// With --mutate: run changed programs as you, and not in a sandbox: they may delete files, and reach the network
+    #[arg(long, requires = "mutate")]
+    no_sandbox: bool,
+
     #[command(flatten)]
     telling: TellingArgs,
 
@@ -116,6 +127,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         (Some(name), false) => Some(frameworks::by_name(name)?),
         (None, false) => Some(frameworks::by_call(&Call::new(&args.command, Path::new(".")))),
     };
+    let mutate = match args.mutate {
+        true => Some(watch::mutating::How::of(args.no_sandbox, args.framework.clone())?),
+        false => None,
+    };
     let top = std::env::current_dir()?;
     watch::watch(How {
         command: args.command.clone(),
@@ -129,6 +144,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         idle: Duration::from_secs_f64(args.idle),
         limits: Limits { suite: Duration::from_secs_f64(args.timeout), test: None },
         telling: args.telling.clone(),
+        mutate,
         json: args.look.json,
         quiet: args.look.quiet,
         clear: args.look.clear,

@@ -1,5 +1,6 @@
 //! Where runs are shown: a terminal, on which the last line is rewritten; lines without one; JSON.
 
+use super::mutating::Look;
 use crate::args::ColorWhen;
 use crate::{output, present};
 use assay_report::json::{self, WatchedRun};
@@ -49,6 +50,12 @@ impl Screen {
     /// Whether a command's own output may go to standard output.
     pub fn shows_output(&self) -> bool {
         !self.json
+    }
+
+    /// How what others print is to look here.
+    pub fn look(&self) -> Look {
+        let size = self.size();
+        Look { json: self.json, color: size.color, width: size.width }
     }
 
     fn size(&self) -> Size {

@@ -50,4 +50,5 @@ mod test_profiles;
 mod test_suites;
 mod toggling;
 mod warm;
+mod watch_mutants;
 mod watching;

@@ -19,6 +19,8 @@ view! {
         seconds: f64 = mutation.seconds,
         /// How many fates were known from a run before.
         known_before: usize = mutation.known_before,
+        /// The revision from which lines had to differ to be changed; `null`: all lines were.
+        since: Option<String> = mutation.since.clone(),
         /// Whether those that were tried, beside those without a body, are a random sample of all.
         is_sample: bool = mutation.is_sample,
         /// Of everything.

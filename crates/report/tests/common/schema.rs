@@ -13,8 +13,19 @@ pub fn problems(schema: &Value, value: &Value) -> Vec<String> {
     found
 }
 
-/// Keywords that say nothing about what is valid.
-const IGNORED: [&str; 6] = ["$schema", "$defs", "title", "description", "format", "default"];
+/// Keywords that say nothing about what is valid, and patterns, which whoever has one looks at.
+const IGNORED: [&str; 10] = [
+    "$schema",
+    "$id",
+    "$defs",
+    "definitions",
+    "title",
+    "description",
+    "examples",
+    "format",
+    "default",
+    "pattern",
+];
 
 struct Check<'a> {
     root: &'a Value,
@@ -38,6 +49,9 @@ impl Check<'_> {
                 "maximum" => value.as_f64().is_none_or(|v| v <= rule.as_f64().unwrap_or(f64::NAN)),
                 "minItems" => value.as_array().is_none_or(|all| all.len() as u64 >= whole(rule)),
                 "maxItems" => value.as_array().is_none_or(|all| all.len() as u64 <= whole(rule)),
+                "uniqueItems" => value
+                    .as_array()
+                    .is_none_or(|all| (1..all.len()).all(|n| !all[..n].contains(&all[n]))),
                 "items" => self.items(rule, value, at),
                 "required" => has_all(rule, value),
                 "properties" => {

@@ -1,8 +1,8 @@
 //! The files that an answer is written to; the ending of a name says in which form.
 
-use crate::present::outputs;
 use crate::{output, whole_file};
 use anyhow::{Context, bail};
+use assay_console::outputs;
 use assay_report::history::{GateReport, badge, gate_markdown, junit, sarif};
 use assay_report::json::{self, Gated};
 use std::path::{Path, PathBuf};

@@ -1,9 +1,10 @@
 //! Shows a profile and writes it to the files that were asked for; the ending of a name says in which form.
 
 use super::ProfileShowArgs;
-use crate::present::{self, outputs};
+use crate::present;
 use crate::{output, whole_file};
 use anyhow::{Context, bail};
+use assay_console::outputs;
 use assay_data::Finding;
 use assay_data::publishing::publishable;
 use assay_profiles::export::{ENDINGS, Format};

@@ -2,9 +2,9 @@
 
 use super::{GateReport, numbers, sentence, standing};
 use crate::label::label;
+use crate::sarif::{document, uri};
 use assay_analysis::history::gate::{Judged, Standing};
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// What is found, in the order of their indices.
 const RULES: [(&str, &str, &str); 3] = [
@@ -28,19 +28,11 @@ pub fn sarif(report: &GateReport<'_>, version: &str) -> Value {
     let judged = report.gate.judged.iter();
     let listed = judged.filter(|judged| report.all || rule(judged) < 2);
     let results: Vec<Value> = listed.map(|judged| result(report, judged)).collect();
-    json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": {"driver": {"name": "assay", "version": version, "rules": rules}},
-            "automationDetails": {
-                "id": format!("assay-gate/{}/", report.project),
-                "description": {"text": sentence(report)},
-            },
-            "columnKind": "unicodeCodePoints",
-            "results": results,
-        }],
-    })
+    let automation = json!({
+        "id": format!("assay-gate/{}/", report.project),
+        "description": {"text": sentence(report)},
+    });
+    document(version, &rules, &automation, &results)
 }
 
 fn rule(judged: &Judged) -> usize {
@@ -85,17 +77,4 @@ fn result(report: &GateReport<'_>, judged: &Judged) -> Value {
             "assayGate/v1": format!("{}/{name}/{}", report.project, judged.metric.name),
         },
     })
-}
-
-/// A path as a reference of RFC 3986: all but its unreserved characters and slashes are numbers.
-fn uri(path: &str) -> String {
-    let mut text = String::with_capacity(path.len());
-    for byte in path.trim_start_matches("./").bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            let _infallible = write!(text, "%{byte:02X}");
-        }
-    }
-    text
 }

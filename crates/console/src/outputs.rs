@@ -6,13 +6,13 @@
 use std::path::{Path, PathBuf};
 
 /// A file that is to be written, and the option that names it.
-pub(crate) type Named<'a> = (&'static str, &'a Path);
+pub type Named<'a> = (&'static str, &'a Path);
 
 /// Finds out whether two outputs, or an output and an input, are one file.
 ///
 /// # Errors
 /// When they are, naming both.
-pub(crate) fn check(inputs: &[PathBuf], outputs: &[Named<'_>]) -> anyhow::Result<()> {
+pub fn check(inputs: &[PathBuf], outputs: &[Named<'_>]) -> anyhow::Result<()> {
     for (place, (option, path)) in outputs.iter().enumerate() {
         if let Some(input) = inputs.iter().find(|input| is_one_file(input, path)) {
             anyhow::bail!(
@@ -32,7 +32,7 @@ pub(crate) fn check(inputs: &[PathBuf], outputs: &[Named<'_>]) -> anyhow::Result
 }
 
 /// Whether both names lead to one ordinary file, or would.
-pub(crate) fn is_one_file(one: &Path, other: &Path) -> bool {
+pub fn is_one_file(one: &Path, other: &Path) -> bool {
     match (resolved(one), resolved(other)) {
         // What is no ordinary file, such as /dev/stdout, takes what it is given, however often.
         (Some(one), Some(other)) => one == other && (one.is_file() || !one.exists()),

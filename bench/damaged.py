@@ -55,11 +55,11 @@ OF_PROFILES = {
 NUMBERS = [b"0", b"-1", b"1e308", b"1e-320", b"-0.0", b"NaN", b"inf", b"18446744073709551616", b"1e999", b"null", b'""', b"0x1p3"]
 
 
-def mutate(bench):
+def damaged(bench):
     """So many files, each through three verbs."""
     files = bench.size(3000, 30)
     kinds = [(sorted(_seeds(SOURCES)), VERBS), (sorted(_seeds(PROFILES)), OF_PROFILES)]
-    room = bench.scratch / "mutated"
+    room = bench.scratch / "damaged"
     room.mkdir()
     found, endings, peak, longest = collections.Counter(), collections.Counter(), 0, 0.0
     worst = ""
@@ -88,7 +88,7 @@ def mutate(bench):
     print("\r" + " " * 40 + "\r", end="", file=os.sys.stderr)
     bench.commands["assay VERB MUTATED [WHOLE]"] = True
     result = Result(
-        "mutate",
+        "damaged",
         f"{files} files, changed at random from {sum(len(seeds) for seeds, _ in kinds)} real ones, each read in 3 of {sum(len(verbs) for _, verbs in kinds)} ways",
         ["ended", "calls"],
     )

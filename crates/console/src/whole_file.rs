@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 ///
 /// # Errors
 /// When it can't be written; then what was there stays.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+pub fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     write(path, |out| out.write_all(bytes).with_context(|| path.display().to_string()))
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// Those of `fill`, and when the file can't be written; then what was there stays.
-pub(crate) fn write(
+pub fn write(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
@@ -47,7 +47,7 @@ pub(crate) fn write(
 ///
 /// # Errors
 /// When the place is a directory, or in none that can be written to.
-pub(crate) fn check(path: &Path, such_as: &str) -> anyhow::Result<()> {
+pub fn check(path: &Path, such_as: &str) -> anyhow::Result<()> {
     if path.is_dir() {
         let file = path.join(such_as);
         anyhow::bail!("that is a directory; name a file in it, such as {}", file.display());
@@ -67,7 +67,7 @@ pub(crate) fn check(path: &Path, such_as: &str) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When they can't.
-pub(crate) fn check_directory(directory: &Path) -> std::io::Result<()> {
+pub fn check_directory(directory: &Path) -> std::io::Result<()> {
     new_file(directory).map(drop)
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn check_directory(directory: &Path) -> std::io::Result<()> {
 ///
 /// # Errors
 /// When it can't be made.
-pub(crate) fn new_file(directory: &Path) -> std::io::Result<NamedTempFile> {
+pub fn new_file(directory: &Path) -> std::io::Result<NamedTempFile> {
     // As any program makes its files: for all, less what the user's mask takes away.
     tempfile::Builder::new()
         .prefix(".assay-")

@@ -3,13 +3,27 @@
 //! Data goes to standard output in one piece, talk to standard error. A reader that went away is no error of ours. Nothing here
 //! decides what is said.
 
-use crate::args::ColorWhen;
 use anyhow::Context;
+use assay_report::terminal::Screen;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
 /// Prints data. A reader that went away is no error: what the status says (`--fail-if`) still holds.
-pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+///
+/// # Errors
+/// When standard output can't be written to.
+pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -20,9 +34,10 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 }
 
 /// Hands standard output to a writer of data, for what is too large to be one piece. As for [`print`], a reader that went away is no error.
-pub(crate) fn stream(
-    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
+///
+/// # Errors
+/// Those of `write`, and when standard output can't be written to.
+pub fn stream(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let written = write(&mut out).and_then(|()| Ok(out.flush()?));
     let is_gone = |error: &anyhow::Error| {
@@ -35,18 +50,18 @@ pub(crate) fn stream(
 }
 
 /// Says something to the person, one line. If nobody listens, that is fine.
-pub(crate) fn say(line: &str) {
+pub fn say(line: &str) {
     let _nobody_listens = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// Says bytes as they are, which may hold names that are no text.
-pub(crate) fn say_bytes(bytes: &[u8]) {
+pub fn say_bytes(bytes: &[u8]) {
     let _nobody_listens = io::stderr().lock().write_all(bytes);
 }
 
 /// Says what went wrong: the outermost message first, its causes behind it, hints on their own lines. Many messages hold
 /// their cause already; it is not said twice. What programs said may stand in it: the terminal obeys none of that.
-pub(crate) fn error(error: &anyhow::Error) {
+pub fn error(error: &anyhow::Error) {
     say(&format!("error: {}", in_plain_text(&told(error))));
 }
 
@@ -61,14 +76,14 @@ fn told(error: &anyhow::Error) -> String {
 }
 
 /// Prints what clap has to say (help, version, a wrong argument) and gives the status for it.
-pub(crate) fn clap_ending(told: &clap::Error) -> ExitCode {
+pub fn clap_ending(told: &clap::Error) -> ExitCode {
     // Help that nobody reads any more is no failure.
     let _nobody_listens = told.print();
     if told.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }
 
 /// Whether standard output gets colours.
-pub(crate) fn colors(when: ColorWhen) -> bool {
+pub fn colors(when: ColorWhen) -> bool {
     match when {
         ColorWhen::Always => true,
         ColorWhen::Never => false,
@@ -79,7 +94,7 @@ pub(crate) fn colors(when: ColorWhen) -> bool {
 }
 
 /// Columns to fill: the terminal's, or 80 when there is none. `COLUMNS` wins where it is set.
-pub(crate) fn width() -> usize {
+pub fn width() -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
     let width = asked.or_else(|| {
         terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
@@ -88,19 +103,24 @@ pub(crate) fn width() -> usize {
 }
 
 /// Whether names stand in full length: where nothing says how wide the lines may be.
-pub(crate) fn keeps_names() -> bool {
+pub fn keeps_names() -> bool {
     !io::stdout().is_terminal() && std::env::var_os("COLUMNS").is_none()
 }
 
+/// The screen that standard output is.
+pub fn screen(color: ColorWhen) -> Screen {
+    Screen { width: width(), color: colors(color), unicode: unicode(), whole: keeps_names() }
+}
+
 /// Columns beside the progress bar.
-pub(crate) fn width_of_progress() -> usize {
+pub fn width_of_progress() -> usize {
     let width =
         terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
     width.saturating_sub(14)
 }
 
 /// Whether the locale can show more than ASCII.
-pub(crate) fn unicode() -> bool {
+pub fn unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
         .filter_map(|name| std::env::var(name).ok())
@@ -110,6 +130,38 @@ pub(crate) fn unicode() -> bool {
     // Without a locale most of today's systems still mean UTF-8; only "C" and "POSIX" on a terminal ask for less.
     let plain = matches!(locale.as_str(), "c" | "posix");
     !plain || !io::stdout().is_terminal()
+}
+
+/// A line that is written over the one before, while somebody waits at a terminal.
+#[derive(Debug)]
+pub struct Passing {
+    is_shown: bool,
+}
+
+impl Passing {
+    /// One on standard error; shown only if that is a terminal.
+    pub fn new() -> Self {
+        Self { is_shown: io::stderr().is_terminal() }
+    }
+
+    /// Shows a text in the place of the one before.
+    pub fn show(&self, text: &str) {
+        if self.is_shown {
+            let _nobody_looks = write!(io::stderr().lock(), "\r\u{1b}[2K{text}");
+        }
+    }
+}
+
+impl Default for Passing {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        self.show("");
+    }
 }
 
 /// A text without what a terminal would obey: sequences that begin with an escape are left out, and other control characters.

@@ -1,0 +1,7 @@
+//! What the programs of this house share: how they print and complain ([`output`]), and how they write files ([`whole_file`], [`outputs`]).
+//!
+//! Only programs may depend on it: libraries give back what is to be said. It knows no verb, and nothing of what is printed.
+
+pub mod output;
+pub mod outputs;
+pub mod whole_file;

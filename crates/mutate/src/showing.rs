@@ -1,0 +1,147 @@
+//! What came of it, shown and written: the screen or JSON, and the files that were asked for, whose endings say in which form. That they can be written
+//! is found out before anything is tried.
+
+use crate::args::Args;
+use anyhow::{Context, bail};
+use assay_analysis::mutation::{Scores, scores};
+use assay_console::{output, outputs, whole_file};
+use assay_data::mutation::Mutation;
+use assay_data::publishing::publishable;
+use assay_report::json::{self, Mutated};
+use assay_report::mutation as report;
+use std::path::Path;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What a file that `--export` names can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Json,
+    Markdown,
+    Sarif,
+}
+
+/// Endings of names; that of SARIF comes before the one of JSON, which it may end in.
+const ENDINGS: [(&str, Form); 4] = [
+    (".sarif.json", Form::Sarif),
+    (".sarif", Form::Sarif),
+    (".json", Form::Json),
+    (".md", Form::Markdown),
+];
+
+fn form_of(path: &Path) -> Option<Form> {
+    let name = path.to_string_lossy().to_lowercase();
+    ENDINGS.into_iter().find_map(|(ending, form)| name.ends_with(ending).then_some(form))
+}
+
+/// The files that are to be written, each with its option and with what a file of that kind may be called.
+fn wanted(args: &Args) -> impl Iterator<Item = (&'static str, &Path, &'static str)> {
+    let exports = args.export.iter().map(|path| ("--export", path.as_path(), "comment.md"));
+    let report = args.report.iter().map(|path| ("--report", path.as_path(), "report.html"));
+    let stryker = args.stryker.iter().map(|path| ("--stryker", path.as_path(), "stryker.json"));
+    report.chain(exports).chain(stryker)
+}
+
+/// Finds out whether every file can be written, and in which form.
+///
+/// # Errors
+/// When one can't: which, and why.
+pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
+    let named: Vec<_> = wanted(args).map(|(option, path, _)| (option, path)).collect();
+    outputs::check(&args.files, &named)?;
+    for (option, path, such_as) in wanted(args) {
+        let place = || format!("{option} {}", path.display());
+        if option == "--export" && form_of(path).is_none() {
+            bail!(
+                "{}: the ending says how to write it: .md (a comment for a review), .sarif (for code scanning) or .json; a page is written by --report",
+                place()
+            );
+        }
+        whole_file::check(path, such_as).with_context(place)?;
+    }
+    Ok(())
+}
+
+/// Shows what became of the mutants, and writes what was asked for. A file that can't be written must not cost the screen.
+///
+/// # Errors
+/// When a file, or standard output, can't be written.
+pub(crate) fn show(
+    args: &Args,
+    mutation: &Mutation,
+    scores: &Scores,
+    started: &str,
+) -> anyhow::Result<()> {
+    let mut done = Ok(());
+    for (option, path, _) in wanted(args) {
+        let text = match option {
+            "--report" => page(mutation, scores, started),
+            "--stryker" => {
+                Ok(json::text(&report::stryker::document(mutation, ("assay", VERSION)))?)
+            }
+            _ => exported(path, mutation, scores),
+        };
+        let written = text
+            .and_then(|text| whole_file::replace(path, text.as_bytes()))
+            .with_context(|| format!("{option} {}", path.display()));
+        if written.is_ok() {
+            output::say(&format!("written: {}", path.display()));
+        }
+        done = done.and(written);
+    }
+    if args.json {
+        output::print(&json::text(&Mutated::of(mutation, scores))?)?;
+    } else {
+        let screen = output::screen(args.color);
+        output::print(&report::render(mutation, scores, args.survivors, &screen))?;
+    }
+    done
+}
+
+fn page(mutation: &Mutation, scores: &Scores, started: &str) -> anyhow::Result<String> {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let command: Vec<String> =
+        ["assay", "mutate"].into_iter().map(str::to_owned).chain(words).collect();
+    let tool = format!("assay {VERSION}");
+    let material = report::Material { mutation, scores, tool: &tool, command: &command, started };
+    Ok(publishable(&report::page(material)?))
+}
+
+fn exported(path: &Path, mutation: &Mutation, scores: &Scores) -> anyhow::Result<String> {
+    Ok(match form_of(path).context("the ending is of no form")? {
+        Form::Json => json::text(&Mutated::of(mutation, scores))?,
+        Form::Markdown => report::markdown(mutation, scores),
+        Form::Sarif => json::text(&report::sarif(mutation, scores, VERSION))?,
+    })
+}
+
+/// Lists what would be changed.
+///
+/// # Errors
+/// When standard output can't be written to.
+pub(crate) fn list(args: &Args, mutation: &Mutation) -> anyhow::Result<()> {
+    if args.json {
+        return output::print(&json::text(&Mutated::of(mutation, &scores(mutation)))?);
+    }
+    output::print(&report::list(mutation, args.diff, &output::screen(args.color)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_mutants::Operator;
+
+    #[test]
+    fn there_is_advice_for_every_kind_of_change_in_the_order_of_their_harshness() {
+        let own: Vec<&str> = Operator::ALL.iter().map(|own| own.name()).collect();
+        assert_eq!(report::known().collect::<Vec<_>>(), own);
+    }
+
+    #[test]
+    fn endings_say_in_which_form_a_file_is_written() {
+        let of = |name: &str| form_of(Path::new(name));
+        assert_eq!(of("a/comment.MD"), Some(Form::Markdown));
+        assert_eq!((of("x.sarif"), of("x.sarif.json")), (Some(Form::Sarif), Some(Form::Sarif)));
+        assert_eq!((of("x.json"), of("x.html")), (Some(Form::Json), None));
+    }
+}

@@ -1,0 +1,384 @@
+//! What to assert so that a test notices a change, in plain words: one entry for each kind of change. The screen, the page and the files that are
+//! written all take their words from here.
+//!
+//! Only texts are looked at, so nothing is known of types or values. Where a condition can't be taken apart, the words are those that hold anyway.
+
+use super::survivors::Survivor;
+use crate::names::shorten;
+use assay_data::mutation::Fate;
+
+/// Code within a sentence is cut to so many columns.
+const LONGEST_CODE: usize = 60;
+
+/// A piece of a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// Words.
+    Words(&'static str),
+    /// Code of the user's.
+    Code(String),
+}
+
+/// A sentence without its full stop.
+pub(crate) type Advice = Vec<Piece>;
+
+/// What is changed, as it was and as it is.
+struct Changed<'a> {
+    before: &'a str,
+    after: &'a str,
+    /// Without the classes that it stands in.
+    function: &'a str,
+    /// What is compared, where both sides are simple enough to be named.
+    sides: Option<(&'a str, &'a str)>,
+}
+
+type Told = fn(&Changed<'_>) -> Advice;
+
+/// Every kind of change by its name, the harshest first.
+const KNOWN: [(&str, Told); 19] = [
+    ("body", |own| {
+        vec![
+            Piece::Words("assert what "),
+            code(own.function),
+            words(" returns, or what it changes"),
+        ]
+    }),
+    ("statement", |own| vec![words("assert what "), code(own.before), words(" does")]),
+    ("raise", |own| {
+        vec![
+            words("call "),
+            code(own.function),
+            words(" so that it raises this exception, and assert that it does"),
+        ]
+    }),
+    ("loop", |_| vec![words("give the loop something to go through, and assert what it does")]),
+    ("handler", |_| {
+        vec![words("cause the exception that is handled here, and assert what happens then")]
+    }),
+    ("return", |own| {
+        vec![
+            words("assert the value that "),
+            code(own.function),
+            words(" returns here: no test looks at it"),
+        ]
+    }),
+    ("value", |own| {
+        vec![words("assert something that depends on "), code(own.before), words(" here")]
+    }),
+    ("call", |own| {
+        vec![words("assert something that depends on what "), code(own.before), words(" gives")]
+    }),
+    ("condition", condition),
+    ("negation", |own| both_ways(own.before)),
+    ("boolean", |own| {
+        vec![words("assert something that depends on "), code(own.before), words(" here")]
+    }),
+    ("logic", |_| {
+        vec![words(
+            "add a case in which one of both conditions holds and the other does not, and assert the result",
+        )]
+    }),
+    ("comparison", |own| match own.sides {
+        Some((left, right)) => both_ways(&format!("{left} {} {right}", own.before)),
+        None => vec![words(
+            "assert the result once where the comparison holds, and once where it does not",
+        )],
+    }),
+    ("arithmetic", |own| {
+        vec![
+            words("choose values for which "),
+            code(own.before),
+            words(" and "),
+            code(own.after),
+            words(" give different results, and assert the result"),
+        ]
+    }),
+    ("sign", |own| {
+        vec![
+            words("choose a value for which "),
+            code(own.before),
+            words(" and "),
+            code(own.after),
+            words(" differ, and assert the result"),
+        ]
+    }),
+    ("jump", |own| {
+        vec![
+            words("add a case in which the loop has something left to do behind "),
+            code(own.before),
+            words(", and assert the result"),
+        ]
+    }),
+    ("text", |own| instead(own)),
+    ("number", |own| instead(own)),
+    ("boundary", boundary),
+];
+
+/// How harsh a kind of change is: 0 is the harshest. One that is not known comes last.
+pub(crate) fn rank(operator: &str) -> usize {
+    KNOWN.iter().position(|(name, _)| *name == operator).unwrap_or(KNOWN.len())
+}
+
+/// The names of all kinds of change that there is advice for, the harshest first.
+pub fn known() -> impl Iterator<Item = &'static str> {
+    KNOWN.iter().map(|(name, _)| *name)
+}
+
+/// What to do about a survivor.
+pub(crate) fn of(survivor: &Survivor<'_>) -> Advice {
+    let function = simple_name(&survivor.unit.name);
+    if survivor.own.fate == Fate::Uncovered {
+        let call = words("call ");
+        return vec![
+            call,
+            code(function),
+            words(" in a test, and assert what it returns or changes"),
+        ];
+    }
+    let (line, range) = survivor.line_of_change();
+    let changed = Changed {
+        before: survivor.before(),
+        after: &survivor.own.replacement,
+        function,
+        sides: range
+            .and_then(|(from, to)| Some((left(line.get(..from)?)?, right(line.get(to..)?)?))),
+    };
+    match KNOWN.iter().find(|(name, _)| *name == survivor.own.operator) {
+        Some((_, told)) => told(&changed),
+        None => vec![words("assert something that depends on this code")],
+    }
+}
+
+/// The sentence as plain text, code in backticks.
+pub(crate) fn plain(advice: &Advice) -> String {
+    let piece = |own: &Piece| match own {
+        Piece::Words(words) => (*words).to_owned(),
+        Piece::Code(code) => format!("`{code}`"),
+    };
+    advice.iter().map(piece).collect()
+}
+
+fn words(text: &'static str) -> Piece {
+    Piece::Words(text)
+}
+
+/// Code on one line.
+fn code(text: &str) -> Piece {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    Piece::Code(shorten(&crate::names::clean(&line), LONGEST_CODE, "…"))
+}
+
+fn simple_name(name: &str) -> &str {
+    let last = name.rsplit(['.', '#', ':']).next().unwrap_or(name);
+    if last.is_empty() { name } else { last }
+}
+
+fn condition(own: &Changed<'_>) -> Advice {
+    let fixed = own.after.trim().trim_matches(['(', ')']).to_lowercase();
+    let ends = match fixed.as_str() {
+        "true" | "1" => " does not hold, and assert what is different then",
+        "false" | "0" => " holds, and assert what is different then",
+        _ => return both_ways(own.before),
+    };
+    vec![words("add a case in which "), code(bare(own.before)), words(ends)]
+}
+
+fn both_ways(condition: &str) -> Advice {
+    vec![
+        words("assert the result once where "),
+        code(bare(condition)),
+        words(" holds, and once where it does not"),
+    ]
+}
+
+fn instead(own: &Changed<'_>) -> Advice {
+    vec![
+        words("assert a result that differs with "),
+        code(own.after),
+        words(" in place of "),
+        code(own.before),
+    ]
+}
+
+fn boundary(own: &Changed<'_>) -> Advice {
+    match own.sides {
+        _ if own.before.starts_with("..") => {
+            vec![words("try the value at the end of the range, and assert the result")]
+        }
+        Some((left, right)) => vec![
+            words("try the value at the boundary, "),
+            code(&format!("{left} == {right}")),
+            words(", and assert the result"),
+        ],
+        None => vec![
+            words("try the value at the boundary, where both sides of "),
+            code(own.before),
+            words(" are equal, and assert the result"),
+        ],
+    }
+}
+
+/// A condition without the parentheses around all of it.
+fn bare(condition: &str) -> &str {
+    let text = condition.trim();
+    let inner = text.strip_prefix('(').and_then(|own| own.strip_suffix(')'));
+    inner.filter(|own| !own.contains(['(', ')'])).unwrap_or(text)
+}
+
+/// What stands before a comparison, if it is one simple term with nothing before it that belongs to it.
+fn left(text: &str) -> Option<&str> {
+    let text = text.trim_end();
+    let mut depth = 0_usize;
+    let mut begin = text.len();
+    for (at, c) in text.char_indices().rev() {
+        match c {
+            ')' | ']' => depth += 1,
+            '(' | '[' if depth == 0 => break,
+            '(' | '[' => depth -= 1,
+            _ if depth > 0 || is_of_term(c) => {}
+            _ => break,
+        }
+        begin = at;
+    }
+    let (before, term) = text.split_at(begin);
+    let is_free = match last_word(before.trim_end()) {
+        "" => before.trim_end().is_empty() || before.trim_end().ends_with(OPENS),
+        word => OPENING_WORDS.contains(&word),
+    };
+    (depth == 0 && is_free && is_term(term)).then_some(term)
+}
+
+/// What stands behind it, if it is one with nothing behind it that belongs to it.
+fn right(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    let mut depth = 0_usize;
+    let mut end = text.len();
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' if depth == 0 => {
+                end = at;
+                break;
+            }
+            ')' | ']' => depth -= 1,
+            '-' if at == 0 => {}
+            _ if depth > 0 || is_of_term(c) => {}
+            _ => {
+                end = at;
+                break;
+            }
+        }
+    }
+    let (term, after) = text.split_at(end);
+    let after = after.trim_start();
+    let word: String = after.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    let is_free = match word.as_str() {
+        "" => after.is_empty() || CLOSES.iter().any(|own| after.starts_with(own)),
+        word => CLOSING_WORDS.contains(&word),
+    };
+    (depth == 0 && is_free && is_term(term)).then_some(term)
+}
+
+/// What a term may follow,
+const OPENS: [char; 8] = ['(', '[', '{', ',', ';', '&', '|', '?'];
+const OPENING_WORDS: [&str; 13] = [
+    "if", "elif", "elsif", "unless", "while", "until", "and", "or", "not", "return", "when",
+    "assert", "in",
+];
+/// and what may follow one.
+const CLOSES: [&str; 11] = [")", "]", "}", ",", ";", ":", "{", "&&", "||", "?", "#"];
+const CLOSING_WORDS: [&str; 6] = ["and", "or", "if", "else", "then", "do"];
+
+fn is_of_term(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.' | '@' | '$')
+}
+
+fn is_term(text: &str) -> bool {
+    let text = text.strip_prefix('-').unwrap_or(text);
+    text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '@' | '$'))
+        && !OPENING_WORDS.contains(&text)
+}
+
+fn last_word(text: &str) -> &str {
+    let at = text.rfind(|c: char| !c.is_alphanumeric() && c != '_');
+    at.map_or(text, |at| {
+        let c = text[at..].chars().next().map_or(0, char::len_utf8);
+        &text[at + c..]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(operator: &str, before: &str, after: &str, sides: Option<(&str, &str)>) -> String {
+        let changed = Changed { before, after, function: "largest", sides };
+        let (_, told) = KNOWN.iter().find(|(name, _)| *name == operator).expect("a known one");
+        plain(&told(&changed))
+    }
+
+    #[test]
+    fn each_kind_of_change_says_what_to_assert() {
+        let found: Vec<String> = KNOWN
+            .iter()
+            .map(|(name, _)| format!("{name}: {}\n", told(name, "a\n  + b", "c", None)))
+            .collect();
+        insta::assert_snapshot!(found.concat());
+    }
+
+    #[test]
+    fn a_condition_says_which_case_is_missing() {
+        let holds = told("condition", "(a > b)", "True", None);
+        assert_eq!(
+            holds,
+            "add a case in which `a > b` does not hold, and assert what is different then"
+        );
+        let fails = told("condition", "a > b", "(false)", None);
+        assert_eq!(fails, "add a case in which `a > b` holds, and assert what is different then");
+        let boundary = told("boundary", "<", "<=", Some(("n", "limit")));
+        assert_eq!(boundary, "try the value at the boundary, `n == limit`, and assert the result");
+        let reversed = told("comparison", "<", ">=", Some(("n", "limit")));
+        assert!(reversed.contains("`n < limit` holds"), "{reversed}");
+        assert!(told("boundary", "..", "...", None).contains("the end of the range"));
+    }
+
+    #[test]
+    fn both_sides_of_a_comparison_are_named_only_where_they_are_simple() {
+        for (text, expected) in [
+            ("    if number |>| best:", Some(("number", "best"))),
+            ("while (i |<| self.size) {", Some(("i", "self.size"))),
+            ("if a and b[i + 1] |<| f(x, y) or c", Some(("b[i + 1]", "f(x, y)"))),
+            ("return n |<=| -1;", Some(("n", "-1"))),
+            ("x = @count |>| 0 ? 1 : 2", None),
+            ("if a + b |<| c:", None),
+            ("if a |<| b + c:", None),
+            ("if \"a\" |<| b:", None),
+            ("|<|", None),
+            ("if é |<| ü:", Some(("é", "ü"))),
+            ("é|<|ü→", None),
+        ] {
+            let parts: Vec<&str> = text.split('|').collect();
+            let (before, after) = (parts[0], parts[parts.len() - 1]);
+            let found = left(before).and_then(|left| Some((left, right(after)?)));
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_function_is_without_what_it_stands_in() {
+        assert_eq!(simple_name("Stack.push"), "push");
+        assert_eq!(simple_name("Stack#push"), "push");
+        assert_eq!(simple_name("a::b"), "b");
+        assert_eq!(simple_name("=="), "==");
+        assert_eq!(simple_name("a."), "a.");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_stands_beside_a_comparison_is_taken_without_harm(before in ".{0,40}", after in ".{0,40}") {
+            if let (Some(left), Some(right)) = (left(&before), right(&after)) {
+                proptest::prop_assert!(before.contains(left) && after.contains(right));
+            }
+        }
+    }
+}

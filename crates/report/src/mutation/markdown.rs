@@ -1,0 +1,117 @@
+//! What no test notices as a comment for a review: the score, a line for each file, and each survivor folded up, with its change, the tests that ran
+//! over it and what to assert. The first line is a mark that nobody sees, by which the next run finds the comment and edits it. Code and names come
+//! from the user's sources: they may hold anything, and stay text.
+
+use super::advice::{self, Advice, Piece};
+use super::survivors::{self, Survivor};
+use super::{basis, capitalised, headline, others, percent};
+use crate::charts::svg;
+use crate::markdown::{code, escaped};
+use crate::names::clean;
+use crate::words::counted;
+use assay_analysis::mutation::Scores;
+use assay_data::mutation::Mutation;
+use std::cmp::Reverse;
+
+/// The first line.
+const MARK: &str = "<!-- assay-mutate -->";
+/// Nobody reads more rows,
+const MOST_FILES: usize = 30;
+/// or survivors, in a comment,
+const MOST_SHOWN: usize = 30;
+/// and forges take none that is much longer than this, bytes.
+const LONGEST: usize = 55_000;
+/// So many tests are named.
+const MOST_TESTS: usize = 5;
+
+/// The Markdown text, every line ended; the first line is the mark.
+pub fn markdown(mutation: &Mutation, scores: &Scores) -> String {
+    let sign = if scores.whole.missed == 0 { "✅" } else { "⚠️" };
+    let mut text =
+        format!("{MARK}\n{sign} **{}**\n\n", escaped(&headline(mutation, &scores.whole)));
+    text += &files(mutation, scores);
+    let all = survivors::of(mutation);
+    let mut shown = 0;
+    for own in all.iter().take(MOST_SHOWN) {
+        let next = survivor(own);
+        if text.len() + next.len() > LONGEST {
+            break;
+        }
+        text += &next;
+        shown += 1;
+    }
+    if shown < all.len() {
+        text += &format!("… and {}.\n\n", counted(all.len() - shown, "more survivor"));
+    }
+    for line in std::iter::once(others(mutation)).chain(mutation.notes.iter().cloned()) {
+        if !line.is_empty() {
+            text += &format!("{}.\n\n", escaped(&line));
+        }
+    }
+    text + &format!("{}.\n", escaped(&basis(mutation)))
+}
+
+fn files(mutation: &Mutation, scores: &Scores) -> String {
+    if mutation.files.is_empty() {
+        return String::new();
+    }
+    let mut text = "| file | score | noticed | missed |\n|:--|--:|--:|--:|\n".to_owned();
+    let mut order: Vec<usize> = (0..mutation.files.len().min(scores.files.len())).collect();
+    order.sort_by_key(|file| Reverse(scores.files[*file].missed));
+    for file in order.iter().take(MOST_FILES) {
+        let score = &scores.files[*file];
+        let share = score.share.map_or_else(|| "–".to_owned(), percent);
+        let name = code(&mutation.files[*file].path);
+        text += &format!(
+            "| {name} | {share} | {} of {} | {} |\n",
+            score.detected, score.known, score.missed
+        );
+    }
+    let more = order.len().saturating_sub(MOST_FILES);
+    if more > 0 {
+        text += &format!("\n… and {}.\n", counted(more, "more file"));
+    }
+    text + "\n"
+}
+
+fn survivor(own: &Survivor<'_>) -> String {
+    // Within a summary nothing is Markdown, and in code nobody is called.
+    let head = format!("{} {}", own.place(), own.unit.name);
+    let mut text = format!(
+        "<details><summary><code>{}</code>: {}</summary>\n\n",
+        svg::escaped(&clean(&head)),
+        svg::escaped(&clean(&own.said()))
+    );
+    if own.shows_change() {
+        text += &fenced(&own.own.diff);
+        text += &match own.tests() {
+            Some(names) if !names.is_empty() => {
+                let shown: Vec<String> =
+                    names.iter().take(MOST_TESTS).map(|name| code(name)).collect();
+                let more = match names.len().saturating_sub(MOST_TESTS) {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                format!("Ran over it, and passed: {}{more}.\n\n", shown.join(", "))
+            }
+            _ => format!("{}.\n\n", capitalised(&own.ran(0))),
+        };
+    }
+    text + &format!("To notice it: {}.\n\n</details>\n\n", sentence(&advice::of(own)))
+}
+
+fn sentence(advice: &Advice) -> String {
+    let piece = |own: &Piece| match own {
+        Piece::Words(words) => (*words).to_owned(),
+        Piece::Code(text) => code(text),
+    };
+    advice.iter().map(piece).collect()
+}
+
+/// A change in a block of code that none of its lines can end.
+fn fenced(diff: &str) -> String {
+    let longest = diff.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let lines = diff.lines().map(|line| clean(&line.replace('\t', "    ")) + "\n");
+    format!("{fence}diff\n{}{fence}\n\n", lines.collect::<String>())
+}
