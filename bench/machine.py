@@ -4,6 +4,7 @@ No program is started elsewhere, so nothing can be left running and no command c
 """
 
 import contextlib
+import ctypes
 import os
 import platform
 import shlex
@@ -97,6 +98,23 @@ class Bench:
 def say(text, end="\n"):
     """Talk goes to standard error: standard output is for the tables."""
     print(text, end=end, file=sys.stderr, flush=True)
+
+
+def child_of_ours():
+    """To be called in a new process before it becomes another program: it is asked to end when this one is gone, however that comes about."""
+    with contextlib.suppress(OSError):
+        # PR_SET_PDEATHSIG
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+
+
+def ended_by_signals():
+    """Whoever ends this program by a signal has all blocks left, so that what they started ends."""
+
+    def leave(number, _):
+        raise SystemExit(128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, leave)
 
 
 def execute(argv, timeout, ok=(0,), cwd=None):

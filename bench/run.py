@@ -46,7 +46,7 @@ import test_suites
 import warm
 import watch
 import watch_syntax
-from machine import ASSAY, HERE, ROOT, Bench, Failed, build, execute, facts, say, version_of
+from machine import ASSAY, HERE, ROOT, Bench, Failed, build, ended_by_signals, execute, facts, say, version_of
 from result import Result
 
 RESULTS = HERE / "results"
@@ -110,7 +110,7 @@ FIGURES = {
     "watch-saves": (watch.saves, ["watch-saves"]),
     "watch-recording": (recording.recording, ["watch-recording"]),
     "watch-syntax": (watch_syntax.syntax, ["watch-syntax"]),
-    "watch-warm": (warm.warm, ["watch-warm"]),
+    "watch-warm": (warm.warm, ["watch-warm", "watch-fork"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
 # Figures that are asked for together.
@@ -127,6 +127,7 @@ def main():
     arguments.add_argument("--count", type=int, default=None, help="so many edits in place of all (change-recall)")
     arguments.add_argument("--seed", type=int, default=None, help="of every random order [default: drawn again, and recorded]")
     given = arguments.parse_args()
+    ended_by_signals()
     if given.figure == "report":
         return report(given.quick)
     try:

@@ -2,10 +2,12 @@
 without one, and with the peers. The same project and the same saves for each; the test itself says when it began.
 """
 
+import contextlib
 import os
 import subprocess
 import time
 
+from forks import forks
 from judge import median
 from machine import ASSAY, Failed
 from peers import PYTEST_WATCHER, there
@@ -45,8 +47,14 @@ end
 # Its own program looks for another one, which Debian's package has not.
 GUARD = ["ruby", "-e", 'require "guard"; require "guard/cli"; Guard::CLI.start(ARGV)', "start", "--no-interactions", "--no-bundler-warning"]
 RAILS = {
-    # Where there is none, spring does not start.
-    "Gemfile": "",
+    # spring has Bundler look for all that it loads.
+    "Gemfile": """source "https://rubygems.org"
+gem "actionpack"
+gem "activerecord"
+gem "railties"
+gem "spring"
+gem "sqlite3"
+""",
     "Rakefile": 'require_relative "config/application"\nRails.application.load_tasks\n',
     "bin/rails": '#!/usr/bin/env ruby\nAPP_PATH = File.expand_path("../config/application", __dir__)\nrequire_relative "../config/boot"\nrequire "rails/commands"\n',
     "config/boot.rb": 'require "pathname"\n',
@@ -142,7 +150,12 @@ def measured(bench, project, name, saves):
     file.write_text(text % "begin")
     argv = tools(project, command)[name]
     took, missed = [], 0
-    with watched(bench, argv, home / "project", environment(home, log)):
+    env = environment(home, log)
+    with contextlib.ExitStack() as at_end:
+        if "spring" in name:
+            # It stays when who asked it is gone.
+            at_end.callback(subprocess.run, ["spring", "stop"], cwd=home / "project", env=env, stdout=subprocess.DEVNULL, timeout=30)
+        at_end.enter_context(watched(bench, argv, home / "project", env))
         # Some run nothing before the first save.
         for _ in range(8):
             if until(lambda: last_is(log, "begin"), 8):
@@ -162,9 +175,6 @@ def measured(bench, project, name, saves):
                 missed += 1
             # A reader looks at the result before the next save; what is made ready meanwhile is part of the tool.
             time.sleep(bench.random.uniform(1.5, 2.5))
-    if "spring" in name:
-        # It stays when who asked it is gone.
-        subprocess.run(["spring", "stop"], cwd=home / "project", env=environment(home, log), stdout=subprocess.DEVNULL, timeout=30)
     return took, missed
 
 
@@ -197,4 +207,4 @@ def warm(bench):
             result.bar(Bar.at_most(f"{project}: warm, of cold", own["p50"] / cold["p50"], 0.15, lambda share: f"{share:.3f}"))
             result.bar(Bar.at_most(f"{project}: warm, p50", own["p50"], 0.060, milliseconds))
         result.raw[project] = found
-    return [result]
+    return [result, forks(bench)]

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from judge import median, quantile
-from machine import ASSAY, BUILD, Failed
+from machine import ASSAY, BUILD, Failed, child_of_ours
 from peers import WATCHFILES, there
 from result import Bar, Result, mebibytes, milliseconds
 
@@ -44,7 +44,9 @@ def watched(bench, argv, cwd, env=None):
     """A tool at work, and the end of all that it started."""
     bench.commands[bench.shown(argv)] = True
     nothing = subprocess.DEVNULL
-    process = subprocess.Popen(argv, cwd=cwd, env=env, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
+    process = subprocess.Popen(
+        argv, cwd=cwd, env=env, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True, preexec_fn=child_of_ours
+    )
     try:
         yield process
     finally:
