@@ -65,8 +65,9 @@ class Coverage:
         self.exit, self.getpid = os._exit, os.getpid
         self.calls, why = assay_tests_calls.source()
         self.why = None if self.calls else "functions can't be watched: %s" % why
-        self._loaded_before()
-        self._done_before(sys.modules.pop("assay_tests_before", None))
+        before = sys.modules.pop("assay_tests_before", None)
+        self._loaded_before(before.modules if before is not None and os.path.realpath(top) == os.path.realpath(before.root) else list(sys.modules))
+        self._done_before(before)
         self.project.watch()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self._fork, after_in_child=self._forked)
@@ -136,10 +137,10 @@ class Coverage:
             self.conftests.add(path)
         self.imports.load(path, code)
 
-    def _loaded_before(self):
-        """Modules of the project that were there before us."""
-        for name, module in list(sys.modules.items()):
-            file = getattr(module, "__file__", None)
+    def _loaded_before(self, names):
+        """Modules of the project that were there before us, among these."""
+        for name in names:
+            file = getattr(sys.modules.get(name), "__file__", None)
             found = self.file(file) if isinstance(file, str) else None
             if found is None or not found[1]:
                 continue

@@ -222,6 +222,7 @@ def load_hooks(warm):
         warm.hooks[name] = warm.sibling(name, sys.modules)
     for name in warm.hooks:
         del sys.modules[name]
+    own_modules(warm)
     warm.compiled = Compiled(os.path.dirname(warm.here))
     for name in ("assay_tests_pytest", "assay_tests_causes", "assay_tests_frames", *warm.hooks):
         warm.compiled.add(name)
@@ -372,6 +373,13 @@ class Before:
         self.functions = warm.entered
         self.preloaded = warm.preloaded
         self.opened = [path for path in warm.known if not path.endswith(".py")]
+        self.root = warm.root
+        self.modules = own_modules(warm)
+
+
+def own_modules(warm):
+    """Names of modules of the project. Of which files that are is known in stages already."""
+    return [name for name, module in list(sys.modules.items()) if warm.of_project(getattr(module, "__file__", None))]
 
 
 def _set_environment(warm, environment):

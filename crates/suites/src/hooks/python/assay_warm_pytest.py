@@ -11,6 +11,9 @@ PLUGIN = "assay_warm_pytest"
 # Options that are used up when the process waits.
 _EARLY = ("plugins", "inifilename", "rootdir", "confcutdir", "noconftest", "assertmode", "importmode")
 
+# A function that is wrapped more often is not looked into.
+MOST_WRAPPED = 20
+
 
 def _first():
     """What `pytest.hookimpl(tryfirst=True)` notes. pytest is not loaded yet."""
@@ -30,6 +33,7 @@ class Park:
     def __init__(self, warm):
         self.warm = warm
         self.config = None
+        self.bare = {}
 
     def pytest_load_initial_conftests(self, early_config):
         self.config = early_config
@@ -42,6 +46,7 @@ class Park:
         if config.option.help or getattr(config.option, "version", None):
             return
         if warm.request is None:
+            self.bare = _without_fixtures(config)
             name = "helpers" if any(path.endswith(".py") for path in warm.known) else "framework"
             warm.sibling("assay_warm_load").preload(warm, name)
         if warm.request is not None:
@@ -71,6 +76,7 @@ class Park:
             source = getattr(type(config), "ArgsSource", None)
             if source is not None:
                 config.args_source = source.ARGS
+        _pass_over(self.bare)
         manager.register(Recording(warm), "assay_warm_recording")
 
     def parse(self, config, words):
@@ -143,6 +149,62 @@ class Recording:
             pass
 
     pytest_sessionfinish.pytest_impl = _first()
+
+
+def _kind_of_fixtures():
+    return getattr(sys.modules.get("_pytest.fixtures"), "FixtureFunctionDefinition", None)
+
+
+def _without_fixtures(config):
+    """Modules that are plugins and have no fixtures, with how many names they have. pytest looks at each name of each when a session begins."""
+    kind = _kind_of_fixtures()
+    if kind is None:
+        return {}
+    found = {}
+    for plugin in config.pluginmanager.get_plugins():
+        names = vars(plugin) if type(plugin) is type(sys) else None
+        if names is None or "__getattr__" in names or "__dir__" in names:
+            continue
+        if not _has_fixtures([names], kind):
+            found[id(plugin)] = (plugin, len(names))
+    return found
+
+
+def _has_fixtures(all_names, kind):
+    try:
+        return any(_is_fixture(value, kind) for names in all_names for value in names.values())
+    except Exception:
+        return True  # Something there answers in its own way.
+
+
+def _is_fixture(value, kind):
+    """Whether it is one, or has one beneath what wraps it; pytest warns of those."""
+    for _ in range(MOST_WRAPPED):
+        if value is None or isinstance(value, kind):
+            return value is not None
+        value = getattr(value, "__wrapped__", None) or getattr(value, "__func__", None)
+    return True
+
+
+def _pass_over(bare):
+    """Has pytest look for fixtures in all others alone. What a module has got since makes it another one. Of its own objects those count that their
+    classes have."""
+    manager, kind = getattr(sys.modules.get("_pytest.fixtures"), "FixtureManager", None), _kind_of_fixtures()
+    if kind is None or manager is None:
+        return
+    original = manager.parsefactories
+
+    def parsefactories(self, *args, **options):
+        plugin = options["holder"] if "holder" in options else args[0] if args else None
+        known, count = bare.get(id(plugin), (None, 0))
+        if known is not None and len(vars(known)) == count:
+            return None
+        of = type(plugin)
+        if of.__module__.startswith(("_pytest.", "assay_")) and not _has_fixtures(map(vars, of.__mro__[:-1]), kind):
+            return None
+        return original(self, *args, **options)
+
+    manager.parsefactories = parsefactories
 
 
 def _place(config, name):
