@@ -3,6 +3,8 @@
 import os
 import pty
 import signal
+import subprocess
+import sys
 import textwrap
 
 import preloaded
@@ -218,6 +220,34 @@ def test_other_arguments_of_pytest(start):
     assert "PYTHONHASHSEED" in refused["refused"]
     refused, _ = warm.run(words, cwd=warm.project / "tests")
     assert "pytest was started in" in refused["refused"]
+
+
+def test_fixtures_of_all_plugins_are_found(start):
+    sources = {
+        "conftest.py": "import pytest, sys\nsys.path.insert(0, '.')\npytest_plugins = ['with_one', 'bare', 'wrapped']\n",
+        "with_one.py": "import pytest\n@pytest.fixture\ndef one(): return 1\n",
+        # A module that gets one when the run begins.
+        "bare.py": """
+            import pytest
+            def pytest_configure():
+                import bare
+                bare.two = pytest.fixture(lambda: 2, name="two")
+            """,
+        # pytest warns of what is hidden by a wrapper.
+        "wrapped.py": "import functools, pytest\nfrom with_one import one\n@functools.wraps(one)\ndef three(): return 3\n",
+        "test_all.py": """
+            def test_all(one, two, tmp_path, capsys, monkeypatch, caplog, recwarn, request, pytestconfig, record_property, cache): pass
+            """,
+    }
+    words = ["-m", "pytest", "-q", "-p", "no:hypothesispytest", "-p", "no:assay"]
+    warm = start(words, sources).ready()
+    cold = subprocess.run([sys.executable, *words], cwd=warm.project, env=warm.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    for _ in range(2):
+        status, said = warm.run(["pytest", *words[2:]])
+        assert status == {"exit": cold.returncode} and said.count("Warning") == cold.stdout.count("Warning"), (said, cold.stdout)
+    assert "1 passed" in said
+    state, quick = warm.state(), warm.ask(state="quick")
+    assert all(stage.pop("memory") > 0 for stage in state["stages"]) and quick == state
 
 
 SCRIPT = """

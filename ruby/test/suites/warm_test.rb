@@ -65,6 +65,25 @@ class WarmTest < Minitest::Test
     end
   end
 
+  def test_what_was_saved_last_is_what_runs
+    files = {"lib/one.rb" => "ONE = 0\n", "lib/two.rb" => "TWO = 0\n", "test/a_test.rb" => "require_relative '../lib/one'\nrequire_relative '../lib/two'\np [ONE, TWO]\n"}
+    Warm.of(files, *TESTS) do |warm|
+      warm.learn("test/a_test.rb")
+      12.times do |number|
+        warm.write("lib/one.rb", "ONE = #{number}\n")
+        warm.changed("lib/one.rb")
+        sleep(0.003 * (number % 4))
+        warm.write("lib/two.rb", "TWO = #{number}\n")
+        refute_nil warm.changed("lib/two.rb")
+        assert_equal "[#{number}, #{number}]\n", warm.run("test/a_test.rb").out
+      end
+      state = warm.state
+      quick = warm.ask({state: "quick"})
+      assert(state["stages"].all? { |stage| stage.delete("memory").positive? })
+      assert_equal state, quick
+    end
+  end
+
   # Each file adds a line when it is loaded.
   def test_a_process_waits_in_the_middle_of_a_long_load
     log = "File.write('loads', File.basename(__FILE__) + ' ', mode: 'a')\n"
