@@ -7,7 +7,7 @@
 /// in place of `-m unittest`, `assay_node_reporter.mjs` is a reporter of `node --test`, `assay_node_coverage.mjs` is imported by its processes,
 /// `assay_jest_vitest_reporter.mjs` one of jest and vitest; `assay_warm.rb` is loaded by `RUBYOPT`; `warm/sitecustomize.py` is found by every Python that has its directory in
 /// `PYTHONPATH`, and loads `assay_warm.py`; the others are loaded by these.
-pub const FILES: [(&str, &str); 35] = [
+pub const FILES: [(&str, &str); 36] = [
     ("assay_events.mjs", include_str!("hooks/javascript/assay_events.mjs")),
     (
         "assay_jest_vitest_reporter.mjs",
@@ -42,6 +42,7 @@ pub const FILES: [(&str, &str); 35] = [
     ("assay_warm_load.py", include_str!("hooks/python/assay_warm_load.py")),
     ("assay_warm_loads.rb", include_str!("hooks/ruby/assay_warm_loads.rb")),
     ("assay_warm_pytest.py", include_str!("hooks/python/assay_warm_pytest.py")),
+    ("assay_warm_replay.rb", include_str!("hooks/ruby/assay_warm_replay.rb")),
     ("assay_warm_run.rb", include_str!("hooks/ruby/assay_warm_run.rb")),
     ("assay_warm_server.py", include_str!("hooks/python/assay_warm_server.py")),
     ("assay_warm_stage.rb", include_str!("hooks/ruby/assay_warm_stage.rb")),

@@ -147,7 +147,7 @@ if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
       def start
         require "socket.so"
         load("#{HERE}/assay_tests_coverage.rb") unless defined?(::AssayCoverage)
-        %w[json keeper gems loads stage run].each { |name| load_part(name) } unless defined?(Stage)
+        %w[json keeper gems loads stage replay run].each { |name| load_part(name) } unless defined?(Stage)
         life = ENV["ASSAY_WARM_LIFE"].to_s
         # Comes back in its children alone.
         Keeper.new(life.empty? ? nil : IO.for_fd(Integer(life, 10), autoclose: false)).run if ENV["ASSAY_WARM_STAGE"].to_s.empty?
