@@ -165,6 +165,29 @@ class WarmTest < Minitest::Test
     end
   end
 
+  def test_only_who_asks_for_a_library_first_can_be_heard_by_it
+    files = {"../outside/all.rb" => "ALL = 1\n", "lib/first.rb" => "require 'all'\n", "lib/last.rb" => "ENV['B'] = '1'\nrequire 'all'\n",
+             "test/a_test.rb" => "require_relative '../lib/first'\nrequire_relative '../lib/last'\np ALL\n"}
+    Warm.of(files, *OUTSIDE) do |warm|
+      warm.learn("test/a_test.rb")
+      2.times { assert_equal "1\n", warm.run("test/a_test.rb").out }
+      assert_match(/\tearly\t.*all\.rb$/, warm.seen)
+      refute_match(/\tlate\t/, warm.seen)
+    end
+  end
+
+  def test_where_many_libraries_can_not_come_early_none_does
+    names = %w[a b c d e f g]
+    files = names.to_h { |name| ["../outside/#{name}.rb", "raise unless Object.constants.include?(:Of#{name.upcase})\n"] }
+    names.each { |name| files["lib/of_#{name}.rb"] = "module Of#{name.upcase}; end\nrequire '#{name}'\n" }
+    test = names.map { |name| "require_relative '../lib/of_#{name}'\n" }.join + "puts 'done'\n"
+    Warm.of(files.merge("test/a_test.rb" => test), *OUTSIDE) do |warm|
+      warm.learn("test/a_test.rb")
+      2.times { assert_equal "done\n", warm.run("test/a_test.rb").out }
+      assert_equal names, warm.seen.scan(/\tlate\t.*outside\/(\w+)\.rb$/).flatten.sort
+    end
+  end
+
   # Files that are loaded because somebody names a constant of them can come in any order: what is saved is the last of them.
   def test_what_is_loaded_by_its_name_and_saved_comes_last
     log = "File.write('loads', File.basename(__FILE__) + ' ', mode: 'a')\n"

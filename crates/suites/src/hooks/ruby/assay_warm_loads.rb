@@ -49,13 +49,13 @@ module AssayWarm
       @loads.clear
     end
 
-    # Whether a library, of which somebody asks now, may have come before.
+    # Whether a library, of which a file of the project asks now, may have come before; nil if none does.
     def may_come_first?(path)
       frames = caller_locations(1)
       parent = frames.find { |frame| frame.label == "<top (required)>" }&.absolute_path
       load = Load.new(path, parent, *asked(frames))
       above = above(load, @loads)
-      above.empty? || above[0].code.nil? || comes_first?(load, above)
+      comes_first?(load, above) if above[0]&.code
     end
 
     # In the order in which they are to be loaded: of those that the block says to be loaded as a whole, those that no other one loads, and

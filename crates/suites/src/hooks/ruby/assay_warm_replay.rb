@@ -10,6 +10,8 @@ module AssayWarm
     LEAST = 0.03
     SHARE = 0.25
     MOST = 8
+    # Where more libraries than these can't come early, none does.
+    MOST_LATE = 4
 
     class << self
       # Whether what is loaded now is what earlier runs loaded.
@@ -73,6 +75,7 @@ module AssayWarm
         parts = paths.slice_when { |path,| settles.include?(path) }
         paths = parts.flat_map { |part| part.partition { |path| AssayWarm.within(path).nil? }.flatten }
         moved = paths.reject { |path| AssayWarm.within(path) || natural.include?(path) }
+        @asked = {}
         @early = (moved | (early & paths)).group_by { |path| File.basename(path, ".rb") }
         first = paths.index { |path| AssayWarm.within(path) } || paths.size
         [paths[first..-1], paths[0...first]]
@@ -117,15 +120,17 @@ module AssayWarm
 
       def replay_one(path, output)
         is_early = @early[File.basename(path, ".rb")]&.include?(path)
-        errors = STDERR.stat.size if is_early
+        # With `-w` many warn whenever they come.
+        errors = STDERR.stat.size if is_early && !$VERBOSE
         loaded = required(path, is_early)
-        says = output.grew? || is_early && STDERR.stat.size != errors
+        says = output.grew? || errors && STDERR.stat.size != errors
         anew(is_early ? "late" : "acts", path) if says || !loaded
       end
 
       # Another process begins here again, which knows that of the file.
       def anew(kind, path)
-        Seen.add(@program, kind, [path])
+        paths = kind == "late" && Seen.of(@program, kind).size >= MOST_LATE ? @early.values.flatten : [path]
+        Seen.add(@program, kind, paths)
         @link.say(:anew)
         exit!(0)
       end
@@ -143,10 +148,14 @@ module AssayWarm
         @notes << "#{path} could not be loaded before a run: #{e.message.lines.first.to_s.chomp} (#{e.class})"
       end
 
-      # The project asks for a library that was loaded before. What it does before that may have changed since.
+      # The project asks for a library that was loaded before, for the first time. What it does before that may have changed since.
       def asked_again(path, early)
         path = resolved(path)
-        anew("late", path) if early.include?(path) && !@loads.may_come_first?(path)
+        return if !early.include?(path) || @asked[path]
+
+        may_come_first = @loads.may_come_first?(path)
+        @asked[path] = true unless may_come_first.nil?
+        anew("late", path) if may_come_first == false
       end
 
       def resolved(path)
