@@ -235,6 +235,11 @@ class WarmTest < Minitest::Test
         warm.till("ready") { warm.state["ready"] }
       end
       assert_match(/^script\.rb\tgem\tminitest /, warm.seen)
+      # Of what Bundler may want in another version nothing is activated ahead.
+      warm.write("Gemfile.lock", "GEM\n  specs:\n    minitest (0.0.1)\n")
+      warm.write("script.rb", "puts Gem.loaded_specs.key?('minitest')\n")
+      assert_equal "framework", warm.changed("Gemfile.lock")
+      assert_equal "false\n", warm.run("script.rb").out
     end
   end
 
@@ -421,6 +426,47 @@ class WarmTest < Minitest::Test
         warm.learn("test/user_test.rb", env: {"FILE" => file})
         2.times { assert_match(/^1 runs, 1 assertions, 0 failures, 0 errors/, warm.run("test/user_test.rb", env: {"FILE" => file}).out) }
       end
+    end
+  end
+
+  RAILS = {
+    "bin/rails" => "APP_PATH = File.expand_path('../config/application', __dir__)\nrequire_relative '../config/boot'\nrequire 'rails/commands'\n",
+    "config/boot.rb" => "require 'pathname'\n",
+    "config/application.rb" => <<~'RUBY',
+      require "rails"
+      require "active_record/railtie"
+      require "rails/test_unit/railtie"
+      class Application < Rails::Application
+        config.eager_load = false
+        config.logger = Logger.new(nil)
+        config.secret_key_base = "none"
+      end
+    RUBY
+    # What Rails gives to ActiveRecord when that is loaded, and not before.
+    "config/initializers/own.rb" => "Rails.application.config.active_record.primary_key_prefix_type = :table_name\n",
+    "config/environment.rb" => "require_relative 'application'\nRails.application.initialize!\n",
+    "config/database.yml" => "test:\n  adapter: sqlite3\n  database: ':memory:'\n",
+    "test/test_helper.rb" => "require_relative '../config/environment'\nrequire 'rails/test_help'\n",
+    "app/models/words.rb" => "module Words\n  WORD = 'begin'\nend\n",
+    "test/words_test.rb" => <<~'RUBY'
+      require "test_helper"
+      class WordsTest < ActiveSupport::TestCase
+        test("words") { puts "it is #{Words::WORD} #{ActiveRecord::Base.primary_key_prefix_type}" }
+      end
+    RUBY
+  }.freeze
+
+  def test_rails
+    skip("needs Rails and SQLite (Debian: ruby-rails, ruby-sqlite3)") unless there?("rails/version") && there?("active_record") && there?("sqlite3")
+    env = {"RAILS_ENV" => "test"}
+    Warm.of(RAILS, env, RbConfig.ruby, "bin/rails", "test") do |warm|
+      warm.learn("bin/rails", "test", env: env)
+      assert_nil warm.changed("app/models/words.rb")
+      warm.write("app/models/words.rb", "module Words\n  WORD = 'saved'\nend\n")
+      2.times { assert_match(/^it is saved table_name$/, warm.run("bin/rails", "test", env: env).out) }
+      warm.loaded
+      refute_match(/active_record\/base\.rb/, warm.seen)
+      assert_empty(warm.state["notes"].grep(/could not/))
     end
   end
 

@@ -16,9 +16,10 @@ module AssayWarm
         @found = found
         # Whoever looks for files of gems reads all of them.
         Gem::Specification.stubs
+        wanted = locked
         Seen.of(program, "gem").each do |each|
           name, version = each.split
-          next unless !Gem.loaded_specs.key?(name) && newest?(name, version)
+          next if Gem.loaded_specs.key?(name) || wanted.fetch(name, version) != version || !newest?(name, version)
 
           Kernel.send(:gem, name, "= #{version}")
         rescue LoadError
@@ -63,6 +64,14 @@ module AssayWarm
 
       def decides?
         defined?(::Gem::Specification) && !defined?(::Bundler) && Gem::Specification.respond_to?(:stubs_for)
+      end
+
+      # What Bundler would want, if it comes after all.
+      def locked
+        path = "#{ROOT}/Gemfile.lock"
+        File.file?(path) ? File.read(path).scan(/^    ([^\s(]+) \(([^)]+)\)$/).to_h : {}
+      rescue SystemCallError, ArgumentError
+        {}
       end
 
       def newest?(name, version)
