@@ -326,7 +326,7 @@ mod tests {
         let text = "def a; 1; end\ndef b; 2; end\n";
         let found = Generator::new(Language::Ruby).unwrap().mutants("a", text.as_bytes());
         let all = alone(Language::Ruby, text.as_bytes(), &found.units);
-        let [Some(first), Some(second)] = &all[..] else { panic!("{all:?}") };
+        let [first, second] = [0, 1].map(|unit: usize| all[unit].clone().unwrap());
         let taken = |changed: &str| first.text(text, changed);
         assert_eq!(taken("def a; 15; end\ndef b; 2; end\n"), Some("def a; 15; end\n\n".to_owned()));
         assert_eq!(taken(&format!("{text}# more\n")), Some("def a; 1; end\n\n".to_owned()));

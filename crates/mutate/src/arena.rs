@@ -2,7 +2,7 @@
 //! that. What a failed test means for the whole is not decided here.
 
 use crate::copies::Copy;
-use crate::forked::{Ask, Forked};
+use crate::forked::{Answer, Ask, AskEarly, Forked};
 use crate::policy::{FORKED_MORE, PATIENCE, PATIENCE_MORE};
 use crate::suite::{How, Ran, Runs, Suite};
 use assay_data::mutation::{Fate, MutationTest};
@@ -70,6 +70,9 @@ impl Arena<'_> {
         if let Some(came) = self.in_a_fork(change, with) {
             return Ok(came);
         }
+        if let Some(came) = self.in_an_early_fork(change, with)? {
+            return Ok(came);
+        }
         self.copy.write(change.path, change.changed)?;
         let only = with.only.map(|tests| asked(with, tests));
         let wanted = Wanted { only, ..Wanted::default() };
@@ -99,25 +102,53 @@ impl Arena<'_> {
             self.forked = None;
             return None;
         };
-        if answer.unable.is_some() {
-            return None;
-        }
-        let index = |failed: &String| {
-            let known = tests.iter().position(|own| own == failed);
-            known.and_then(|place| only.get(place)).copied()
-        };
-        let killed_by: Vec<usize> = answer.failed.iter().filter_map(index).collect();
-        let fate = match () {
-            () if answer.timeout => Fate::TimedOut,
-            () if answer.crashed.is_some() || !answer.failed.is_empty() => Fate::Killed,
-            () if answer.run == Some(tests.len()) => Fate::Survived,
-            // Some were skipped by what the others do: better once more.
-            () => return None,
-        };
-        let (seconds, tests_run) = (answer.seconds, answer.run.unwrap_or_default());
-        let reason = answer.crashed.map(|how| format!("the process of the tests {how}"));
-        Some(Came { fate, killed_by, tests_run, seconds, reason })
+        came_of(answer, &tests, only)
     }
+
+    /// Tries a change in a process that loads the tests, and had loaded the framework before; `None`: it can't be tried there.
+    ///
+    /// # Errors
+    /// When the copy can't be written.
+    pub fn in_an_early_fork(
+        &mut self,
+        change: Change<'_>,
+        with: With<'_>,
+    ) -> anyhow::Result<Option<Came>> {
+        let (Some(forked), Some(only)) =
+            (self.forked.as_mut().filter(|own| own.is_early()), with.only)
+        else {
+            return Ok(None);
+        };
+        let tests = asked(with, only);
+        let path = self.copy.top().join(change.path);
+        let limit = limit(with, PATIENCE_MORE).as_secs_f64();
+        self.copy.write(change.path, change.changed)?;
+        let answer = forked.attempt_early(&AskEarly { path: &path, tests: &tests, limit });
+        self.copy.write(change.path, change.original)?;
+        Ok(answer.and_then(Result::ok).and_then(|answer| came_of(answer, &tests, only)))
+    }
+}
+
+/// What a fork's answer means, which was asked for these tests; `None`: it can't be tried there.
+fn came_of(answer: Answer, tests: &[String], only: &[usize]) -> Option<Came> {
+    if answer.unable.is_some() {
+        return None;
+    }
+    let index = |failed: &String| {
+        let known = tests.iter().position(|own| own == failed);
+        known.and_then(|place| only.get(place)).copied()
+    };
+    let killed_by: Vec<usize> = answer.failed.iter().filter_map(index).collect();
+    let fate = match () {
+        () if answer.timeout => Fate::TimedOut,
+        () if answer.crashed.is_some() || !answer.failed.is_empty() => Fate::Killed,
+        () if answer.run == Some(tests.len()) => Fate::Survived,
+        // Some were skipped by what the others do: better once more.
+        () => return None,
+    };
+    let (seconds, tests_run) = (answer.seconds, answer.run.unwrap_or_default());
+    let reason = answer.crashed.map(|how| format!("the process of the tests {how}"));
+    Some(Came { fate, killed_by, tests_run, seconds, reason })
 }
 
 fn asked(with: With<'_>, tests: &[usize]) -> Vec<String> {

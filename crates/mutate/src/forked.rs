@@ -1,5 +1,6 @@
 //! Tests of Python and Ruby that are loaded once: a driver beside this file (`drivers/assay_mutants.py`, `.rb`) forks a process for each change, in which
-//! the changed function takes the place of the one that was loaded. Here it is started, and asked. What it can't do is tried in the plain way.
+//! the changed function takes the place of the one that was loaded. Beside it that of Python leaves a process behind that has loaded the framework alone, for
+//! changes of what runs while the tests are loaded. Here it is started, and asked. What it can't do is tried in the plain way.
 
 use crate::suite::{Suite, limited};
 use anyhow::{Context, bail};
@@ -36,6 +37,8 @@ const LOOK: Duration = Duration::from_millis(10);
 /// A driver with its tests loaded.
 pub(crate) struct Forked {
     stream: BufReader<UnixStream>,
+    /// That of the process which has loaded the framework alone.
+    early: Option<BufReader<UnixStream>>,
     // Ends before the room of its socket goes.
     _server: Server,
     _limits: Option<Entered>,
@@ -58,10 +61,21 @@ pub(crate) struct Ask<'a> {
     pub limit: f64,
 }
 
+/// A change of a file that stands on the disk.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct AskEarly<'a> {
+    pub path: &'a Path,
+    pub tests: &'a [String],
+    /// s
+    pub limit: f64,
+}
+
 /// What came of it.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 pub(crate) struct Answer {
     ready: Option<usize>,
+    #[serde(default)]
+    early: bool,
     /// Names of the tests that failed,
     #[serde(default)]
     pub failed: Vec<String>,
@@ -75,8 +89,16 @@ pub(crate) struct Answer {
     pub unable: Option<String>,
 }
 
-impl Forked {
-    /// Starts a driver for the tests in the copy whose top this is; `None` where it can't be done for such tests.
+/// A driver that is loading its tests.
+pub(crate) struct Loading {
+    server: Server,
+    limits: Option<Entered>,
+    room: Room,
+}
+
+impl Loading {
+    /// Starts a driver for the tests in the copy whose top this is, in which nothing may be changed until it has loaded them; `None` where there is none
+    /// for such tests. It ends with the thread that starts it.
     ///
     /// # Errors
     /// When it should be possible, and why it is not.
@@ -94,56 +116,111 @@ impl Forked {
         let (command, entered) =
             suite.walls.command(limited(argv, true), env, &directory, &[top, room.path()])?;
         let server = Server::start(&command, &[], room.path())?;
+        Ok(Some(Self { server, limits: entered, room }))
+    }
+
+    /// Waits until it has loaded them.
+    ///
+    /// # Errors
+    /// When that can't be done, and why.
+    pub fn loaded(self) -> anyhow::Result<Forked> {
+        let Self { server, limits, room } = self;
         let address = room.path().join("socket");
-        let began = Instant::now();
-        let stream = loop {
-            if let Ok(stream) = UnixStream::connect(&address) {
-                break stream;
-            }
-            if let Some(how) = server.ended() {
-                bail!("the tests can't be loaded once for all changes: {how}");
-            }
-            if began.elapsed() > LOADING || interrupt::count() > 0 {
-                bail!("the tests took longer than {} s to load", LOADING.as_secs());
-            }
-            sleep(LOOK);
+        let stream = connected(&address, &server)?;
+        let mut own = Forked {
+            stream: BufReader::new(stream),
+            early: None,
+            _server: server,
+            _limits: limits,
+            _room: room,
         };
-        stream.set_read_timeout(Some(LOADING))?;
-        let mut own =
-            Self { stream: BufReader::new(stream), _server: server, _limits: entered, _room: room };
-        let ready = own.heard()?;
+        let ready = heard(&mut own.stream)?;
         if let Some(why) = ready.unable {
             bail!("the tests can't be loaded once for all changes: {why}");
         }
         if ready.ready.is_none_or(|tests| tests == 0) {
             bail!("the tests can't be loaded once for all changes: none was found in this way");
         }
-        Ok(Some(own))
+        if ready.early {
+            let stream = connected(&address.with_extension("early"), &own._server)?;
+            own.early = Some(BufReader::new(stream));
+        }
+        Ok(own)
+    }
+}
+
+impl Forked {
+    /// What ends the wait for an answer from another thread, by closing the connections.
+    pub fn lines(&self) -> Vec<UnixStream> {
+        let all = self.early.iter().chain([&self.stream]);
+        all.filter_map(|stream| stream.get_ref().try_clone().ok()).collect()
     }
 
-    /// What ends the wait for an answer from another thread, by closing the connection.
-    pub fn line(&self) -> Option<UnixStream> {
-        self.stream.get_ref().try_clone().ok()
-    }
-
-    /// Tries a change.
+    /// Tries a change where the tests are loaded.
     ///
     /// # Errors
     /// When the driver is gone, or does not answer.
     pub fn attempt(&mut self, ask: &Ask<'_>) -> anyhow::Result<Answer> {
-        let line = serde_json::to_string(ask)? + "\n";
-        self.stream.get_ref().set_read_timeout(Some(Duration::from_secs_f64(ask.limit) + GRACE))?;
-        self.stream.get_mut().write_all(line.as_bytes())?;
-        self.heard()
+        asked(&mut self.stream, ask, ask.limit)
     }
 
-    fn heard(&mut self) -> anyhow::Result<Answer> {
-        let mut line = String::new();
-        if self.stream.read_line(&mut line)? == 0 {
-            bail!("the process that has the tests loaded is gone");
+    /// Tries a change that stands on the disk, where the framework alone is loaded; `None`: there is no such process.
+    ///
+    /// # Errors
+    /// When it is gone, or does not answer; it is not asked again.
+    pub fn attempt_early(&mut self, ask: &AskEarly<'_>) -> Option<anyhow::Result<Answer>> {
+        let answer = asked(self.early.as_mut()?, ask, ask.limit);
+        if answer.is_err() {
+            self.early = None;
         }
-        Ok(serde_json::from_str(&line)?)
+        Some(answer)
     }
+
+    /// Whether there is such a process.
+    pub fn is_early(&self) -> bool {
+        self.early.is_some()
+    }
+
+    /// Has nothing more tried there.
+    pub fn not_early(&mut self) {
+        self.early = None;
+    }
+}
+
+fn connected(address: &Path, server: &Server) -> anyhow::Result<UnixStream> {
+    let began = Instant::now();
+    loop {
+        if let Ok(stream) = UnixStream::connect(address) {
+            stream.set_read_timeout(Some(LOADING))?;
+            return Ok(stream);
+        }
+        if let Some(how) = server.ended() {
+            bail!("the tests can't be loaded once for all changes: {how}");
+        }
+        if began.elapsed() > LOADING || interrupt::count() > 0 {
+            bail!("the tests took longer than {} s to load", LOADING.as_secs());
+        }
+        sleep(LOOK);
+    }
+}
+
+fn asked(
+    stream: &mut BufReader<UnixStream>,
+    ask: &impl Serialize,
+    limit: f64,
+) -> anyhow::Result<Answer> {
+    let line = serde_json::to_string(ask)? + "\n";
+    stream.get_ref().set_read_timeout(Some(Duration::from_secs_f64(limit) + GRACE))?;
+    stream.get_mut().write_all(line.as_bytes())?;
+    heard(stream)
+}
+
+fn heard(stream: &mut BufReader<UnixStream>) -> anyhow::Result<Answer> {
+    let mut line = String::new();
+    if stream.read_line(&mut line)? == 0 {
+        bail!("the process that has the tests loaded is gone");
+    }
+    Ok(serde_json::from_str(&line)?)
 }
 
 /// The words and variables of the driver, if there is one for these tests.

@@ -12,8 +12,18 @@ use std::collections::BTreeMap;
 /// How many tests use a function, and which, where that is known.
 type Used<'a> = (usize, Option<&'a [usize]>);
 
-/// Tries both, where most tests are. `in_forks`: where the tests are loaded once for all changes, with what can be tried there; `None`: in processes
-/// of their own.
+/// In what processes a change is tried.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Way<'a> {
+    /// Those of their own.
+    Plain,
+    /// Forks of one that has the tests loaded, which is right for these mutants.
+    Loaded(&'a [bool]),
+    /// Forks of one that has loaded the framework.
+    Early,
+}
+
+/// Tries both, where most tests are.
 ///
 /// # Errors
 /// When one of them has not the fate that it must have, or the tests can't be started.
@@ -23,13 +33,13 @@ pub(crate) fn of(
     origins: &[(usize, usize)],
     mutants: &[MutantResult],
     with: With<'_>,
-    in_forks: Option<&[bool]>,
+    way: Way<'_>,
 ) -> anyhow::Result<()> {
     // The functions that tests use, the most used first.
     let mut used: BTreeMap<(usize, usize), Used<'_>> = BTreeMap::new();
     for (index, (own, (source, number))) in mutants.iter().zip(origins).enumerate() {
         if own.fate != Fate::Uncovered
-            && in_forks.is_none_or(|later| later.get(index) == Some(&true))
+            && !matches!(way, Way::Loaded(later) if later.get(index) != Some(&true))
             && let Some(mutant) = sources.get(*source).and_then(|own| own.found.all.get(*number))
         {
             let tests = own.covered_by.as_deref();
@@ -46,9 +56,10 @@ pub(crate) fn of(
     let mut order: Vec<_> = used.into_iter().collect();
     order.sort_by_key(|(place, (count, _))| (std::cmp::Reverse(*count), *place));
     // A fork that can't do it proves nothing of forks.
-    let mut attempt = |change: Change<'_>, only| match in_forks {
-        Some(_) => Ok(arena.in_a_fork(change, With { only, ..with })),
-        None => arena.attempt(change, With { only, ..with }).map(Some),
+    let mut attempt = |change: Change<'_>, only| match way {
+        Way::Plain => arena.attempt(change, With { only, ..with }).map(Some),
+        Way::Loaded(_) => Ok(arena.in_a_fork(change, With { only, ..with })),
+        Way::Early => arena.in_an_early_fork(change, With { only, ..with }),
     };
     let mut survived = false;
     let mut tried = Vec::new();

@@ -118,7 +118,7 @@ impl Trying<'_> {
             arenas.iter().filter_map(|arena| arena.runs.runner.abort_handle()).collect();
         let lines: Vec<UnixStream> = arenas
             .iter()
-            .filter_map(|arena| arena.forked.as_ref().and_then(Forked::line))
+            .flat_map(|arena| arena.forked.as_ref().map_or_else(Vec::new, Forked::lines))
             .collect();
         let (sender, news) = channel::<News>();
         // Who noticed much is asked first, in the state that is known when the phase begins.

@@ -4,9 +4,9 @@ use crate::arena::{Arena, With};
 use crate::args::{Args, Condition};
 use crate::baseline::{Baseline, Red};
 use crate::copies::Copy;
-use crate::forked::Forked;
+use crate::forked::{Forked, Loading};
 use crate::journal::{Entry, Journal};
-use crate::proof;
+use crate::proof::{self, Way};
 use crate::showing;
 use crate::sources::{self, Asked, Root, Source};
 use crate::suite::{Runs, Suite};
@@ -145,37 +145,42 @@ fn tried(
         return Ok(Over::Done);
     }
     progress.show("proving that a change can be noticed");
-    proof::of(&mut arenas[0], sources, origins, &mutation.mutants, with, None)?;
-    let in_forks = later.iter().any(|own| *own) && {
-        let started = loaded_once(&mut arenas[0]).and_then(|is_there| {
-            let arena = &mut arenas[0];
-            if is_there {
-                proof::of(arena, sources, origins, &mutation.mutants, with, Some(&later))?;
-            }
-            Ok(arena.forked.is_some())
-        });
-        started.unwrap_or_else(|error| {
-            mutation.notes.push(format!(
-                "each change was tried in a process that loads everything anew: {error:#}"
-            ));
-            false
-        })
-    };
-    if !in_forks {
-        arenas[0].forked = None;
-    }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or(processors, usize::from).min(pending);
-    while arenas.len() < jobs {
+    // The others load while the first one is used.
+    let mut others = Vec::new();
+    for _ in 1..jobs {
         let copy = Copy::of(&arenas[0].copy.top())?;
         suite.walls.hand_over(copy.place())?;
+        others.push(Loading::start(&suite, &copy.top()).ok().flatten());
         arenas.push(Arena { suite: &suite, copy, runs: Runs::start()?, forked: None });
     }
-    if in_forks {
-        for arena in &mut arenas[1..] {
+    let prove = |arena: &mut Arena<'_>, way| {
+        proof::of(arena, sources, origins, &mutation.mutants, with, way)
+    };
+    let first = &mut arenas[0];
+    prove(first, Way::Plain)?;
+    let loading = Loading::start(&suite, &first.copy.top());
+    let forked = loading.and_then(|own| own.map(Loading::loaded).transpose()).and_then(|forked| {
+        first.forked = forked;
+        first.forked.is_some().then(|| prove(first, Way::Loaded(&later))).transpose()
+    });
+    if let Err(error) = forked {
+        first.forked = None;
+        mutation.notes.push(format!(
+            "each change was tried in a process that loads everything anew: {error:#}"
+        ));
+    }
+    // Of what this would be good for, the plain way does all.
+    let early = prove(first, Way::Early).is_ok();
+    if first.forked.is_some() {
+        for (arena, loading) in arenas[1..].iter_mut().zip(others) {
             // One that can't have them loaded tries in the plain way.
-            let _is_there = loaded_once(arena);
+            arena.forked = loading.and_then(|own| own.loaded().ok());
         }
+    }
+    if !early {
+        arenas.iter_mut().filter_map(|own| own.forked.as_mut()).for_each(Forked::not_early);
     }
     let mut kills = vec![0; tests.len()];
     mutation.mutants.iter().flat_map(|own| &own.killed_by).for_each(|test| kills[*test] += 1);
@@ -200,12 +205,6 @@ fn tried(
         mutation.notes.push(note.to_owned());
     }
     Ok(over)
-}
-
-/// Has the tests loaded once for all changes, where that can be.
-fn loaded_once(arena: &mut Arena<'_>) -> anyhow::Result<bool> {
-    arena.forked = Forked::start(arena.suite, &arena.copy.top())?;
-    Ok(arena.forked.is_some())
 }
 
 fn suite(args: &Args, root: &Root) -> anyhow::Result<Suite> {

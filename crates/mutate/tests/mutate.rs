@@ -95,10 +95,21 @@ fn what_is_tested_what_is_only_run_and_what_nobody_runs_are_told_apart() {
 #[test]
 fn processes_of_their_own_find_the_same_as_forks() {
     let project = Project::stack();
+    // What runs while the tests are loaded is tried in a fork that loads them.
+    project.write(
+        "stack.py",
+        &format!("{STACK}\n\ndef doubled(x):\n    return x * 2\n\n\nTWO = int(doubled(1))\n"),
+    );
+    let tests = TESTS.replace("    def test_shout", "    def test_doubled(self):\n        self.assertEqual([stack.TWO, stack.doubled(4)], [2, 8])\n\n    def test_shout");
+    project.write("test_stack.py", &tests);
     let (forked, _) = project.tried(&[]);
+    assert_eq!(forked["notes"], serde_json::json!([]));
+    let doubled = fates(&forked)["doubled"].clone();
+    assert!(doubled.len() > 2 && doubled.iter().all(|own| own == "killed"), "{doubled:?}");
+    assert!(forked["mutants"].to_string().contains("ended since the tests can't be loaded"));
     // A thread that lives while the tests are loaded forbids forks.
     let thread = "import threading, time\nthreading.Thread(target=time.sleep, args=(.5,), daemon=True).start()\n";
-    project.write("test_stack.py", &format!("{thread}{TESTS}"));
+    project.write("test_stack.py", &format!("{thread}{tests}"));
     let (plain, _) = project.tried(&[]);
     assert!(plain["notes"][0].as_str().unwrap().contains("threads"), "{}", plain["notes"]);
     assert_eq!(fates(&plain), fates(&forked));

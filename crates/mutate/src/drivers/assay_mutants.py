@@ -4,13 +4,16 @@ the tests run that are asked for. Nothing is written on the disk.
 ASSAY_MUTANTS=path:SOCKET python assay_mutants.py ARGUMENTS                       as python -m unittest ARGUMENTS
 ASSAY_MUTANTS=path:SOCKET PYTEST_PLUGINS=assay_mutants PYTHONPATH=. pytest        with any arguments
 
-One client says a JSON object a line, and gets one: {"ready":N} when N tests are loaded, or {"unable":"why"}; then for each change, with the function
-alone in what stands around it, the line on which that text begins, and the one by which the function is known
+One client says a JSON object a line, and gets one: {"ready":N,"early":true} when N tests are loaded, or {"unable":"why"}; then for each change, with the
+function alone in what stands around it, the line on which that text begins, and the one by which the function is known
 
     {"path":"/p/a.py","text":"def push…","first":3,"name":"push","line":3,"tests":["t.T: test_a",…],"limit":1.5}
 
 {"failed":["t.T: test_a"],"run":4,"seconds":0.02}, {"timeout":true}, {"crashed":"why"}, or {"unable":"why"}: then it is to be tried in another
 way. Names of tests are those of assay_unittest.py and of pytest's node ids. When the client goes, so does everything. Needs Python 3.8 and nothing else.
+
+Another process waits, if "early" is true, where nothing but the framework was loaded, at SOCKET.early: there a file that was changed on the disk is
+asked for without text, first, name and line, for what runs while tests are loaded.
 """
 
 import __future__
@@ -84,11 +87,16 @@ class Driver:
     """What is common to the frameworks: who gives the tests by name, and runs some of them."""
 
     def __init__(self, address):
-        self.server = socket.socket(socket.AF_UNIX)
-        self.server.bind(address)
-        self.server.listen(1)
+        self.address = address
+        self.server = bound(address)
         self.tests = {}
         self.functions = {}
+        self.has_early = False
+        # What a process that loads the tests for one change alone shall try, and where it answers.
+        self.asked = None
+        self.writer = None
+        # Whether tests can be loaded by files, as their names say them.
+        self.divides = False
         try:
             import ctypes
 
@@ -96,24 +104,71 @@ class Driver:
         except (ImportError, OSError, AttributeError):
             self.prctl = None
 
+    def early(self):
+        """Leaves this process behind, which has loaded nothing but the framework. Comes back in children alone: in the one that has its tests loaded
+        for all changes, and in those that load them for one."""
+        if threading.active_count() > 1 or self.prctl is None:
+            return
+        # A change of what is loaded already would not be seen.
+        files = [getattr(own, "__file__", None) for own in list(sys.modules.values())]
+        known = {os.path.realpath(own) for own in files if isinstance(own, str)}
+        server = bound(self.address + ".early")
+        gc.collect()
+        gc.freeze()
+        if os.fork() == 0:
+            self.ends_with_parent()
+            server.close()
+            self.has_early = True
+            return
+        self.server.close()
+        self.server = server
+        client, _ = server.accept()
+        lines = client.makefile("rw", encoding="utf-8", newline="\n")
+        while True:
+            line = lines.readline()
+            if not line:
+                os._exit(0)
+            asked = json.loads(line)
+            if os.path.realpath(asked["path"]) in known:
+                self.say(lines, {"unable": "it was loaded together with the framework"})
+                continue
+            # Whoever fails in the first file alone fails with the others, too, and they need not be loaded.
+            first = [name for name in asked["tests"] if name.partition("::")[0] == asked["tests"][0].partition("::")[0]]
+            parts = [{**asked, "tests": first, "alone": True}] if self.divides and asked["tests"] else []
+            for part in [*parts, asked]:
+                answer = self.attempt(client, part, None)
+                if self.asked is not None:
+                    return
+                if answer.get("failed") or "unable" not in answer and "failed" not in answer:
+                    break
+            self.say(lines, answer)
+
     def serve(self, tests, run):
-        """Answers until the client goes."""
+        """Answers until the client goes, and ends."""
         self.tests = tests
+        if self.asked is not None:
+            self.tried(self.asked, run)
         client, _ = self.server.accept()
         lines = client.makefile("rw", encoding="utf-8", newline="\n")
         if threading.active_count() > 1:
             self.say(lines, {"unable": "threads run when the tests are loaded"})
-            return
+            os._exit(0)
         gc.collect()
         self.functions = loaded()
         # A collection would touch all pages, which forks share.
+        gc.freeze()
         gc.disable()
-        self.say(lines, {"ready": len(tests)})
+        self.say(lines, {"ready": len(tests), "early": self.has_early})
         while True:
             line = lines.readline()
             if not line:
-                return
+                os._exit(0)
             self.say(lines, self.attempt(client, json.loads(line), run))
+
+    def broken(self, how):
+        """Of a process that loads the tests for one change: they can't be loaded."""
+        if self.asked is not None:
+            self.answer({"crashed": how})
 
     @staticmethod
     def say(lines, what):
@@ -121,15 +176,20 @@ class Driver:
         lines.flush()
 
     def attempt(self, client, asked, run):
-        missing = [name for name in asked["tests"] if name not in self.tests]
+        """Forks, and waits for the answer. Without `run` the child comes back from here."""
+        missing = None if run is None else self.missing(asked)
         if missing:
-            return {"unable": "no test is called %s" % missing[0]}
+            return {"unable": missing}
         reader, writer = os.pipe()
         began = time.monotonic()
         pid = os.fork()
         if pid == 0:
             os.close(reader)
-            self.child(writer, client, asked, run)
+            self.begin(writer, client)
+            if run is None:
+                self.asked = asked
+                return None
+            self.tried(asked, run)
         os.close(writer)
         try:
             return self.wait(reader, client, pid, began, asked["limit"])
@@ -140,6 +200,10 @@ class Driver:
                 os.killpg(pid, signal.SIGKILL)
             except OSError:
                 pass
+
+    def missing(self, asked):
+        missing = [name for name in asked["tests"] if name not in self.tests]
+        return "no test is called %s" % missing[0] if missing else None
 
     @staticmethod
     def wait(reader, client, pid, began, limit):
@@ -174,31 +238,49 @@ class Driver:
             return {"crashed": "was ended by signal %d" % os.WTERMSIG(status)}
         return {"crashed": "exited with status %d before the tests were over" % os.WEXITSTATUS(status)}
 
-    def child(self, writer, client, asked, run):
+    def ends_with_parent(self):
+        if self.prctl is not None:
+            self.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: however that ends.
+
+    def begin(self, writer, client):
+        """In a child: it leads a group, and has nothing of its parent's conversation."""
+        self.writer = writer
+        os.setpgid(0, 0)
+        self.ends_with_parent()
+        client.close()
+        self.server.close()
+        silence()
+        random.seed()
+        gc.enable()
+
+    def answer(self, answer):
+        """Says it, and ends."""
         try:
-            os.setpgid(0, 0)
-            if self.prctl is not None:
-                self.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with this process, however that ends.
-            client.close()
-            self.server.close()
-            random.seed()
-            gc.enable()
-            try:
-                put(self.functions, asked)
-                failed, count = run([self.tests[name] for name in asked["tests"]])
-                answer = {"failed": failed, "run": count}
-            except Unable as problem:
-                answer = {"unable": str(problem)}
-            except SyntaxError as problem:
-                answer = {"unable": str(problem)}
-            os.write(writer, (json.dumps(answer) + "\n").encode("utf-8"))
-        except BaseException as problem:  # Also SystemExit: nothing of the parent's may go on here.
-            try:
-                os.write(writer, (json.dumps({"crashed": repr(problem)[:500]}) + "\n").encode("utf-8"))
-            except BaseException:
-                pass
+            os.write(self.writer, (json.dumps(answer) + "\n").encode("utf-8"))
         finally:
             os._exit(0)
+
+    def tried(self, asked, run):
+        """In a child: puts the change in its place, if that was not done on the disk, and runs the tests. Does not come back."""
+        try:
+            missing = self.missing(asked)
+            if missing:
+                raise Unable(missing)
+            if "text" in asked:
+                put(self.functions, asked)
+            failed, count = run([self.tests[name] for name in asked["tests"]])
+            self.answer({"failed": failed, "run": count})
+        except (Unable, SyntaxError) as problem:
+            self.answer({"unable": str(problem)})
+        except BaseException as problem:  # Also SystemExit: nothing of the parent's may go on here.
+            self.answer({"crashed": "ended with " + repr(problem)[:500]})
+
+
+def bound(address):
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(address)
+    server.listen(1)
+    return server
 
 
 # unittest -------------------------------------------------------------------------------------------------------------------
@@ -227,11 +309,13 @@ def with_unittest(driver, arguments):
             pass
 
     sys.path[0] = os.getcwd()
+    driver.early()
     program = Program(module=None, argv=["python -m unittest", *arguments], exit=False)
     tests = {named(test): test for test in flat(program.test)}
+    if any(type(test).__name__ == "_FailedTest" for test in tests.values()):
+        driver.broken("ended since the tests can't be loaded")
 
     def run(chosen):
-        silence()
         result = unittest.TestResult()
         result.failfast = True
         unittest.TestSuite(chosen).run(result)
@@ -256,35 +340,47 @@ def pytest_configure(config):
     import pytest
 
     class Plugin:
+        driver = None
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_collection(self, session):
+            self.driver = Driver(address)
+            # Failures are not told in detail: that takes ten times as long as a small test.
+            say_little()
+            self.driver.divides = True
+            self.driver.early()
+            if self.driver.asked is not None and "alone" in self.driver.asked:
+                root = getattr(session.config, "rootpath", None) or session.config.rootdir
+                session.config.args = [os.path.join(str(root), self.driver.asked["tests"][0].partition("::")[0])]
+
         @pytest.hookimpl(tryfirst=True)
         def pytest_runtestloop(self, session):
-            reports = []
+            if session.testsfailed and not session.config.option.continue_on_collection_errors:
+                self.driver.broken("ended since the tests can't be collected")
+            failed = []
 
             class Listening:
                 def pytest_runtest_logreport(self, report):
-                    reports.append(report)
+                    if report.failed:
+                        failed.append(report.nodeid)
 
             session.config.pluginmanager.register(Listening(), "assay_mutants_listening")
 
             def run(chosen):
-                silence()
-                say_little()
                 for index, item in enumerate(chosen):
                     following = chosen[index + 1] if index + 1 < len(chosen) else None
                     item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-                    failed = [own.nodeid for own in reports if own.failed]
                     if failed:
                         return failed[:1], index + 1
                 return [], len(chosen)
 
-            Driver(address).serve({item.nodeid: item for item in getattr(session, "items", ())}, run)
+            self.driver.serve({item.nodeid: item for item in getattr(session, "items", ())}, run)
             return True
 
     config.pluginmanager.register(Plugin(), "assay_mutants_driver")
 
 
 def say_little():
-    """Failures are not told in detail: that takes ten times as long as a small test."""
     import _pytest.assertion.util
     import _pytest.nodes
 
