@@ -2,7 +2,7 @@
 //! should we be killed.
 
 use anyhow::{Context, anyhow};
-use assay_measure::room::Room;
+use assay_measure::room::{self, Room};
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,9 @@ fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type().with_context(|| named(&source))?;
         let name = entry.file_name();
-        if LEFT_OUT.iter().any(|own| name == *own) {
+        // What is temporary may lie within the project: the copy is not copied, nor is what others have there.
+        let is_room = name.as_encoded_bytes().starts_with(room::PREFIX.as_bytes());
+        if is_room || LEFT_OUT.iter().any(|own| name == *own) {
             continue;
         }
         if kind.is_symlink() {
