@@ -2,25 +2,11 @@
 //! should we be killed.
 
 use anyhow::{Context, anyhow};
+use assay_coverage::NOT_WRITTEN;
 use assay_measure::room::{self, Room};
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-
-/// What nobody's tests need, or what is made again.
-const LEFT_OUT: [&str; 9] = [
-    ".assay",
-    ".git",
-    ".hg",
-    ".mypy_cache",
-    ".nox",
-    ".pytest_cache",
-    ".svn",
-    ".tox",
-    "__pycache__",
-];
-/// What is installed, and only read: a link to it will do.
-const LINKED: [&str; 3] = [".venv", "node_modules", "venv"];
 
 /// A copy of the project.
 #[derive(Debug)]
@@ -89,13 +75,15 @@ fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
         let name = entry.file_name();
         // What is temporary may lie within the project: the copy is not copied, nor is what others have there.
         let is_room = name.as_encoded_bytes().starts_with(room::PREFIX.as_bytes());
-        if is_room || LEFT_OUT.iter().any(|own| name == *own) {
+        let is_installed = NOT_WRITTEN.iter().find(|(own, _)| name == *own).map(|(_, is)| *is);
+        if is_room || is_installed == Some(false) {
             continue;
         }
         if kind.is_symlink() {
             let aim = fs::read_link(&source).with_context(|| named(&source))?;
             symlink(aim, &target).with_context(|| named(&target))?;
-        } else if kind.is_dir() && LINKED.iter().any(|own| name == *own) {
+        } else if kind.is_dir() && is_installed == Some(true) {
+            // It is only read: a link will do.
             symlink(&source, &target).with_context(|| named(&target))?;
         } else if kind.is_dir() {
             // What says of itself that it can be made again (cargo's `target`).
