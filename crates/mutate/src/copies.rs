@@ -8,6 +8,12 @@ use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+/// Whether a path leads to a room of ours, or of another program of assay. What is temporary may lie within a project, and is no part of it: it is not copied
+/// into the copy, which lies there too, nor changed, nor does it tell one state from another.
+pub(crate) fn is_temporary(path: &str) -> bool {
+    path.split('/').any(|part| part.starts_with(room::PREFIX))
+}
+
 /// A copy of the project.
 #[derive(Debug)]
 pub(crate) struct Copy {
@@ -73,8 +79,7 @@ fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type().with_context(|| named(&source))?;
         let name = entry.file_name();
-        // What is temporary may lie within the project: the copy is not copied, nor is what others have there.
-        let is_room = name.as_encoded_bytes().starts_with(room::PREFIX.as_bytes());
+        let is_room = name.to_str().is_some_and(is_temporary);
         let is_installed = NOT_WRITTEN.iter().find(|(own, _)| name == *own).map(|(_, is)| *is);
         if is_room || is_installed == Some(false) {
             continue;
