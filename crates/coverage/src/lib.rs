@@ -28,6 +28,6 @@ pub use blocks::{ABSENT, Block, Blocks, Sum, UNKNOWN, sum};
 pub use choose::{Changed, Choice, Chosen, Why, choose};
 pub use language::{Kind, Language};
 pub use map::{Before, Ended, How, Known, Map, Use};
-pub use project::{Kept, Now, Project, Stamp};
+pub use project::{Kept, NOT_WRITTEN, Now, Project, Stamp};
 pub use rule::Rule;
 pub use store::{Store, StoreError};

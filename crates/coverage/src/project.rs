@@ -11,20 +11,21 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Directories that hold nothing that anybody writes by hand, also where no `.gitignore` says so.
-const LEFT_OUT: [&str; 12] = [
-    ".assay",
-    ".git",
-    ".hg",
-    ".mypy_cache",
-    ".nox",
-    ".pytest_cache",
-    ".svn",
-    ".tox",
-    ".venv",
-    "__pycache__",
-    "node_modules",
-    "venv",
+/// Directories that hold nothing that anybody writes by hand, also where no `.gitignore` says so; of each, whether it holds what is installed, which a run
+/// of the project needs.
+pub const NOT_WRITTEN: [(&str, bool); 12] = [
+    (".assay", false),
+    (".git", false),
+    (".hg", false),
+    (".mypy_cache", false),
+    (".nox", false),
+    (".pytest_cache", false),
+    (".svn", false),
+    (".tox", false),
+    (".venv", true),
+    ("__pycache__", false),
+    ("node_modules", true),
+    ("venv", true),
 ];
 
 /// Files longer than this are not cut into blocks, nor read: they are known by their size and time alone.
@@ -104,7 +105,7 @@ impl Project {
         let mut walk = WalkBuilder::new(&self.top);
         // Files that begin with a dot set how frameworks work.
         walk.hidden(false).require_git(false).follow_links(false);
-        walk.filter_entry(|entry| !LEFT_OUT.iter().any(|name| entry.file_name() == *name));
+        walk.filter_entry(|entry| !NOT_WRITTEN.iter().any(|(name, _)| entry.file_name() == *name));
         let found = walk
             .build()
             .flatten()

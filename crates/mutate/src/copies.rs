@@ -2,25 +2,17 @@
 //! should we be killed.
 
 use anyhow::{Context, anyhow};
-use assay_measure::room::Room;
+use assay_coverage::NOT_WRITTEN;
+use assay_measure::room::{self, Room};
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// What nobody's tests need, or what is made again.
-const LEFT_OUT: [&str; 9] = [
-    ".assay",
-    ".git",
-    ".hg",
-    ".mypy_cache",
-    ".nox",
-    ".pytest_cache",
-    ".svn",
-    ".tox",
-    "__pycache__",
-];
-/// What is installed, and only read: a link to it will do.
-const LINKED: [&str; 3] = [".venv", "node_modules", "venv"];
+/// Whether a path leads to a room of ours, or of another program of assay. What is temporary may lie within a project, and is no part of it: it is not copied
+/// into the copy, which lies there too, nor changed, nor does it tell one state from another.
+pub(crate) fn is_temporary(path: &str) -> bool {
+    path.split('/').any(|part| part.starts_with(room::PREFIX))
+}
 
 /// A copy of the project.
 #[derive(Debug)]
@@ -87,13 +79,16 @@ fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type().with_context(|| named(&source))?;
         let name = entry.file_name();
-        if LEFT_OUT.iter().any(|own| name == *own) {
+        let is_room = name.to_str().is_some_and(is_temporary);
+        let is_installed = NOT_WRITTEN.iter().find(|(own, _)| name == *own).map(|(_, is)| *is);
+        if is_room || is_installed == Some(false) {
             continue;
         }
         if kind.is_symlink() {
             let aim = fs::read_link(&source).with_context(|| named(&source))?;
             symlink(aim, &target).with_context(|| named(&target))?;
-        } else if kind.is_dir() && LINKED.iter().any(|own| name == *own) {
+        } else if kind.is_dir() && is_installed == Some(true) {
+            // It is only read: a link will do.
             symlink(&source, &target).with_context(|| named(&target))?;
         } else if kind.is_dir() {
             // What says of itself that it can be made again (cargo's `target`).

@@ -1,5 +1,6 @@
 //! The sources of a project and their mutants: which files are changed, and what of them. Files are read here; nothing is run.
 
+use crate::copies::is_temporary;
 use anyhow::{Context, bail};
 use assay_coverage::Project;
 use assay_data::mutation::{Fate, MutantResult, MutatedFile, MutatedUnit, Place};
@@ -113,7 +114,8 @@ fn named(
     files: &[PathBuf],
     notes: &mut Vec<String>,
 ) -> anyhow::Result<Vec<(String, Language)>> {
-    let all = Project::of(&root.top).files();
+    let mut all = Project::of(&root.top).files();
+    all.retain(|path| !is_temporary(path));
     let of_language = |path: &String| {
         let language = Language::of_source(Path::new(path))?;
         Some((path.clone(), language))

@@ -13,11 +13,10 @@ use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, Watching, i
 use assay_mutants::Language;
 use assay_sandbox::Entered;
 use assay_suites::run::Run;
-use assay_suites::{Answer, Call, Framework, Request, Wanted, events};
+use assay_suites::{Answer, Call, Framework, Request, Wanted, add_to_environment, events};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -132,7 +131,7 @@ impl Suite {
         let argv: Vec<OsString> = self.argv.iter().map(|word| self.moved(word, top)).collect();
         let call = Call::new(&argv, &directory);
         let request = self.framework.ask(&call, wanted, room)?;
-        write(&request)?;
+        request.write().map_err(|(path, error)| anyhow!("{}: {error}", path.display()))?;
         self.walls.hand_over(runs.room.path())?;
         let (command, _limits) = self.command(&request, top, &directory, runs.room.path())?;
         let subject = runs.runner.add(&command)?;
@@ -203,19 +202,7 @@ impl Suite {
     ) -> anyhow::Result<(Command, Option<Entered>)> {
         let argv = limited(request.argv.clone(), self.sees().is_some());
         let mut env = self.environment(top);
-        env.extend(request.env.iter().cloned());
-        let known = |env: &BTreeMap<String, String>, name: &str| {
-            let own = env.get(name).cloned().or_else(|| std::env::var(name).ok());
-            own.filter(|own| !own.is_empty())
-        };
-        for (name, value) in &request.options {
-            let own = known(&env, name).map_or(value.clone(), |own| format!("{own} {value}"));
-            env.insert(name.clone(), own);
-        }
-        for (name, value) in &request.paths {
-            let own = known(&env, name).map_or(value.clone(), |own| format!("{value}:{own}"));
-            env.insert(name.clone(), own);
-        }
+        add_to_environment(&mut env, &request.env, &request.options, &request.paths);
         let (command, entered) = self.walls.command(argv, env, directory, &[top, room])?;
         Ok((Command { keep_output: true, keep_errors: true, ..command }, entered))
     }
@@ -244,29 +231,6 @@ fn answer<'a>(
     let since_1970 = since - now_seconds();
     let ended = began + result.wall_seconds;
     Answer { room, directory, output, errors, began, ended, since_1970 }
-}
-
-/// Writes what the run finds when it starts.
-fn write(request: &Request) -> anyhow::Result<()> {
-    for directory in &request.directories {
-        fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
-    }
-    for file in &request.files {
-        let place = || file.path.display().to_string();
-        if let Some(above) = file.path.parent() {
-            fs::create_dir_all(above).with_context(place)?;
-        }
-        // What an earlier run found stays as it is, and what was made of it is not out of date.
-        if fs::read(&file.path).is_ok_and(|known| known == file.content) {
-            continue;
-        }
-        fs::write(&file.path, &file.content).with_context(place)?;
-        if file.runs {
-            let mode = fs::Permissions::from_mode(0o700);
-            fs::set_permissions(&file.path, mode).with_context(place)?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

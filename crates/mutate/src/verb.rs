@@ -3,7 +3,7 @@
 use crate::arena::{Arena, With};
 use crate::args::{Args, Condition};
 use crate::baseline::{Baseline, Red};
-use crate::copies::Copy;
+use crate::copies::{Copy, is_temporary};
 use crate::forked::{Forked, Loading};
 use crate::journal::{Entry, Journal};
 use crate::proof::{self, Way};
@@ -288,7 +288,7 @@ fn key(root: &Root, suite: &Suite) -> u64 {
     for word in &suite.argv {
         let _never_fails = writeln!(text, "{}", word.to_string_lossy());
     }
-    for (path, kept) in &files {
+    for (path, kept) in files.iter().filter(|(path, _)| !is_temporary(path)) {
         let _never_fails = writeln!(text, "{path} {}", kept.content);
     }
     sum(text.as_bytes())

@@ -2,6 +2,7 @@
 //! write its copy alone; or, where the user wants none, as the user.
 
 use anyhow::Context;
+use assay_coverage::NOT_WRITTEN;
 use assay_measure::Command;
 use assay_sandbox::{Entered, Policy, Sandbox};
 use std::collections::BTreeMap;
@@ -37,7 +38,8 @@ impl Walls {
             own.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(own))
         };
         let mut reads: Vec<PathBuf> = beside.filter(|own| !is_too_much(own)).collect();
-        reads.extend([".venv", "venv", "node_modules"].map(|own| top.join(own)));
+        let installed = NOT_WRITTEN.iter().filter(|(_, is_installed)| *is_installed);
+        reads.extend(installed.map(|(own, _)| top.join(own)));
         let is_system =
             |own: &PathBuf| ["/usr", "/bin", "/sbin"].iter().any(|system| own.starts_with(system));
         reads.retain(|own| own.is_absolute() && own.exists() && !is_system(own));

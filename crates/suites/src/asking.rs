@@ -1,7 +1,10 @@
 //! What is wanted of a run of a suite, what is added to the user's command for it, and what came of it.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// In which order tests are to run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,6 +77,57 @@ impl Request {
     pub fn file(mut self, path: PathBuf, content: impl Into<Vec<u8>>) -> Self {
         self.files.push(Text { path, content: content.into(), runs: false });
         self
+    }
+
+    /// Writes what the run finds when it starts.
+    ///
+    /// # Errors
+    /// When something can't be written: which, and why.
+    pub fn write(&self) -> Result<(), (PathBuf, io::Error)> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |error| (path, error)
+        };
+        for directory in &self.directories {
+            fs::create_dir_all(directory).map_err(failed(directory))?;
+        }
+        for file in &self.files {
+            if let Some(above) = file.path.parent() {
+                fs::create_dir_all(above).map_err(failed(above))?;
+            }
+            // What an earlier run found stays as it is, and what was made of it is not out of date.
+            if fs::read(&file.path).is_ok_and(|known| known == file.content) {
+                continue;
+            }
+            fs::write(&file.path, &file.content).map_err(failed(&file.path))?;
+            if file.runs {
+                let mode = fs::Permissions::from_mode(0o700);
+                fs::set_permissions(&file.path, mode).map_err(failed(&file.path))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds to an environment what runs need beside it: variables that replace others; such as hold options, behind what is in them there, or else what we
+/// were given ourselves; and such as hold directories, before that.
+pub fn add_to_environment<'a>(
+    env: &mut BTreeMap<String, String>,
+    plain: impl IntoIterator<Item = &'a (String, String)>,
+    options: impl IntoIterator<Item = &'a (String, String)>,
+    paths: impl IntoIterator<Item = &'a (String, String)>,
+) {
+    let known = |env: &BTreeMap<String, String>, name: &str| {
+        env.get(name).cloned().or_else(|| std::env::var(name).ok()).filter(|own| !own.is_empty())
+    };
+    env.extend(plain.into_iter().cloned());
+    for (name, value) in options {
+        let own = known(env, name).map_or(value.clone(), |own| format!("{own} {value}"));
+        env.insert(name.clone(), own);
+    }
+    for (name, value) in paths {
+        let own = known(env, name).map_or(value.clone(), |own| format!("{value}:{own}"));
+        env.insert(name.clone(), own);
     }
 }
 

@@ -14,11 +14,10 @@ use assay_report::number;
 use assay_suites::parts::{self, Parts};
 use assay_suites::run::{Test, TestStatus, Unfinished};
 use assay_suites::watching::Hung;
-use assay_suites::{Answer, Call, Framework, Request, Run, SuiteError, Wanted};
+use assay_suites::{Answer, Call, Framework, Request, Run, SuiteError, Wanted, add_to_environment};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::BorrowedFd;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -183,7 +182,8 @@ impl Asker {
         let call = Call::new(&side.argv, &directory_of(side));
         let request = framework.ask(&call, &Wanted::default(), &room);
         let request = request.map_err(|error| RunError::Reading(error.to_string()))?;
-        write(&request)
+        request
+            .write()
             .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
         // What is added for a run is loaded by the run.
         let command = command(&Request::words(request.argv), side)?;
@@ -427,7 +427,8 @@ fn not_interrupted(result: RunResult) -> Result<RunResult, RunError> {
 /// # Errors
 /// When that can't be written.
 pub(crate) fn prepared(request: &Request, side: &Side) -> Result<Command, RunError> {
-    write(request)
+    request
+        .write()
         .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
     command(request, side)
 }
@@ -484,51 +485,18 @@ fn while_running(running: &[Unfinished], ended: f64) -> String {
     }
 }
 
-/// Writes what the run finds when it starts.
-fn write(request: &Request) -> Result<(), (PathBuf, std::io::Error)> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |error| (path, error)
-    };
-    for directory in &request.directories {
-        fs::create_dir_all(directory).map_err(failed(directory))?;
-    }
-    for file in &request.files {
-        if let Some(above) = file.path.parent() {
-            fs::create_dir_all(above).map_err(failed(above))?;
-        }
-        // What an earlier run found stays as it is, and what was made of it is not out of date.
-        if fs::read(&file.path).is_ok_and(|known| known == file.content) {
-            continue;
-        }
-        fs::write(&file.path, &file.content).map_err(failed(&file.path))?;
-        if file.runs {
-            let mode = fs::Permissions::from_mode(0o700);
-            fs::set_permissions(&file.path, mode).map_err(failed(&file.path))?;
-        }
-    }
-    Ok(())
-}
-
 /// The command of a request, in the environment of its side.
 fn command(request: &Request, side: &Side) -> Result<Command, RunError> {
     let command = Command::new(request.argv.clone());
     let command = command.map_err(|error| RunError::Reading(error.to_string()))?;
     let mut env: BTreeMap<String, String> = side.env.iter().cloned().collect();
-    let known = |env: &BTreeMap<String, String>, name: &str| {
-        env.get(name).cloned().or_else(|| std::env::var(name).ok()).filter(|own| !own.is_empty())
-    };
-    for (name, value) in side.added.env.iter().chain(&request.env) {
-        env.insert(name.clone(), value.clone());
-    }
-    for (name, value) in side.added.options.iter().chain(&request.options) {
-        let own = known(&env, name).map_or(value.clone(), |own| format!("{own} {value}"));
-        env.insert(name.clone(), own);
-    }
-    for (name, value) in side.added.paths.iter().chain(&request.paths) {
-        let own = known(&env, name).map_or(value.clone(), |own| format!("{value}:{own}"));
-        env.insert(name.clone(), own);
-    }
+    let added = &side.added;
+    add_to_environment(
+        &mut env,
+        added.env.iter().chain(&request.env),
+        added.options.iter().chain(&request.options),
+        added.paths.iter().chain(&request.paths),
+    );
     Ok(Command {
         env: env.into_iter().collect(),
         cwd: side.directory.clone(),

@@ -26,7 +26,7 @@ Examples:
   assay watch -- bundle exec rspec
   assay watch --notify desktop -- pytest -q
   assay watch --on-all-green 'git commit -am wip' -- ruby -Itest test/all.rb
-  assay watch --mutate -- pytest                which changes since the last commit does nobody notice?
+  assay watch --mutate -- pytest                what does no test notice?
   assay watch --any -- make                     whatever command, at every save
   assay watch --json -- pytest | jq .state      one object a run")]
 pub(crate) struct Args {

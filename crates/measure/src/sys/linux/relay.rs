@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "installing signal handlers")]
 
+use super::signals::set;
 use rustix::process::Pid;
 use std::io;
 use std::mem::MaybeUninit;
@@ -80,19 +81,5 @@ pub(crate) fn die_of(signal: libc::c_int) {
         libc::sigaddset(&raw mut only, signal);
         libc::sigprocmask(libc::SIG_UNBLOCK, &raw const only, std::ptr::null_mut());
         libc::raise(signal);
-    }
-}
-
-fn set(signal: libc::c_int, handler: libc::sighandler_t) -> io::Result<libc::sighandler_t> {
-    // SAFETY: `sigaction` is plain data, for which zero bytes mean no flags and nothing masked; the handler makes system calls only.
-    unsafe {
-        let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
-        let mut before: libc::sigaction = MaybeUninit::zeroed().assume_init();
-        action.sa_sigaction = handler;
-        action.sa_flags = 0;
-        if libc::sigaction(signal, &raw const action, &raw mut before) != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(before.sa_sigaction)
     }
 }

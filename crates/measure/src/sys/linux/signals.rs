@@ -80,16 +80,19 @@ pub(crate) fn uninstall() -> io::Result<()> {
 }
 
 /// Sets what happens on a signal, and returns what happened before.
-fn set(signal: libc::c_int, handler: libc::sighandler_t) -> io::Result<libc::sighandler_t> {
+pub(super) fn set(
+    signal: libc::c_int,
+    handler: libc::sighandler_t,
+) -> io::Result<libc::sighandler_t> {
     // SAFETY: `sigaction` is plain data, for which zero bytes mean no flags and nothing masked; the handler is SIG_DFL, SIG_IGN or
-    // touches one atomic integer only, as a handler may at any moment.
+    // one of ours, which touches atomic integers and makes system calls only, as a handler may at any moment.
     unsafe {
         let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
         let mut before: libc::sigaction = MaybeUninit::zeroed().assume_init();
         action.sa_sigaction = handler;
         // Without SA_RESTART, so that a read returns.
         action.sa_flags = 0;
-        if libc::sigaction(signal, &action, &mut before) != 0 {
+        if libc::sigaction(signal, &raw const action, &raw mut before) != 0 {
             return Err(io::Error::last_os_error());
         }
         Ok(before.sa_sigaction)
