@@ -15,7 +15,8 @@ module AssayWarm
     HARMLESS = %i[require require_relative autoload expand_path dirname join absolute_path realpath __dir__ unshift push append concat include? any? each
                   map freeze to_s to_sym first last attr_reader attr_writer attr_accessor private public protected module_function private_constant
                   public_constant private_class_method public_class_method alias_method define_method include extend lambda proc nil? empty?
-                  start_with? end_with? index uniq sort].to_h { |name| [name, true] }.freeze
+                  start_with? end_with? index uniq sort size length succ min max hash
+                  [] == != ! =~ !~ === <=> < > <= >= + - * / % ** << >> & | ~ -@ +@].to_h { |name| [name, true] }.freeze
     SETS = %i[opt_aset opt_aset_with setglobal invokesuper].freeze
     SINGLETON = 1
     SCOPED = 8
@@ -195,7 +196,7 @@ module AssayWarm
         else
           called = each.find { |operand| operand.is_a?(Hash) && operand.key?(:mid) }
           next unless called
-          return true unless each[0].to_s.start_with?("opt_") && each[0] != :opt_send_without_block || harmless?(called[:mid])
+          return true unless harmless?(called[:mid])
 
           block = each.find { |operand| operand.is_a?(Array) && operand[0].is_a?(String) }
           return true if block && acts?(block, last, constants, false)
