@@ -14,6 +14,8 @@ module AssayWarm
     CONNECTIONS = {"PG::Connection" => "PostgreSQL", "Mysql2::Client" => "MySQL", "Trilogy" => "MySQL", "SQLite3::Database" => "SQLite",
                    "Redis" => "Redis", "RedisClient" => "Redis"}.freeze
 
+    # So many files in folders that were listed are remembered.
+    MOST_LISTED = 20_000
     # As it is before anybody notes it.
     CHILDREN = Dir.method(:children)
 
@@ -300,27 +302,36 @@ module AssayWarm
         {name: name, files: files, listed: listed(files), features: features, seconds: @seconds, notes: @notes, ready: ready, runs: {}, seen: @seen}
       end
 
-      # What there is of Ruby in the folders that were listed, since only another file there is news.
+      # What there is of Ruby in the folders that were listed, since only another file there is news. Nothing, where that is too much to look at.
       def listed(files)
-        files.keys.select { |path| path.end_with?("/") }.flat_map do |folder|
-          names = folder.end_with?("/**/") ? below(folder.delete_suffix("**/")) : CHILDREN.call(File.join(ROOT, folder)).map { |name| "#{folder}#{name}" }
-          names.select { |name| name.end_with?(".rb") }
-        rescue SystemCallError
-          []
-        end.to_h { |name| [name.delete_prefix("./"), true] }
+        @names = []
+        files.each_key do |folder|
+          next look(folder) unless folder.end_with?("/**/")
+
+          look_below(folder.delete_suffix("**/"))
+        end
+        return {} if @names.size > MOST_LISTED
+
+        @names.to_h { |name| [name.delete_prefix("./"), true] }
       end
 
-      # All files below a folder, without those of others.
-      def below(folder)
-        CHILDREN.call(File.join(ROOT, folder)).flat_map do |name|
-          path = "#{folder}#{name}"
-          whole = File.join(ROOT, path)
-          next [path] unless File.directory?(whole) && !File.symlink?(whole)
+      # Gives the names of folders.
+      def look(folder)
+        return [] if !folder.end_with?("/") || @names.size > MOST_LISTED
 
-          AssayWarm.within("#{whole}/") ? below("#{path}/") : []
-        end
+        names = CHILDREN.call(File.join(ROOT, folder)).map { |name| "#{folder}#{name}" }
+        @names.concat(names.select { |name| name.end_with?(".rb") })
+        names.reject { |name| File.basename(name).include?(".") }
       rescue SystemCallError
         []
+      end
+
+      # Without what is others'.
+      def look_below(folder)
+        look(folder).each do |name|
+          whole = File.join(ROOT, name)
+          look_below("#{name}/") if File.directory?(whole) && !File.symlink?(whole) && AssayWarm.within("#{whole}/")
+        end
       end
 
       # What a fork does not carry over.
