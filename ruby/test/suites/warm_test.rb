@@ -135,6 +135,7 @@ class WarmTest < Minitest::Test
     "opened" => ["class String; def mine = 1; end", "''.respond_to?(:mine)"],
     "global" => ["$mine = 1", "$mine.inspect"],
     "called" => ["Kernel.srand(1); def Kernel.mine = 1", "Kernel.respond_to?(:mine)"],
+    "rescued" => ["begin; require 'missing'; rescue LoadError; ENV['RESCUED'] = 'mine'; end", "ENV['RESCUED'].inspect"],
     "raises" => ["module Other; end", "Object.constants.include?(:Other) || raise"],
     "warns" => ["module Another; end", "Object.constants.include?(:Another) || warn('early').inspect"]
   }.freeze

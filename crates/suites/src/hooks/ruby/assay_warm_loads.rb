@@ -180,6 +180,9 @@ module AssayWarm
 
     # Whether code does more than to require, to name paths and to define things, up to this line; what it defines at the top is added to `constants`.
     def acts?(code, last, constants, is_top)
+      # What is done where something is raised stands beside it.
+      return true if code[-2].any? { |_, other| other.is_a?(Array) && acts?(other, last, constants, false) }
+
       code[-1].each do |each|
         return false if each.is_a?(Integer) && last && each > last
         next unless each.is_a?(Array)
