@@ -66,7 +66,8 @@ class Coverage:
         self.calls, why = assay_tests_calls.source()
         self.why = None if self.calls else "functions can't be watched: %s" % why
         before = sys.modules.pop("assay_tests_before", None)
-        self._loaded_before(before.modules if before is not None and os.path.realpath(top) == os.path.realpath(before.root) else list(sys.modules))
+        is_known = before is not None and os.path.realpath(top) == os.path.realpath(before.root)
+        self._loaded_before(before.modules if is_known else list(sys.modules))
         self._done_before(before)
         self.project.watch()
         if hasattr(os, "register_at_fork"):
