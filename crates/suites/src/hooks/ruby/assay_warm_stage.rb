@@ -116,6 +116,7 @@ module AssayWarm
         replay(own)
         @loads.stop
         note_what_is_lost
+        note_connections
         tidy if long?
         @link.say(:parked, parked(true))
         wait
@@ -346,6 +347,12 @@ module AssayWarm
         if defined?(::SimpleCov) && defined?(::Coverage) && !(::Coverage.respond_to?(:running?) ? ::Coverage.running? : ::SimpleCov.running)
           @notes << "SimpleCov is started in runs, and does not see what is loaded before them"
         end
+      rescue StandardError => e
+        @notes << "connections could not be closed: #{e.message}"
+      end
+
+      # Those that are open when all is loaded. All objects are looked at for them, which takes longer than to load a file.
+      def note_connections
         CONNECTIONS.each do |name, called|
           klass = constant(name)
           open = klass.is_a?(Class) ? ObjectSpace.each_object(klass).count { |connection| open?(connection) } : 0
