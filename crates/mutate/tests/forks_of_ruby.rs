@@ -462,3 +462,15 @@ fn examples_without_a_description_are_found_again() {
         );
     }
 }
+
+#[test]
+fn tests_that_rake_starts_are_loaded_once_too() {
+    if !there_is("minitest") || !there_is("rake/testtask") {
+        return;
+    }
+    let rakefile =
+        "require 'rake/testtask'\nRake::TestTask.new { |task| task.test_files = ['a_test.rb'] }\n";
+    let tests = "require 'minitest/autorun'\nrequire_relative 'a'\nclass ATest < Minitest::Test\n  parallelize_me!\n  def test_x; assert_equal 2, A.x(1); end\nend\n";
+    let project = Project::new(&[("a.rb", ADDS), ("a_test.rb", tests), ("Rakefile", rakefile)]);
+    chosen(&project, &["rake", "test"], &["ATest: test_x"], 1);
+}
