@@ -120,7 +120,7 @@ def _series(bench, verb, asked, moments):
             before = _watched(process, moment, marks, room / "s.assay")
             process.send_signal(signal.SIGKILL)
             process.wait()
-            found["orphans"] += _orphans(token)
+            found["orphans"] += orphans(token)
             said.seek(0)
             found["panics"] += b"panicked" in said.read()
         if asked["records"] and (observed := _observations(room / "s.assay")):
@@ -174,7 +174,7 @@ def _readable(room, variables):
     return subprocess.run(argv, cwd=room, env=variables, capture_output=True, timeout=60, check=False).returncode == 0
 
 
-def _orphans(token):
+def orphans(token):
     """How many processes still carry the variable after a while; they are ended."""
     end = time.monotonic() + PATIENCE
     while (left := _carrying(token)) and time.monotonic() < end:

@@ -1,18 +1,31 @@
-"""The figure about making mutants: 10 MB of real sources in as many languages as this machine has, changed and validated by `assay mutate --list`.
+"""The figures about mutants: how long it takes to make them, and to try them; what a sample tells of the whole; and what is left when `assay mutate` is killed.
 
-The sources are what is installed here: the libraries of Python, Ruby and Go, the crates of cargo, whatever node has. They are copied in a fixed order until
-each language has its share. The time is that of the whole process: reading, parsing, making, validating, listing.
+Making: 10 MB of real sources in as many languages as this machine has, changed and validated by `assay mutate --list`. The sources are what is installed
+here: the libraries of Python, Ruby and Go, the crates of cargo, whatever node has. They are copied in a fixed order until each language has its share. The
+time is that of the whole process: reading, parsing, making, validating, listing.
+
+Trying: toolz with its own tests, beside the peers on the same files; and the small Ruby library beside this file (`kit`) with its specs.
 """
 
+import contextlib
+import hashlib
+import json
+import os
+import re
+import resource
 import shutil
+import signal
 import subprocess
 import sysconfig
+import time
 from pathlib import Path
 
 from judge import median, spread
-from machine import ROOT, Failed
+from kill import MARK, orphans
+from machine import HERE, ROOT, Failed, say
 from ministat import once
-from result import Bar, Result
+from peers import GREMLINS, MUTMUT, TOOLZ, there
+from result import Bar, Result, Share
 
 MUTATE = ROOT / "target/release/assay-mutate"
 ENDINGS = ["py", "rb", "go", "rs", "js", "ts", "c", "cpp", "java"]
@@ -89,3 +102,259 @@ def generate(bench):
 def subprocess_once(bench, argv, project):
     """Seconds of one run, which sees nothing but the project."""
     return once(bench, ["sh", "-c", 'cd "$0" && exec "$@" >/dev/null', str(project), *argv])[0]
+
+
+# --- How many are tried in a second.
+
+# What is changed of toolz: what its tests are about.
+MODULES = ["dicttoolz", "functoolz", "itertoolz", "recipes", "utils"]
+MUTMUT_ASKED = """
+[mutmut]
+source_paths=toolz
+only_mutate=
+    {files}
+also_copy=
+    tlz
+    setup.py
+    versioneer.py
+    setup.cfg
+tests_dir=toolz/tests
+"""
+# A peer that can't try so many of its mutants has not tried them.
+MOST_ERRORS = 0.1
+# No tool takes longer for all of them, s.
+LONGEST = 3600
+
+
+def speed(bench):
+    """Each tool several times, in an order drawn anew each time; the whole command's wall time."""
+    if not MUTATE.exists():
+        raise Failed(f"{MUTATE} is not built: cargo build --release -p assay-mutate")
+    rounds = bench.size(3, 1)
+    result = Result(
+        "mutate-speed",
+        f"Mutants that were tried in a second of the whole command, its runs without a change among it: median of {rounds} runs",
+        ["project", "tool", "mutants", "missed", "wall", "mutants/s", "CPU a mutant"],
+    )
+    tools = {("kit (rspec)", "assay mutate"): _assay_on_kit}
+    if there(TOOLZ):
+        tools[("toolz (pytest)", "assay mutate")] = _assay_on_toolz
+        tools |= {("toolz (pytest)", "mutmut"): _mutmut} if there(MUTMUT) else {}
+        tools |= {("toolz (pytest)", "pytest-gremlins"): _gremlins} if there(GREMLINS) else {}
+    files = [f"toolz/{name}.py" for name in bench.size(MODULES, MODULES[:1])]
+    found = {key: [] for key in tools}
+
+    def step(number, key):
+        home = bench.scratch / f"{number}-{key[1]}-{key[0]}".replace(" ", "-")
+        shutil.copytree(HERE / "kit" if key[0].startswith("kit") else TOOLZ.parent.parent, home)
+        try:
+            found[key].append(tools[key](bench, home, files))
+        except Failed as error:
+            result.note(f"{key[1]} on {key[0]}: {error}.")
+        shutil.rmtree(home)
+
+    bench.rounds(rounds, list(tools), step)
+    rates = {}
+    for key, runs in found.items():
+        if not runs:
+            continue
+        wall, cpu = median([run["wall"] for run in runs]), median([run["cpu"] for run in runs])
+        tried = runs[0]["tried"]
+        low, high = spread([run["wall"] for run in runs])
+        result.row(*key, f"{tried:,}", runs[0]["missed"], f"{wall:.1f} s ({low:.1f} … {high:.1f})", f"{tried / wall:.1f}", f"{cpu / tried * 1e3:.1f} ms")
+        if runs[0]["errors"] > MOST_ERRORS * tried:
+            result.note(f"{key[1]} could not try {runs[0]['errors']} of its {tried} mutants of {key[0]}: it is no bar.")
+        else:
+            rates[key] = tried / wall
+    peers = [rate for (_, tool), rate in rates.items() if tool != "assay mutate"]
+    for project in ("toolz (pytest)", "kit (rspec)"):
+        own = rates.get((project, "assay mutate"))
+        if own:
+            result.bar(Bar.at_least(f"{project}: mutants/s", own, 100, lambda v: f"{v:.1f}"))
+        if own and project.startswith("toolz") and peers:
+            result.bar(Bar.at_least(f"{project}: of the quicker peer's", own / max(peers), 2, lambda v: f"{v:.2f}"))
+    result.note("All without a sandbox, which the peers have not. Mutants that no test uses are not tried, and not counted.")
+    result.raw = {" on ".join(reversed(key)): runs for key, runs in found.items()}
+    return [result]
+
+
+def _timed(bench, argv, home, variables=None, ok=(0,)):
+    """What a command printed, its wall time, and the processor time of all its processes."""
+    bench.commands[bench.shown([str(part) for part in argv])] = True
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    own = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "XDG_CACHE_HOME": str(home.parent / f"{home.name}-cache")} | (variables or {})
+    began = time.monotonic()
+    try:
+        done = subprocess.run([str(part) for part in argv], cwd=home, env=own, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LONGEST, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Failed(str(error)) from error
+    wall = time.monotonic() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode not in ok:
+        raise Failed(f"it ended with {done.returncode}: {(done.stderr or done.stdout)[-300:]}")
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return done.stdout, {"wall": wall, "cpu": cpu}
+
+
+def _assay(bench, home, files, command):
+    out, took = _timed(bench, [MUTATE, "--no-sandbox", "--json", *files, "--", *command], home)
+    tried = [own for own in json.loads(out)["mutants"] if own.get("seconds") is not None]
+    missed = sum(own["fate"] == "survived" for own in tried)
+    return took | {"tried": len(tried), "missed": missed, "errors": 0}
+
+
+def _assay_on_kit(bench, home, _files):
+    return _assay(bench, home, ["lib"], ["rspec"])
+
+
+def _assay_on_toolz(bench, home, files):
+    return _assay(bench, home, files, [MUTMUT.with_name("python"), "-m", "pytest", "-q", "toolz/tests"])
+
+
+def _mutmut(bench, home, files):
+    with open(home / "setup.cfg", "a") as config:
+        config.write(MUTMUT_ASKED.format(files="\n    ".join(files)))
+    out, took = _timed(bench, [MUTMUT, "run"], home)
+    last = list(re.finditer(r"(\d+)/(\d+)", out))[-1]
+    tried, of = int(last[1]), int(last[2])
+    # By its signs: those without a test, and those that survived.
+    counts = {sign: int(number) for sign, number in re.findall(r"(\S+)\s+(\d+)", out[last.end() :])}
+    return took | {"tried": tried - counts.get("🫥", 0), "missed": counts.get("🙁", 0), "errors": of - tried}
+
+
+def _gremlins(bench, home, files):
+    argv = [GREMLINS.with_name("python"), "-m", "pytest", "-q", "toolz/tests", "--gremlins", f"--gremlin-targets={','.join(files)}", "--gremlin-parallel", "--gremlin-report=json"]
+    _, took = _timed(bench, argv, home, ok=(0, 1))
+    results = json.loads((home / "coverage/gremlins/gremlins.json").read_text())["results"]
+    count = {status: sum(own["status"] == status for own in results) for status in ("survived", "error")}
+    return took | {"tried": len(results), "missed": count["survived"], "errors": count["error"]}
+
+
+# --- What a sample of a tenth tells of the whole.
+
+
+def budget(bench):
+    """The full run's journal says what became of each mutant, and how long it took. Each draw keeps of the finer ones as many as a tenth of the time
+    gives, in an order of its own, as a journal of a run whose time is up: the program itself says the interval."""
+    if not MUTATE.exists():
+        raise Failed(f"{MUTATE} is not built: cargo build --release -p assay-mutate")
+    draws = bench.size(100, 3)
+    home = bench.scratch / "kit"
+    shutil.copytree(HERE / "kit", home)
+    files = ["lib"] if not bench.quick else ["lib/kit/words.rb"]
+    ask = lambda budget: _timed(bench, [MUTATE, "--no-sandbox", "--json", "--budget", budget, *files, "--", "rspec"], home)[0]
+    # With a budget each one is tried, also what is milder than one that survived.
+    full = json.loads(ask("100h"))
+    share = full["score"]["share"]
+    journal = next((home.parent / "kit-cache").rglob("*.jsonl"))
+    entries = [json.loads(line) for line in journal.read_text().splitlines()]
+    extreme = {own["id"] for own in full["mutants"] if own["operator"] == "body"}
+    finer = [own for own in entries if own["id"] not in extreme]
+    total = sum(own["seconds"] for own in finer)
+    held, widths, sizes = 0, [], []
+    for number in range(draws):
+        left, kept = total / 10, []
+        for own in bench.random.sample(finer, len(finer)):
+            left -= own["seconds"]
+            if left < 0:
+                break
+            kept.append(own)
+        lines = [own for own in entries if own["id"] in extreme] + kept
+        journal.write_text("".join(json.dumps(own) + "\n" for own in lines))
+        score = json.loads(ask("0.001s"))["score"]
+        interval = score["interval"]
+        held += interval["lower"] - 1e-9 <= share <= interval["upper"] + 1e-9
+        widths.append(interval["upper"] - interval["lower"])
+        sizes.append(len(kept))
+        say(f"\r  draw {number + 1} of {draws} ", end="")
+    say("\r" + " " * 40 + "\r", end="")
+    result = Result(
+        "mutate-budget",
+        f"{draws} samples of a tenth of the time, of {len(finer)} finer mutants of `kit`: whether the interval of each holds the score of all",
+        ["score of all", "mutants in a sample", "width of the interval", "holds it"],
+    )
+    result.row(f"{share * 100:.1f} %", f"{median(sizes):.0f}", f"{median(widths) * 100:.1f} points", f"{held} of {draws}")
+    result.bar(Bar.share_at_least("intervals that hold the score", Share(held, draws), 0.95))
+    result.raw = {"share": share, "widths": widths, "sizes": sizes}
+    return [result]
+
+
+# --- What is left when it is killed.
+
+
+def kills(bench):
+    """SIGKILL at random moments of a run that goes through everything, in the sandbox where there is one."""
+    if not MUTATE.exists():
+        raise Failed(f"{MUTATE} is not built: cargo build --release -p assay-mutate")
+    moments = bench.size(200, 4)
+    home = bench.scratch / "kit"
+    shutil.copytree(HERE / "kit", home)
+    variables = os.environ | {MARK: f"{os.getpid()}", "XDG_CACHE_HOME": str(bench.scratch / "cache")}
+    argv = [str(MUTATE), "--again", "--json", "lib/kit/heap.rb", "lib/kit/recent.rb", "--", "rspec"]
+    bench.commands[bench.shown(argv) + "  # killed"] = True
+    rooms, before = _rooms(), _digest(home)
+    took, walled = _whole(argv, home, variables)
+    if took is None:
+        argv.insert(1, "--no-sandbox")
+        took, walled = _whole(argv, home, variables)[0], False
+    if took is None:
+        raise Failed("it ends with an error")
+    beside, groups, mounts = _rooms() - rooms, _groups(), _mounts()
+    found = {"changed": 0, "orphans": 0}
+    for number in range(moments):
+        process = subprocess.Popen(argv, cwd=home, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        time.sleep(bench.random.uniform(0, took))
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        found["orphans"] += orphans(variables[MARK])
+        found["changed"] += _digest(home) != before
+        say(f"\r  {number + 1} of {moments} ", end="")
+    say("\r" + " " * 40 + "\r", end="")
+    # A young room is left alone by whoever comes next.
+    past = time.time() - 3600
+    for path in _rooms() - rooms:
+        with contextlib.suppress(OSError):
+            os.utime(path, (past, past))
+    if _whole(argv, home, variables)[0] is None:
+        raise Failed("the last run ends with an error")
+    left = {"copies": len(_rooms() - rooms - beside), "groups": len(_groups() - groups), "mounts": len(_mounts() - mounts)}
+    result = Result(
+        "mutate-kills",
+        f"SIGKILL of `assay mutate` at {moments} random moments of a run of {took:.1f} s, {'in the sandbox' if walled else 'without a sandbox, which this machine has not'}",
+        ["the project changed", "processes left", "copies left", "control groups left", "mounts left"],
+    )
+    result.row(found["changed"], found["orphans"], left["copies"], left["groups"], left["mounts"])
+    for what, count in {"projects changed": found["changed"], "processes left": found["orphans"], "copies, control groups and mounts left after the next run": sum(left.values())}.items():
+        result.bar(Bar.at_most(what, count, 0, str))
+    return [result]
+
+
+def _whole(argv, home, variables):
+    """Seconds of a run that comes to its end (None if it fails), and whether that is in the sandbox."""
+    began = time.monotonic()
+    done = subprocess.run(argv, cwd=home, env=variables, stdin=subprocess.DEVNULL, capture_output=True, timeout=600, check=False)
+    return time.monotonic() - began if done.returncode == 0 else None, "--no-sandbox" not in argv
+
+
+def _rooms():
+    return set(Path(os.environ.get("TMPDIR", "/tmp")).glob("assay-*"))
+
+
+def _groups():
+    return {str(path) for path in Path("/sys/fs/cgroup").rglob("*assay*")}
+
+
+def _mounts():
+    return set(Path("/proc/self/mountinfo").read_text().splitlines())
+
+
+def _digest(home):
+    """Of all files with their names and times."""
+    digest = hashlib.sha256()
+    for path in sorted(home.rglob("*")):
+        about = path.lstat()
+        digest.update(f"{path.relative_to(home)} {about.st_mode} {about.st_mtime_ns}\n".encode())
+        if path.is_file():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -25,6 +25,9 @@ COMPARE_PY = HOME / "debian/usr/share/benchmark/compare.py"
 BENCHSTAT = HOME / "bin/benchstat"
 WATCHFILES = HOME / "watchfiles/bin/watchfiles"
 PYTEST_WATCHER = HOME / "pytest-watcher/bin/ptw"
+MUTMUT = HOME / "mutmut/bin/mutmut"
+GREMLINS = HOME / "gremlins/bin/pytest"
+TOOLZ = HOME / "toolz/toolz-1.0.0/toolz/__init__.py"
 
 
 @dataclass
@@ -133,7 +136,7 @@ TIMERS = [
 def there(timer_or_path):
     """Whether what it needs is installed."""
     path = timer_or_path.needs if isinstance(timer_or_path, Timer) else timer_or_path
-    return path is None or shutil.which(str(path)) is not None
+    return path is None or shutil.which(str(path)) is not None or path.suffix == ".py" and path.is_file()
 
 
 def _of_debian(package, version):
@@ -170,6 +173,24 @@ def _pytest_watcher():
     execute(["python3", "-m", "venv", str(HOME / "pytest-watcher")], 120)
     packages = ["pytest==9.2.0", "pytest-watcher==0.6.3", "sqlalchemy==2.1.9"]
     execute([str(PYTEST_WATCHER.with_name("python")), "-m", "pip", "install", "--quiet", *packages], 300)
+
+
+def _mutmut():
+    execute(["python3", "-m", "venv", str(HOME / "mutmut")], 120)
+    execute([str(MUTMUT.with_name("python")), "-m", "pip", "install", "--quiet", "pytest==9.2.0", "mutmut==3.8.1"], 300)
+
+
+def _gremlins():
+    execute(["python3", "-m", "venv", str(HOME / "gremlins")], 120)
+    execute([str(GREMLINS.with_name("python")), "-m", "pip", "install", "--quiet", "pytest==9.2.0", "pytest-gremlins==1.12.2"], 300)
+
+
+def _toolz():
+    """The sources, with the tests that are in them."""
+    home = HOME / "toolz"
+    home.mkdir(parents=True, exist_ok=True)
+    execute(["python3", "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "-d", str(home), "toolz==1.0.0"], 300)
+    shutil.unpack_archive(home / "toolz-1.0.0.tar.gz", home)
 
 
 def _scipy():
@@ -217,6 +238,9 @@ PEERS = [
     ("entr", Path("entr"), lambda: _by_apt("entr"), ["dpkg-query", "-W", "-f", "entr ${Version}", "entr"]),
     ("inotify-tools", Path("inotifywait"), lambda: _by_apt("inotify-tools"), ["dpkg-query", "-W", "-f", "inotify-tools ${Version}", "inotify-tools"]),
     ("pytest-watcher", PYTEST_WATCHER, _pytest_watcher, [PYTEST_WATCHER, "--version"]),
+    ("mutmut", MUTMUT, _mutmut, [MUTMUT.with_name("python"), "-c", "from importlib.metadata import version; print('mutmut', version('mutmut'))"]),
+    ("pytest-gremlins", GREMLINS, _gremlins, [GREMLINS.with_name("python"), "-c", "from importlib.metadata import version; print('pytest-gremlins', version('pytest-gremlins'))"]),
+    ("toolz", TOOLZ, _toolz, ["echo", "toolz 1.0.0"]),
     ("guard", Path("guard"), lambda: _by_apt("ruby-guard ruby-guard-shell ruby-activerecord"), ["dpkg-query", "-W", "-f", "guard ${Version}", "ruby-guard"]),
     ("spring", Path("spring"), lambda: _by_apt("ruby-spring ruby-railties ruby-sqlite3"), ["dpkg-query", "-W", "-f", "spring ${Version}", "ruby-spring"]),
     ("GNU time", Path("/usr/bin/time"), lambda: _by_apt("time"), ["/usr/bin/time", "--version"]),

@@ -385,7 +385,7 @@ fn examples_of_rspec_are_chosen_by_their_names() {
     let project = Project::new(&[("a.rb", ADDS), ("a_spec.rb", spec)]);
     let names = [
         "a_spec.rb: A deep runs",
-        "./a_spec.rb[1:3:1]",
+        "a_spec.rb: A deep (example 1)",
         "a_spec.rb: A adds #2",
         "a_spec.rb: A adds",
     ];
@@ -437,7 +437,7 @@ fn processes_of_their_own_find_the_same_as_forks_of_ruby() {
 }
 
 #[test]
-fn examples_that_get_their_names_while_they_run_are_found_again() {
+fn examples_without_a_description_are_found_again() {
     if !there_is("rspec/core") || !there_is("rspec/expectations") {
         return;
     }
@@ -450,7 +450,7 @@ fn examples_that_get_their_names_while_they_run_are_found_again() {
     let command = ["rspec", "a_spec.rb"];
     let (forked, _) = project.tried_by(&["a.rb"], &command);
     assert_eq!(forked["notes"], json!([]), "in forks");
-    assert_eq!(forked["tests"][0]["name"], "a_spec.rb: a is expected to eq 2");
+    assert_eq!(forked["tests"][0]["name"], "a_spec.rb: a (example 1)");
     project.write("a_spec.rb", &spec("Thread.new { sleep }\n"));
     let (plain, _) = project.tried_by(&["a.rb"], &command);
     for result in [forked, plain] {
@@ -461,4 +461,16 @@ fn examples_that_get_their_names_while_they_run_are_found_again() {
             "{result}"
         );
     }
+}
+
+#[test]
+fn tests_that_rake_starts_are_loaded_once_too() {
+    if !there_is("minitest") || !there_is("rake/testtask") {
+        return;
+    }
+    let rakefile =
+        "require 'rake/testtask'\nRake::TestTask.new { |task| task.test_files = ['a_test.rb'] }\n";
+    let tests = "require 'minitest/autorun'\nrequire_relative 'a'\nclass ATest < Minitest::Test\n  parallelize_me!\n  def test_x; assert_equal 2, A.x(1); end\nend\n";
+    let project = Project::new(&[("a.rb", ADDS), ("a_test.rb", tests), ("Rakefile", rakefile)]);
+    chosen(&project, &["rake", "test"], &["ATest: test_x"], 1);
 }

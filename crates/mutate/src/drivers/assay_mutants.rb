@@ -483,9 +483,14 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
         # As they are called by assay_tests_rspec.rb.
         def tests(groups)
           seen = Hash.new(0)
+          without = Hash.new(0).compare_by_identity
           numbered = {}.compare_by_identity
           ::RSpec.world.all_example_groups.flat_map(&:examples).each do |example|
-            name = "#{example.metadata[:file_path].delete_prefix("./")}: #{example.full_description}"
+            described = example.full_description
+            if example.metadata[:description].to_s.empty?
+              described = "#{example.example_group.metadata[:full_description]} (example #{without[example.example_group] += 1})".lstrip
+            end
+            name = "#{example.metadata[:file_path].delete_prefix("./")}: #{described}"
             times = seen[name] += 1
             numbered[example] = times > 1 ? "#{name} ##{times}" : name
           end
