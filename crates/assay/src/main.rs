@@ -1,7 +1,7 @@
 //! The `assay` binary: arguments in, verdict out.
 //!
 //! One file per verb under [`verbs`]; each asks the design what to measure, has a source measure it, and hands the analysis to
-//! a report. This crate contains no arithmetic about samples, and it is the only one that prints or ends the process.
+//! a report. This crate contains no arithmetic about samples. Only programs print or end the process: this one, and `assay-mutate`.
 //!
 //! Exit codes: 0 fine · 1 what `--fail-if` names came true · 2 usage or input error · 3 inconclusive under `--fail-if` ·
 //! 4 a measured command failed · 130 interrupted, with what was measured kept and reported.

@@ -1,6 +1,8 @@
 //! What `assay mutate` shows and writes, for a small project, and for names and code that hold whatever they like: it stays text everywhere.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "this is a test")]
 
+#[path = "../../assay/tests/browser/mod.rs"]
+mod browser;
 #[path = "common/schema.rs"]
 mod schema;
 
@@ -193,6 +195,24 @@ fn the_page_has_everything_and_runs_nothing_but_its_own_script() {
     }
     is_harmless(&page);
     assert_eq!(page.matches("<li id=\"change-").count(), 3);
+}
+
+#[test]
+fn a_browser_shows_the_page_on_a_phone_and_sorts_its_tables() {
+    let Some(chromium) = browser::chromium() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let mut wide = stack();
+    wide.units[0].name = "a_name_that_is_much_wider_than_any_phone_can_be".repeat(3);
+    let page = page(&wide);
+    let phone = browser::on_a_phone(directory.path(), &page);
+    let (dom, said) = browser::browsed(&chromium, directory.path(), &["--dump-dom"], &phone);
+    assert!(dom.contains("data-overflow=\"0\"") && dom.contains("data-worst=\"\""), "{said} {dom}");
+    let file = directory.path().join("page.html");
+    std::fs::write(&file, page).unwrap();
+    let (dom, said) = browser::browsed(&chromium, directory.path(), &["--dump-dom"], &file);
+    // Heads are buttons as soon as the script ran.
+    assert!(dom.contains("<button type=\"button\">missed</button>"), "{said} {dom}");
+    assert!(!said.contains("Uncaught") && !said.contains("Refused"), "{said}");
 }
 
 #[test]
