@@ -151,12 +151,13 @@ fn basis(mutation: &Mutation) -> String {
     let functions = counted(mutation.units.len(), "function");
     let files = counted(mutation.files.len(), "file");
     let tests = counted(mutation.tests.len(), "test");
+    let take = if mutation.tests.len() == 1 { "takes" } else { "take" };
     let known = match mutation.known_before {
         0 => String::new(),
         n => format!("; {n} were known from before"),
     };
     format!(
-        "{functions} in {files}; {} with {tests}, which take {} without a change; {} in all{known}",
+        "{functions} in {files}; {} with {tests}, which {take} {} without a change; {} in all{known}",
         clean(&mutation.framework),
         number::rough(mutation.suite_seconds, second),
         number::rough(mutation.seconds, second),
