@@ -104,5 +104,8 @@ fn a_sample_leaves_an_interval_open() {
     assert_eq!((focus.mean, all.units[0].complete), (1.0, 4));
     let interval = focus.interval.unwrap();
     assert!(interval.lower > 0.3 && interval.lower < 0.5 && interval.upper == 1.0, "{interval:?}");
-    assert!(all.units[0].is_clear, "a locality of 0.4 is above the threshold");
+    // Of one change in five nobody knows how many files it fails.
+    assert!(!all.units[0].is_clear);
+    let locality = all.units[0].locality.unwrap();
+    assert!(locality.mean == 1.0 && locality.interval.unwrap().lower < crate::policy::LOCAL);
 }
