@@ -24,7 +24,8 @@
 //! - [`battery`]: every classical test beside the verdict, for those who ask.
 //! - [`figures`]: what the plots of a report show, thinned.
 //! - [`history`]: what recorded runs of a project come to over its revisions.
-//! - [`mutation`]: which share of the changes of a project's source its tests notice.
+//! - [`mutation`]: which share of the changes of a project's source its tests notice. [`coupling`]: whether that is because they are well tested, or
+//!   because everything hangs on everything.
 //! - [`planning`]: how many runs a question needs. [`bisect`]: which of many commits brought a change.
 //! - [`analysis`]: all of it, from [`assay_data::Samples`].
 
@@ -34,6 +35,7 @@ pub mod bisect;
 pub mod calibration;
 pub mod checks;
 pub mod comparison;
+pub mod coupling;
 pub mod coverage;
 pub mod dependence;
 pub mod describe;

@@ -4,6 +4,7 @@
 //! comment accepts, does not count. Where only some were tried, the extreme ones of each function (whose fate is known) are counted, and the
 //! share among the others is that of a random sample of them, with the exact interval of Clopper and Pearson: it holds what the whole would have given.
 
+use crate::coupling::{Couplings, couplings};
 use assay_data::mutation::{Fate, MutantResult, Mutation};
 use assay_stats::Interval;
 use assay_stats::proportion::exact_interval;
@@ -37,6 +38,8 @@ pub struct Scores {
     pub files: Vec<Score>,
     /// and of each unit.
     pub units: Vec<Score>,
+    /// How code and tests are coupled, where that was asked.
+    pub couplings: Option<Couplings>,
 }
 
 /// Counts. O(mutants).
@@ -57,10 +60,11 @@ pub fn scores(mutation: &Mutation) -> Scores {
         whole: score(mutation.mutants.iter()),
         files: files.into_iter().map(|own| score(own.into_iter())).collect(),
         units: units.into_iter().map(|own| score(own.into_iter())).collect(),
+        couplings: couplings(mutation),
     }
 }
 
-fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>) -> Score {
+pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>) -> Score {
     // What was tried whatever the sample, and the sample.
     let (mut certain, mut sampled, mut pending) = ((0, 0), (0, 0), 0_usize);
     let mut has_pending_extreme = false;
@@ -116,26 +120,11 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
     use super::*;
-    use assay_data::mutation::{MutatedFile, MutatedUnit, Place};
+    use assay_data::mutation::{MutatedFile, MutatedUnit};
     use assay_stats::resampling::Stream;
 
     fn mutant(operator: &str, fate: Fate) -> MutantResult {
-        MutantResult {
-            id: String::new(),
-            unit: 0,
-            operator: operator.to_owned(),
-            what: String::new(),
-            begin: Place::default(),
-            end: Place::default(),
-            replacement: String::new(),
-            diff: String::new(),
-            fate,
-            covered_by: None,
-            killed_by: Vec::new(),
-            tests_run: 0,
-            seconds: None,
-            reason: None,
-        }
+        MutantResult { operator: operator.to_owned(), fate, ..MutantResult::default() }
     }
 
     fn of(fates: &[(&str, Fate, usize)]) -> Score {

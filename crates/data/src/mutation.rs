@@ -2,7 +2,7 @@
 //! function or method), a unit to a file. Nothing is decided here.
 
 /// What became of a mutant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fate {
     /// A test failed that passes without it.
     Killed,
@@ -14,22 +14,26 @@ pub enum Fate {
     Implied,
     /// No test uses its code.
     Uncovered,
+    /// All tests passed, as they must: it is the same program, as its compiler says.
+    Equivalent,
     /// The tests could not be run with it: it can't be built or loaded at all.
     Unviable,
     /// A comment accepts that it survives; it was not tried.
     Kept,
     /// It was not tried.
+    #[default]
     Pending,
 }
 
 impl Fate {
     /// All.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Killed,
         Self::TimedOut,
         Self::Survived,
         Self::Implied,
         Self::Uncovered,
+        Self::Equivalent,
         Self::Unviable,
         Self::Kept,
         Self::Pending,
@@ -43,6 +47,7 @@ impl Fate {
             Self::Survived => "survived",
             Self::Implied => "implied",
             Self::Uncovered => "uncovered",
+            Self::Equivalent => "equivalent",
             Self::Unviable => "unviable",
             Self::Kept => "kept",
             Self::Pending => "pending",
@@ -98,8 +103,8 @@ pub struct Place {
     pub column: u32,
 }
 
-/// A mutant, and what became of it.
-#[derive(Clone, Debug, PartialEq)]
+/// A mutant, and what became of it; or a rewrite, which is a change that means the same, and which no test should notice.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct MutantResult {
     /// By what it is known.
     pub id: String,
@@ -123,12 +128,16 @@ pub struct MutantResult {
     pub covered_by: Option<Vec<usize>>,
     /// Indices of those that failed.
     pub killed_by: Vec<usize>,
+    /// Whether all of the tests ran that may use it, so that these are all that fail; else the first failure ended it.
+    pub is_complete: bool,
     /// How many of the tests ended.
     pub tests_run: usize,
     /// How long the tests took, s.
     pub seconds: Option<f64>,
     /// Why: the reason of a comment, what a run said.
     pub reason: Option<String>,
+    /// Why it may mean the same as what was there, so that no test could notice it; `None`: nothing speaks for that.
+    pub doubt: Option<String>,
 }
 
 /// A test of the suite.
@@ -153,6 +162,11 @@ pub struct Mutation {
     pub units: Vec<MutatedUnit>,
     /// The mutants, unit by unit.
     pub mutants: Vec<MutantResult>,
+    /// The rewrites, unit by unit: changes that mean the same. A test that fails with one, which is *killed* here, holds on to how the code is
+    /// written.
+    pub rewrites: Vec<MutantResult>,
+    /// Whether it was asked how tests and code are coupled: of a sample of the mutants all tests ran, and rewrites were tried.
+    pub has_coupling: bool,
     /// The tests that mutants were tried with.
     pub tests: Vec<MutationTest>,
     /// Names of tests that failed in some runs without any change; they were left out.

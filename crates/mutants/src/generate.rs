@@ -30,9 +30,9 @@ pub struct Mutants {
 
 /// Makes the mutants of files of one language.
 pub struct Generator {
-    language: Language,
+    pub(crate) language: Language,
     table: &'static Table,
-    parser: Parser,
+    pub(crate) parser: Parser,
     /// Entries by the number of a node's kind.
     entries: Vec<Vec<&'static Entry>>,
     passed: HashSet<u16>,
@@ -499,7 +499,7 @@ fn is_condition(entry: &Entry, node: Node<'_>) -> bool {
     entry.operator == Operator::Statement && body.is_none_or(|body| body.id() != node.id())
 }
 
-fn line(row: usize) -> u32 {
+pub(crate) fn line(row: usize) -> u32 {
     u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1)
 }
 

@@ -3,6 +3,8 @@
 //! A [`Generator`] reads a file of its language and gives its [`Mutants`], by the table of that language ([`Operator`] says of what kinds they are);
 //! each is one change of the text ([`Mutant::applied`], [`Mutant::diff`]). docs/design/008-mutation.md says what is changed, and why.
 //!
+//! [`Generator::rewrites`] gives changes that mean the same, which no test should notice.
+//!
 //! Nothing is run here, no file is read, and nothing is printed: that is the program's, `assay-mutate`.
 #![cfg_attr(
     test,
@@ -11,6 +13,7 @@
 
 mod alone;
 pub mod controls;
+mod doubt;
 mod generate;
 mod keep;
 mod literal;
@@ -19,6 +22,7 @@ mod nothing;
 mod operator;
 mod passed;
 pub mod policy;
+mod rewrites;
 mod tables;
 mod trial;
 
@@ -27,6 +31,7 @@ mod tests;
 
 pub use alone::{Alone, alone};
 pub use assay_coverage::Language;
+pub use doubt::doubts;
 pub use generate::{Generator, Mutants};
 pub use mutant::{Mutant, Unit, line_starts};
 pub use operator::Operator;

@@ -1,5 +1,5 @@
 //! The kinds of change that mutants are made of, from the harshest to the mildest: whoever does not notice the harsh one of a place will not
-//! notice the mild one.
+//! notice the mild one. Behind them stand rewrites, which change what is written and not what it does: no test should notice one.
 
 use std::fmt;
 
@@ -44,10 +44,24 @@ pub enum Operator {
     Number,
     /// A comparison takes its boundary in, or leaves it out.
     Boundary,
+    /// A rewrite: a local variable has another name.
+    Rename,
+    /// A rewrite: a private function, which nobody uses but its own file, has another name.
+    RenamePrivate,
+    /// A rewrite: the sides of a comparison are swapped, and its sign with them.
+    Mirror,
+    /// A rewrite: the branches of a condition are swapped, and the condition is negated.
+    Invert,
+    /// A rewrite: two assignments that know nothing of each other are swapped.
+    Reorder,
+    /// A rewrite: what is returned is kept in a variable first.
+    Extract,
+    /// A rewrite: a constant stands where a variable held it.
+    Inline,
 }
 
 impl Operator {
-    /// All, the harshest first.
+    /// Those that change what a program does, the harshest first.
     pub const ALL: [Self; 19] = [
         Self::Body,
         Self::Statement,
@@ -68,6 +82,17 @@ impl Operator {
         Self::Text,
         Self::Number,
         Self::Boundary,
+    ];
+
+    /// Those that do not.
+    pub const REWRITES: [Self; 7] = [
+        Self::Rename,
+        Self::RenamePrivate,
+        Self::Mirror,
+        Self::Invert,
+        Self::Reorder,
+        Self::Extract,
+        Self::Inline,
     ];
 
     /// Its name, for files and options.
@@ -92,6 +117,13 @@ impl Operator {
             Self::Text => "text",
             Self::Number => "number",
             Self::Boundary => "boundary",
+            Self::Rename => "rename",
+            Self::RenamePrivate => "rename-private",
+            Self::Mirror => "mirror",
+            Self::Invert => "invert",
+            Self::Reorder => "reorder",
+            Self::Extract => "extract",
+            Self::Inline => "inline",
         }
     }
 
@@ -117,12 +149,24 @@ impl Operator {
             Self::Text => "a text is another one",
             Self::Number => "a number is one more",
             Self::Boundary => "a boundary is off by one",
+            Self::Rename => "a local variable has another name",
+            Self::RenamePrivate => "a private function has another name",
+            Self::Mirror => "the sides of a comparison are swapped",
+            Self::Invert => "the branches of a condition are swapped",
+            Self::Reorder => "two independent assignments are swapped",
+            Self::Extract => "a result is kept in a variable first",
+            Self::Inline => "a constant stands in place of its variable",
         }
     }
 
     /// Whether it is the one mutant of a function that comes before all others.
     pub fn is_extreme(self) -> bool {
         self == Self::Body
+    }
+
+    /// Whether it means the same as what was there.
+    pub fn is_rewrite(self) -> bool {
+        self >= Self::Rename
     }
 }
 
@@ -139,9 +183,13 @@ mod tests {
     #[test]
     fn they_are_listed_from_the_harshest_on_under_different_names() {
         assert!(Operator::ALL.is_sorted());
-        let mut names: Vec<&str> = Operator::ALL.iter().map(|own| own.name()).collect();
+        assert!(Operator::REWRITES.is_sorted());
+        assert!(Operator::REWRITES.iter().all(|own| own.is_rewrite()));
+        assert!(!Operator::ALL.iter().any(|own| own.is_rewrite()));
+        let all = || Operator::ALL.iter().chain(&Operator::REWRITES);
+        let mut names: Vec<&str> = all().map(|own| own.name()).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), Operator::ALL.len());
+        assert_eq!(names.len(), all().count());
     }
 }

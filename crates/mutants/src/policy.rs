@@ -10,3 +10,5 @@ pub(crate) const HEAD: usize = 2048;
 pub const CONTEXT: usize = 2;
 /// A unit's name is cut behind so many characters.
 pub(crate) const LONGEST_NAME: usize = 72;
+/// So many rewrites of a kind are made of a function at most: who reads how one variable is called reads how the others are.
+pub(crate) const MOST_OF_A_KIND: usize = 3;

@@ -39,6 +39,8 @@ pub(crate) struct With<'a> {
     pub only: Option<&'a [usize]>,
     /// What a run takes beside its tests, s.
     pub beside: f64,
+    /// Whether the first test that fails ends it.
+    pub stops: bool,
 }
 
 /// What came of a change.
@@ -76,7 +78,7 @@ impl Arena<'_> {
         self.copy.write(change.path, change.changed)?;
         let only = with.only.map(|tests| asked(with, tests));
         let wanted = Wanted { only, ..Wanted::default() };
-        let how = How { limit: limit(with, PATIENCE_MORE), stops: true };
+        let how = How { limit: limit(with, PATIENCE_MORE), stops: with.stops };
         let ran = self.suite.run(&mut self.runs, &self.copy.top(), &wanted, how);
         self.copy.write(change.path, change.original)?;
         Ok(judged(&ran?, change.language, with))
@@ -95,7 +97,8 @@ impl Arena<'_> {
         let forked = self.forked.as_mut()?;
         let limit = limit(With { beside: 0.0, ..with }, FORKED_MORE).as_secs_f64();
         let (first, line) = (alone.first, alone.known);
-        let ask = Ask { path: &path, text: &text, first, name, line, tests: &tests, limit };
+        let stops = with.stops;
+        let ask = Ask { path: &path, text: &text, first, name, line, tests: &tests, limit, stops };
         let answer = forked.attempt(&ask);
         let Ok(answer) = answer else {
             // What is gone is not asked again.
@@ -123,7 +126,8 @@ impl Arena<'_> {
         let path = self.copy.top().join(change.path);
         let limit = limit(with, PATIENCE_MORE).as_secs_f64();
         self.copy.write(change.path, change.changed)?;
-        let answer = forked.attempt_early(&AskEarly { path: &path, tests: &tests, limit });
+        let stops = with.stops;
+        let answer = forked.attempt_early(&AskEarly { path: &path, tests: &tests, stops, limit });
         self.copy.write(change.path, change.original)?;
         Ok(answer.and_then(Result::ok).and_then(|answer| came_of(answer, &tests, only)))
     }

@@ -21,6 +21,7 @@ use std::time::Duration;
   assay mutate -- python -m unittest                which changes does nobody notice?
   assay mutate --since main -- pytest               only in the lines that differ from main
   assay mutate --budget 5min -- bundle exec rspec   a sample: the score with its interval
+  assay mutate --coupling -- pytest                 is it well tested, or does everything hang on everything?
   assay mutate --list --diff src/stack.py           what would be changed
 
 A survivor is accepted by a comment on its line or the line above: `# assay: keep REASON`, with the language's sign.
@@ -50,7 +51,7 @@ pub(crate) struct Args {
     /// Also write a page: one HTML file with the score, what no test notices, and what to assert
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub report: Option<PathBuf>,
-    /// Also write the result to a file: .md (a comment for a review), .sarif (SARIF 2.1.0) or .json; may be given several times
+    /// Also write the result to a file: .md (a comment for a review), .sarif (SARIF 2.1.0), .svg (the picture of --coupling) or .json; may be given several times
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub export: Vec<PathBuf>,
     /// Also write a report that the viewer of Stryker opens
@@ -62,6 +63,10 @@ pub(crate) struct Args {
     /// Take so long at most, as in 90s or 5min: a random sample of the changes, and a score with its interval
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "list")]
     pub budget: Option<Duration>,
+    /// Also report whether code is well tested or tangled: of N noticed changes of each function (10, if not given) all tests run, and rewrites that mean the same are
+    /// tried, which no test should notice
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "list")]
+    pub coupling: Option<u16>,
     /// Only this part of the functions, as in 2/5: for several machines
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub shard: Option<(u32, u32)>,

@@ -57,6 +57,8 @@ pub(crate) struct Ask<'a> {
     pub name: &'a str,
     pub line: u32,
     pub tests: &'a [String],
+    /// Whether the first test that fails ends it.
+    pub stops: bool,
     /// s
     pub limit: f64,
 }
@@ -66,6 +68,8 @@ pub(crate) struct Ask<'a> {
 pub(crate) struct AskEarly<'a> {
     pub path: &'a Path,
     pub tests: &'a [String],
+    /// Whether the first test that fails ends it.
+    pub stops: bool,
     /// s
     pub limit: f64,
 }

@@ -18,6 +18,9 @@ pub(crate) struct Entry {
     /// Names of the tests that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub killed_by: Vec<String>,
+    /// Whether these are all that fail.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_complete: bool,
     pub tests_run: usize,
     pub seconds: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,6 +97,7 @@ mod tests {
             id: id.to_owned(),
             fate: "killed".to_owned(),
             killed_by: vec!["t".to_owned()],
+            is_complete: false,
             tests_run: 1,
             seconds: 0.5,
             reason: None,

@@ -6,6 +6,8 @@ mod arena;
 mod args;
 mod baseline;
 mod copies;
+mod coupling;
+mod equivalent;
 mod forked;
 mod journal;
 mod policy;

@@ -20,3 +20,7 @@ pub(crate) const PROOFS: usize = 5;
 pub(crate) const LARGEST_FILE: u64 = 1024;
 /// and have so much address space, MiB: runtimes reserve much more than they use.
 pub(crate) const MOST_MEMORY: u64 = 16 * 1024;
+/// Where more is asked than which changes are noticed, these have so much of the time.
+pub(crate) const SHARE_OF_MUTANTS: f64 = 0.6;
+/// A compiler may take so long over a file.
+pub(crate) const LONGEST_QUESTION: Duration = Duration::from_secs(60);

@@ -7,6 +7,7 @@ use assay_analysis::mutation::{Scores, scores};
 use assay_console::{output, outputs, whole_file};
 use assay_data::mutation::Mutation;
 use assay_data::publishing::publishable;
+use assay_report::charts::{quadrant, svg};
 use assay_report::json::{self, Mutated};
 use assay_report::mutation as report;
 use std::path::Path;
@@ -19,14 +20,16 @@ enum Form {
     Json,
     Markdown,
     Sarif,
+    Svg,
 }
 
 /// Endings of names; that of SARIF comes before the one of JSON, which it may end in.
-const ENDINGS: [(&str, Form); 4] = [
+const ENDINGS: [(&str, Form); 5] = [
     (".sarif.json", Form::Sarif),
     (".sarif", Form::Sarif),
     (".json", Form::Json),
     (".md", Form::Markdown),
+    (".svg", Form::Svg),
 ];
 
 fn form_of(path: &Path) -> Option<Form> {
@@ -53,9 +56,12 @@ pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
         let place = || format!("{option} {}", path.display());
         if option == "--export" && form_of(path).is_none() {
             bail!(
-                "{}: the ending says how to write it: .md (a comment for a review), .sarif (for code scanning) or .json; a page is written by --report",
+                "{}: the ending says how to write it: .md (a comment for a review), .sarif (for code scanning), .svg (the picture of --coupling) or .json; a page is written by --report",
                 place()
             );
+        }
+        if form_of(path) == Some(Form::Svg) && option == "--export" && args.coupling.is_none() {
+            bail!("{}: the picture is of what --coupling finds: add that", place());
         }
         whole_file::check(path, such_as).with_context(place)?;
     }
@@ -111,6 +117,11 @@ fn exported(path: &Path, mutation: &Mutation, scores: &Scores) -> anyhow::Result
     Ok(match form_of(path).context("the ending is of no form")? {
         Form::Json => json::text(&Mutated::of(mutation, scores))?,
         Form::Markdown => report::markdown(mutation, scores),
+        Form::Svg => {
+            let chart = scores.couplings.as_ref().and_then(|all| quadrant::chart(mutation, all));
+            let chart = chart.context("of no function enough is known for a picture")?;
+            svg::standalone(&chart.titled(&[mutation.framework.clone()]))
+        }
         Form::Sarif => json::text(&report::sarif(mutation, scores, VERSION))?,
     })
 }

@@ -25,6 +25,11 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// A file with what can be changed in it.
+    pub fn new(path: String, language: Language, text: Vec<u8>, found: Mutants) -> Self {
+        Self { path, language, text, found, alone: OnceLock::new() }
+    }
+
     /// A unit's own name, without the classes around it, and what it needs to be compiled by itself, where that can be.
     pub fn function(&self, unit: usize) -> Option<(&str, &Alone)> {
         let all = || assay_mutants::alone(self.language, &self.text, &self.found.units);
@@ -200,8 +205,7 @@ fn made_of(
             language.name()
         ))));
     }
-    let alone = OnceLock::new();
-    Ok(Ok(Source { path: path.to_owned(), language, text, found, alone }))
+    Ok(Ok(Source::new(path.to_owned(), language, text, found)))
 }
 
 /// Keeps only what is asked for.
@@ -262,7 +266,8 @@ pub(crate) fn table(sources: &[Source]) -> Table {
     (files, units, mutants, origins)
 }
 
-fn result(source: &Source, own: &Mutant, unit: usize, lines: &[usize]) -> MutantResult {
+/// A mutant as a result has it, of which nothing is known yet.
+pub(crate) fn result(source: &Source, own: &Mutant, unit: usize, lines: &[usize]) -> MutantResult {
     let place = |at: usize| {
         let row = lines.partition_point(|start| *start <= at) - 1;
         let before = String::from_utf8_lossy(&source.text[lines[row]..at]);
@@ -279,10 +284,7 @@ fn result(source: &Source, own: &Mutant, unit: usize, lines: &[usize]) -> Mutant
         replacement: own.replacement.clone(),
         diff: own.diff_at(&source.text, lines),
         fate: if own.kept.is_some() { Fate::Kept } else { Fate::Pending },
-        covered_by: None,
-        killed_by: Vec::new(),
-        tests_run: 0,
-        seconds: None,
         reason: own.kept.clone(),
+        ..MutantResult::default()
     }
 }

@@ -3,7 +3,7 @@
 //! Every run is started through [`Suite::command`], which limits what it may use; what it leaves behind is ended. Whose turn it is, and what a failed
 //! test means, is decided elsewhere.
 
-use crate::policy::{LARGEST_FILE, LOOK, MOST_MEMORY};
+use crate::policy::{LARGEST_FILE, LONGEST_QUESTION, LOOK, MOST_MEMORY};
 use crate::walls::Walls;
 use anyhow::{Context, anyhow, bail};
 use assay_data::test_results::TestStatus;
@@ -83,6 +83,11 @@ impl Runs {
         })?;
         Ok(Self { runner: Runner::start()?, room, count: 0 })
     }
+
+    /// A private directory, which those who run may write.
+    pub fn place(&self) -> &Path {
+        self.room.path()
+    }
 }
 
 impl Suite {
@@ -159,6 +164,25 @@ impl Suite {
         let run = self.framework.read(&answer).ok();
         let outcome = if is_ended { Outcome::Exited(1) } else { result.outcome };
         Ok(Ran { run, outcome, seconds: result.wall_seconds, said: answer.said() })
+    }
+
+    /// What a program says that runs none of the tests, where they run; `None`: it can't be run, or fails.
+    pub fn said(&self, runs: &mut Runs, top: &Path, argv: Vec<OsString>) -> Option<Vec<u8>> {
+        let room = runs.room.path();
+        self.walls.hand_over(room).ok()?;
+        let directory = top.join(&self.below);
+        let argv = limited(argv, true);
+        let env = self.environment(top);
+        let (command, _limits) = self.walls.command(argv, env, &directory, &[top, room]).ok()?;
+        let subject = runs.runner.add(&Command { keep_output: true, ..command }).ok()?;
+        let options = RunOptions {
+            timeout: Some(LONGEST_QUESTION),
+            end_strays: true,
+            ..RunOptions::default()
+        };
+        let result = runs.runner.run_watched(subject, options, None).ok()?;
+        let is_fine = result.outcome == Outcome::Exited(0);
+        result.output.filter(|_| is_fine).map(|kept| kept.bytes)
     }
 
     /// The variables that name the project, as they are in the copy whose top this is.

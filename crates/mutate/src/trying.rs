@@ -39,6 +39,8 @@ pub(crate) struct Trying<'a> {
     pub kills: Vec<usize>,
     /// Of each mutant, whether it can be tried where the tests are loaded already.
     pub later: &'a [bool],
+    /// Whether all tests run, whatever fails, and each change for its own sake.
+    pub completes: bool,
 }
 
 /// How it ended.
@@ -94,6 +96,20 @@ impl Trying<'_> {
         self.phase(arenas, tasks, progress)
     }
 
+    /// Tries these, each by itself.
+    ///
+    /// # Errors
+    /// When a copy can't be written, or tests not be started any more.
+    pub fn each(
+        &mut self,
+        arenas: &mut [Arena<'_>],
+        mutants: Vec<usize>,
+        progress: &Passing,
+    ) -> anyhow::Result<Over> {
+        let tasks = mutants.into_iter().map(|own| vec![own]).collect();
+        self.phase(arenas, tasks, progress)
+    }
+
     /// The finer ones in the order in which they are tried, those of a line together, the harshest first; as far as time allows: drawn by lot, which
     /// falls the same way every time.
     fn arranged(&self, mut finer: Vec<usize>) -> Vec<Vec<usize>> {
@@ -129,6 +145,7 @@ impl Trying<'_> {
         let (sources, origins, tests, asked, by_name) =
             (self.sources, self.origins, self.tests, self.asked, self.by_name);
         let (beside, deadline, later) = (self.beside, self.deadline, self.later);
+        let stops = !self.completes;
         let (tasks, covered, survived, stop, next) = (&tasks, &covered, &survived, &stop, &next);
         thread::scope(|scope| {
             for arena in arenas.iter_mut() {
@@ -158,7 +175,7 @@ impl Trying<'_> {
                                 function: source.function(mutant.unit).filter(|_| later[*index]),
                             };
                             let only = covered.get(index).and_then(|only| only.as_deref());
-                            let with = With { all: tests, asked, by_name, only, beside };
+                            let with = With { all: tests, asked, by_name, only, beside, stops };
                             let came = arena.attempt(change, with);
                             if stop.load(Ordering::Relaxed) {
                                 return;
@@ -184,7 +201,7 @@ impl Trying<'_> {
     /// For each pending mutant the harshest one of its line that is known to survive, where all of a line are tried together.
     fn survived(&self) -> HashMap<usize, Operator> {
         let mut harshest: HashMap<(usize, u32), Operator> = HashMap::new();
-        if self.deadline.is_some() {
+        if self.deadline.is_some() || self.completes {
             return HashMap::new();
         }
         let place = |own: &MutantResult| (own.unit, own.begin.line);
@@ -265,10 +282,15 @@ impl Trying<'_> {
     }
 
     fn take(&mut self, index: usize, came: Came) -> anyhow::Result<()> {
+        let own = &mut self.mutants[index];
+        // With all tests it is the same, or nothing is learnt: what one test does may keep another from failing, or from ending.
+        let is_known = own.fate != Fate::Pending;
+        if is_known && (came.fate != own.fate || came.killed_by.is_empty()) {
+            return Ok(());
+        }
         for test in &came.killed_by {
             self.kills[*test] += 1;
         }
-        let own = &mut self.mutants[index];
         let is_tried = came.fate != Fate::Implied;
         if let Some(journal) = self.journal.as_mut().filter(|_| is_tried) {
             journal.add(&Entry {
@@ -279,6 +301,7 @@ impl Trying<'_> {
                     .iter()
                     .filter_map(|test| Some(self.tests.get(*test)?.name.clone()))
                     .collect(),
+                is_complete: self.completes,
                 tests_run: came.tests_run,
                 seconds: came.seconds,
                 reason: came.reason.clone(),
@@ -286,6 +309,9 @@ impl Trying<'_> {
         }
         own.fate = came.fate;
         own.killed_by = came.killed_by;
+        own.killed_by.sort_unstable();
+        own.killed_by.dedup();
+        own.is_complete = self.completes && own.fate != Fate::TimedOut;
         own.tests_run = came.tests_run;
         own.seconds = Some(came.seconds).filter(|_| is_tried);
         own.reason = came.reason;

@@ -4,8 +4,11 @@ use crate::arena::{Arena, With};
 use crate::args::{Args, Condition};
 use crate::baseline::{Baseline, Red};
 use crate::copies::{Copy, is_temporary};
+use crate::coupling::{self, Rewrites};
+use crate::equivalent;
 use crate::forked::{Forked, Loading};
 use crate::journal::{Entry, Journal};
+use crate::policy::SHARE_OF_MUTANTS;
 use crate::proof::{self, Way};
 use crate::showing;
 use crate::sources::{self, Asked, Root, Source};
@@ -16,11 +19,11 @@ use anyhow::{Context, bail};
 use assay_analysis::mutation::{Scores, scores};
 use assay_console::output::{self, Passing};
 use assay_coverage::{Blocks, Project, sum};
-use assay_data::mutation::{Fate, Mutation};
+use assay_data::mutation::{Fate, MutantResult, Mutation};
 use assay_measure::interrupt;
-use assay_mutants::Language;
+use assay_mutants::{Language, Operator};
 use assay_suites::{Call, frameworks};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -123,25 +126,43 @@ fn tried(
     mutation.suite_seconds = baseline.seconds;
     mutation.tests.clone_from(&baseline.tests);
     mutation.flaky.clone_from(&baseline.flaky);
-    let later = covered(&baseline, suite.sees(), sources, origins, mutation);
+    let later = covered(&baseline, suite.sees(), sources, origins, &mut mutation.mutants);
+    let (mut rewrites, mut rewrites_later) = (Rewrites::default(), Vec::new());
+    mutation.has_coupling = args.coupling.is_some();
+    if mutation.has_coupling {
+        rewrites = Rewrites::of(root, sources, origins, &mutation.mutants);
+        let Rewrites { sources, origins, results } = &mut rewrites;
+        rewrites_later = covered(&baseline, suite.sees(), sources, origins, results);
+        rewrites.widen(&mutation.mutants, &mutation.units);
+    }
     let names = baseline.tests.iter().map(|test| &test.name).enumerate();
     // One that failed may have got no name while it ran.
     let names = baseline.asked.iter().enumerate().chain(names);
     let by_name: HashMap<String, usize> =
         names.map(|(index, name)| (name.clone(), index)).collect();
     let (mut journal, known) = Journal::open(key(root, &suite), args.again)?;
-    take_known(mutation, &known, &by_name);
+    mutation.known_before = take_known(&mut mutation.mutants, &known, &by_name);
+    mutation.known_before += take_known(&mut rewrites.results, &known, &by_name);
     let tests = mutation.tests.clone();
+    let beside = baseline.beside;
     let with = With {
         all: &tests,
         asked: &baseline.asked,
         by_name: &by_name,
         only: None,
-        beside: baseline.beside,
+        beside,
+        stops: true,
     };
     let mut arenas = vec![Arena { suite: &suite, copy, runs, forked: None }];
-    let pending = mutation.mutants.iter().filter(|own| own.fate == Fate::Pending).count();
+    let mut judged = HashSet::new();
+    equivalent::find(&mut arenas[0], sources, origins, &mut mutation.mutants, &mut judged);
+    let sample =
+        args.coupling.map(|most| coupling::sample(&mut mutation.mutants, usize::from(most)));
+    let all = mutation.mutants.iter().chain(&rewrites.results);
+    let pending =
+        all.filter(|own| own.fate == Fate::Pending).count() + sample.map_or(0, |own| own.len());
     if pending == 0 {
+        mutation.rewrites = rewrites.results;
         return Ok(Over::Done);
     }
     progress.show("proving that a change can be noticed");
@@ -184,6 +205,8 @@ fn tried(
     }
     let mut kills = vec![0; tests.len()];
     mutation.mutants.iter().flat_map(|own| &own.killed_by).for_each(|test| kills[*test] += 1);
+    // What else is asked has a part of the time.
+    let share = if mutation.has_coupling { SHARE_OF_MUTANTS } else { 1.0 };
     let mut trying = Trying {
         sources,
         origins,
@@ -191,14 +214,21 @@ fn tried(
         tests: &tests,
         asked: &baseline.asked,
         by_name: &by_name,
-        beside: baseline.beside,
+        beside,
         journal: Some(&mut journal),
-        deadline: args.budget.map(|budget| began + budget),
+        deadline: args.budget.map(|budget| began + budget.mul_f64(share)),
         kills,
         later: &later,
+        completes: false,
     };
-    let over = trying.all(&mut arenas, &progress)?;
+    let mut over = trying.all_but_equivalents(&mut arenas, &mut judged, &progress)?;
     mutation.is_sample = over == Over::OutOfTime;
+    if let Some(most) = args.coupling.filter(|_| over != Over::Interrupted) {
+        trying.deadline = args.budget.map(|budget| began + budget);
+        let later = &rewrites_later;
+        over = trying.coupled(&mut arenas, usize::from(most), (&mut rewrites, later), &progress)?;
+    }
+    mutation.rewrites = rewrites.results;
     if over == Over::Interrupted {
         let note =
             "it was interrupted: the same command goes on from here, as long as nothing is changed";
@@ -225,16 +255,17 @@ fn covered(
     sees: Option<Language>,
     sources: &[Source],
     origins: &[(usize, usize)],
-    mutation: &mut Mutation,
+    mutants: &mut [MutantResult],
 ) -> Vec<bool> {
     let blocks: Vec<Blocks> =
         sources.iter().map(|source| Blocks::of(source.language, &source.text)).collect();
     let mut later = Vec::new();
-    for (own, (file, index)) in mutation.mutants.iter_mut().zip(origins) {
+    for (own, (file, index)) in mutants.iter_mut().zip(origins) {
         let (source, blocks) = (&sources[*file], &blocks[*file]);
         let mutant = &source.found.all[*index];
         let unit = &source.found.units[mutant.unit];
-        let line = if mutant.operator.is_extreme() { unit.begin } else { mutant.line };
+        let is_whole = mutant.operator.is_extreme() || mutant.operator.is_rewrite();
+        let line = if is_whole { unit.begin } else { mutant.line };
         let is_seen = sees == Some(source.language);
         own.covered_by = is_seen.then(|| baseline.covering(&source.path, blocks, line)).flatten();
         if own.fate == Fate::Pending && own.covered_by.as_ref().is_some_and(Vec::is_empty) {
@@ -245,19 +276,22 @@ fn covered(
         let is_called = is_body || source.language == Language::Ruby;
         let tests = own.covered_by.as_deref();
         let is_later = |tests| baseline.is_seen_later(&source.path, blocks, line, tests);
-        let is_alone = || source.function(mutant.unit).is_some();
+        // A function that has another name has it where it is called, too.
+        let is_alone =
+            || mutant.operator != Operator::RenamePrivate && source.function(mutant.unit).is_some();
         later.push(is_seen && is_called && tests.is_some_and(is_later) && is_alone());
     }
     later
 }
 
-/// Takes over what is known from before.
+/// Takes over what is known from before; of how many.
 fn take_known(
-    mutation: &mut Mutation,
+    mutants: &mut [MutantResult],
     known: &HashMap<String, Entry>,
     by_name: &HashMap<String, usize>,
-) {
-    for own in mutation.mutants.iter_mut().filter(|own| own.fate == Fate::Pending) {
+) -> usize {
+    let mut count = 0;
+    for own in mutants.iter_mut().filter(|own| own.fate == Fate::Pending) {
         let Some(entry) = known.get(&own.id) else { continue };
         let Some(fate) = Fate::named(&entry.fate) else { continue };
         let killed_by: Vec<usize> =
@@ -271,8 +305,10 @@ fn take_known(
         own.tests_run = entry.tests_run;
         own.seconds = Some(entry.seconds);
         own.reason.clone_from(&entry.reason);
-        mutation.known_before += 1;
+        own.is_complete = entry.is_complete;
+        count += 1;
     }
+    count
 }
 
 /// What a journal belongs to: the project as it is, and how its tests are run.

@@ -17,6 +17,7 @@ mod over_time;
 pub mod palette;
 mod panels;
 pub mod png;
+pub mod quadrant;
 pub mod scene;
 pub mod svg;
 

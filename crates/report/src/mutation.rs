@@ -3,6 +3,7 @@
 //! them, is the same in all of them. Nothing is decided or counted here but lines.
 
 mod advice;
+mod coupling;
 mod markdown;
 mod page;
 mod sarif;
@@ -40,7 +41,15 @@ pub fn render(mutation: &Mutation, scores: &Scores, most: usize, screen: &Screen
         files(&mut page, mutation, scores);
     }
     survivors(&mut page, mutation, most);
+    if let Some(all) = &scores.couplings {
+        coupling::section(&mut page, mutation, all);
+    }
     let others = others(mutation);
+    let doubts = doubts(mutation);
+    if !doubts.is_empty() {
+        page.gap();
+        page.paragraph(2, &[(Tone::Quiet, doubts)]);
+    }
     if !others.is_empty() || !mutation.notes.is_empty() || !mutation.flaky.is_empty() {
         page.gap();
     }
@@ -220,6 +229,9 @@ fn survivor(page: &mut Page, own: &Survivor<'_>) {
         change(page, own.own);
         page.paragraph(6, &[(Tone::Quiet, format!("    {}", own.ran(MOST_TESTS)))]);
     }
+    if let Some(doubt) = &own.own.doubt {
+        page.paragraph(6, &[(Tone::Unsure, format!("    it may mean the same: {doubt}"))]);
+    }
     let advice = advice::plain(&advice::of(own));
     page.paragraph(6, &[(Tone::Plain, format!("    to notice it: {advice}"))]);
 }
@@ -240,6 +252,24 @@ fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// How many survivors may be no fault of the tests; empty: there are none.
+fn doubts(mutation: &Mutation) -> String {
+    let survivors = mutation.mutants.iter().filter(|own| own.fate == Fate::Survived);
+    let (all, doubtful) = survivors
+        .fold((0, 0), |(all, own), next| (all + 1, own + usize::from(next.doubt.is_some())));
+    match (all, doubtful) {
+        (0, _) => String::new(),
+        (_, 0) => format!(
+            "Of {} some may mean the same as what was there: of none it is known",
+            counted(all, "survivor")
+        ),
+        _ => format!(
+            "{doubtful} of {} may mean the same as what was there, and then no test could notice them: they are shown last",
+            counted(all, "survivor")
+        ),
+    }
+}
+
 /// What else became of mutants, in a sentence; empty: nothing.
 fn others(mutation: &Mutation) -> String {
     let count = |fate: Fate| mutation.mutants.iter().filter(|own| own.fate == fate).count();
@@ -254,6 +284,11 @@ fn others(mutation: &Mutation) -> String {
             Fate::Implied,
             "counts as missed untried, since a harsher change of the same code survived",
             "count as missed untried, since a harsher change of the same code survived",
+        ),
+        (
+            Fate::Equivalent,
+            "survives because it is the same program, as its compiler says, and does not count",
+            "survive because they are the same program, as its compiler says, and do not count",
         ),
         (
             Fate::Unviable,

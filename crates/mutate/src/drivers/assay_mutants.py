@@ -7,10 +7,10 @@ ASSAY_MUTANTS=path:SOCKET PYTEST_PLUGINS=assay_mutants PYTHONPATH=. pytest      
 One client says a JSON object a line, and gets one: {"ready":N,"early":true} when N tests are loaded, or {"unable":"why"}; then for each change, with the
 function alone in what stands around it, the line on which that text begins, and the one by which the function is known
 
-    {"path":"/p/a.py","text":"def push…","first":3,"name":"push","line":3,"tests":["t.T: test_a",…],"limit":1.5}
+    {"path":"/p/a.py","text":"def push…","first":3,"name":"push","line":3,"tests":["t.T: test_a",…],"limit":1.5,"stops":true}
 
 {"failed":["t.T: test_a"],"run":4,"seconds":0.02}, {"timeout":true}, {"crashed":"why"}, or {"unable":"why"}: then it is to be tried in another
-way. Names of tests are those of assay_unittest.py and of pytest's node ids. When the client goes, so does everything. Needs Python 3.8 and nothing else.
+way. Without `stops` all tests run, whatever fails. Names of tests are those of assay_unittest.py and of pytest's node ids. When the client goes, so does everything. Needs Python 3.8 and nothing else.
 
 Another process waits, if "early" is true, where nothing but the framework was loaded, at SOCKET.early: there a file that was changed on the disk is
 asked for without text, first, name and line, for what runs while tests are loaded.
@@ -134,7 +134,7 @@ class Driver:
                 continue
             # Whoever fails in the first file alone fails with the others, too, and they need not be loaded.
             first = [name for name in asked["tests"] if name.partition("::")[0] == asked["tests"][0].partition("::")[0]]
-            parts = [{**asked, "tests": first, "alone": True}] if self.divides and asked["tests"] else []
+            parts = [{**asked, "tests": first, "alone": True}] if self.divides and asked["tests"] and asked.get("stops", True) else []
             for part in [*parts, asked]:
                 answer = self.attempt(client, part, None)
                 if self.asked is not None:
@@ -268,7 +268,7 @@ class Driver:
                 raise Unable(missing)
             if "text" in asked:
                 put(self.functions, asked)
-            failed, count = run([self.tests[name] for name in asked["tests"]])
+            failed, count = run([self.tests[name] for name in asked["tests"]], asked.get("stops", True))
             self.answer({"failed": failed, "run": count})
         except (Unable, SyntaxError) as problem:
             self.answer({"unable": str(problem)})
@@ -315,9 +315,9 @@ def with_unittest(driver, arguments):
     if any(type(test).__name__ == "_FailedTest" for test in tests.values()):
         driver.broken("ended since the tests can't be loaded")
 
-    def run(chosen):
+    def run(chosen, stops):
         result = unittest.TestResult()
-        result.failfast = True
+        result.failfast = stops
         unittest.TestSuite(chosen).run(result)
         wrong = [test for test, _ in [*result.failures, *result.errors]] + list(result.unexpectedSuccesses)
         names = []
@@ -325,7 +325,7 @@ def with_unittest(driver, arguments):
             test = getattr(test, "test_case", test)
             # What a class or a module sets up is nobody's test: those that need it failed.
             names.append(named(test) if isinstance(test, unittest.TestCase) else named(chosen[0]))
-        return names, result.testsRun
+        return sorted(set(names)), result.testsRun
 
     driver.serve(tests, run)
 
@@ -366,13 +366,13 @@ def pytest_configure(config):
 
             session.config.pluginmanager.register(Listening(), "assay_mutants_listening")
 
-            def run(chosen):
+            def run(chosen, stops):
                 for index, item in enumerate(chosen):
                     following = chosen[index + 1] if index + 1 < len(chosen) else None
                     item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-                    if failed:
+                    if failed and stops:
                         return failed[:1], index + 1
-                return [], len(chosen)
+                return sorted(set(failed)), len(chosen)
 
             self.driver.serve({item.nodeid: item for item in getattr(session, "items", ())}, run)
             return True

@@ -9,10 +9,10 @@
 # {"ready":N} when N tests are loaded, or {"unable":"why"}; then for each change, with the method alone in what stands around it, the line on which that
 # text begins, and the one by which the method is known
 #
-#     {"path":"/p/a.rb","text":"class A;def push…","first":3,"name":"push","line":3,"tests":["ATest: test_a",…],"limit":1.5}
+#     {"path":"/p/a.rb","text":"class A;def push…","first":3,"name":"push","line":3,"tests":["ATest: test_a",…],"limit":1.5,"stops":true}
 #
 # {"failed":["ATest: test_a"],"run":4,"seconds":0.02}, {"timeout":true}, {"crashed":"why"}, or {"unable":"why"}: then it is to be tried in another way.
-# Names of tests are those of assay_tests_*.rb. When the client goes, so does everything. Needs Ruby 2.7.
+# Without `stops` all tests run, whatever fails. Names of tests are those of assay_tests_*.rb. When the client goes, so does everything. Needs Ruby 2.7.
 #
 # Nothing of a library is loaded here that the project may want in another version, or may have forgotten to ask for.
 
@@ -72,9 +72,11 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
         @ended += 1
       end
 
-      # or failed: that is all that anybody wants to know.
+      # or failed: that is all that anybody wants to know, unless all tests are asked for.
       def failed(name)
-        answer("failed" => [name], "run" => @ended + 1)
+        return answer("failed" => [name], "run" => @ended + 1) if @stops
+
+        @failures << name
       end
 
       # Something else failed.
@@ -202,9 +204,11 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
           nothing = File.open(File::NULL, "r+")
           [STDIN, STDOUT, STDERR].each { |io| io.reopen(nothing) }
           @ended = 0
+          @stops = asked.fetch("stops", true)
+          @failures = []
           Methods.put(asked) { |owner, target| @owner, @target = owner, target }
           @run.call(asked["tests"].each_with_object({}.compare_by_identity) { |name, chosen| chosen[@tests[name]] = name })
-          answer("failed" => [], "run" => @ended)
+          answer("failed" => @failures.uniq, "run" => @ended)
         rescue Unable, SyntaxError => e
           answer("unable" => e.message)
         rescue Exception => e # rubocop:disable Lint/RescueException -- nothing of the parent's may go on here.

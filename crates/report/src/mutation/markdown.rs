@@ -4,7 +4,7 @@
 
 use super::advice::{self, Advice, Piece};
 use super::survivors::{self, Survivor};
-use super::{basis, capitalised, headline, others, percent};
+use super::{basis, capitalised, coupling, doubts, headline, others, percent};
 use crate::charts::svg;
 use crate::markdown::{code, escaped};
 use crate::names::clean;
@@ -43,7 +43,15 @@ pub fn markdown(mutation: &Mutation, scores: &Scores) -> String {
     if shown < all.len() {
         text += &format!("… and {}.\n\n", counted(all.len() - shown, "more survivor"));
     }
-    for line in std::iter::once(others(mutation)).chain(mutation.notes.iter().cloned()) {
+    if let Some(all) = &scores.couplings {
+        text += &format!("**{}**\n\n", escaped(&coupling::headline(all)));
+        for sentence in coupling::sentences(mutation, all) {
+            text += &format!("{}.\n\n", escaped(&sentence));
+        }
+    }
+    for line in
+        [others(mutation), doubts(mutation)].into_iter().chain(mutation.notes.iter().cloned())
+    {
         if !line.is_empty() {
             text += &format!("{}.\n\n", escaped(&line));
         }

@@ -3,8 +3,9 @@
 
 use super::advice::{self, Piece};
 use super::survivors::{self, Survivor};
-use super::{basis, capitalised, headline, others, percent};
-use crate::html::{shell_line, short_time};
+use super::{basis, capitalised, coupling, doubts, headline, others, percent};
+use crate::charts::quadrant;
+use crate::html::{Plot, shell_line, short_time};
 use crate::names::clean;
 use crate::words::counted;
 use askama::Template;
@@ -46,10 +47,19 @@ struct OnPage {
     notes: Vec<String>,
     survivors: Vec<SurvivorOnPage>,
     left_out: String,
+    coupling: Option<CouplingOnPage>,
+    plots: Vec<Plot>,
     tables: Vec<Table>,
     flaky: Vec<String>,
     made_by: String,
     is_sample: bool,
+}
+
+/// Whether code is well tested or tangled.
+struct CouplingOnPage {
+    claim: String,
+    basis: String,
+    sentences: Vec<String>,
 }
 
 /// A part of the bar of the score.
@@ -109,7 +119,8 @@ pub fn page(material: Material<'_>) -> Result<String, askama::Error> {
         0 => String::new(),
         more => format!("{} not shown.", counted(more, "more is")),
     };
-    let notes = std::iter::once(others(mutation)).chain(mutation.notes.iter().cloned());
+    let notes =
+        [others(mutation), doubts(mutation)].into_iter().chain(mutation.notes.iter().cloned());
     OnPage {
         title: "Changes that no test notices".to_owned(),
         tool: material.tool.to_owned(),
@@ -121,6 +132,17 @@ pub fn page(material: Material<'_>) -> Result<String, askama::Error> {
         notes: notes.filter(|note| !note.is_empty()).map(|note| clean(&note)).collect(),
         survivors: shown.iter().map(on_page).collect(),
         left_out,
+        coupling: scores.couplings.as_ref().map(|all| CouplingOnPage {
+            claim: coupling::headline(all),
+            basis: coupling::basis(&all.whole),
+            sentences: coupling::sentences(mutation, all).iter().map(|own| clean(own)).collect(),
+        }),
+        plots: scores
+            .couplings
+            .iter()
+            .filter_map(|all| quadrant::chart(mutation, all))
+            .map(|chart| Plot::of(&chart, chart.name.to_owned()))
+            .collect(),
         tables: tables(mutation, scores, shown),
         flaky: mutation.flaky.iter().map(|name| clean(name)).collect(),
         made_by: shell_line(material.command),
@@ -249,6 +271,24 @@ fn tables(mutation: &Mutation, scores: &Scores, shown: &[Survivor<'_>]) -> Vec<T
         let heads = [&heads("function")[..], &[("place", false)]].concat();
         let told = "A name leads to the first change of it that no test notices.";
         tables.push(Table { title: "Functions", told, class: "counts", heads, rows });
+    }
+    if let Some(all) = &scores.couplings {
+        let rows = mutation.units.iter().zip(&all.units).map(|(unit, own)| Row {
+            name: clean(&unit.name),
+            aim: String::new(),
+            cells: coupling::cells(own).to_vec(),
+        });
+        let heads = vec![
+            ("function", false),
+            ("noticed", true),
+            ("own tests", true),
+            ("test files", true),
+            ("rewrites that fail", false),
+            ("it is", false),
+        ];
+        let told = "Own tests: which share of the tests that fail with a change are the code's own. Test files: how many fail with a change. Rewrites mean the same, and no test should notice one.";
+        let title = "Well tested or tangled, by function";
+        tables.push(Table { title, told, class: "counts", heads, rows: rows.collect() });
     }
     let kept: Vec<Row> = mutation
         .mutants

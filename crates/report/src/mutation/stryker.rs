@@ -68,7 +68,7 @@ fn status(fate: Fate) -> &'static str {
         Fate::Survived | Fate::Implied => "Survived",
         Fate::Uncovered => "NoCoverage",
         Fate::Unviable => "CompileError",
-        Fate::Kept => "Ignored",
+        Fate::Kept | Fate::Equivalent => "Ignored",
         Fate::Pending => "Pending",
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Survivor<'a> {
 }
 
 /// All of them: first functions that no test uses, then those whose whole body is not missed, then the harsher changes before the milder ones; of equal
-/// ones those for which more others were left untried. O(mutants · log mutants).
+/// ones those for which more others were left untried. Those that may mean the same as what was there come last. O(mutants · log mutants).
 pub(crate) fn of(mutation: &Mutation) -> Vec<Survivor<'_>> {
     let mut weights: HashMap<(usize, Option<u32>), usize> = HashMap::new();
     for own in mutation.mutants.iter().filter(|own| own.fate.is_missed()) {
@@ -42,7 +42,9 @@ pub(crate) fn of(mutation: &Mutation) -> Vec<Survivor<'_>> {
     }
     all.sort_by_key(|survivor| {
         let own = survivor.own;
-        (own.fate != Fate::Uncovered, advice::rank(&own.operator), Reverse(survivor.weight))
+        let is_doubtful = own.doubt.is_some();
+        let rank = advice::rank(&own.operator);
+        (is_doubtful, own.fate != Fate::Uncovered, rank, Reverse(survivor.weight))
     });
     all
 }

@@ -1,0 +1,111 @@
+//! Kill matrices that were made by hand, and what they are.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
+
+use super::*;
+use assay_data::mutation::{MutatedFile, MutatedUnit, MutationTest};
+
+/// Two sources with a function each, two tests for each in a file of their own, and two of the whole.
+fn project() -> Mutation {
+    let file = |path: &str| MutatedFile { path: path.to_owned(), ..MutatedFile::default() };
+    let test = |name: &str, file: &str| MutationTest {
+        name: name.to_owned(),
+        file: Some(file.to_owned()),
+        seconds: None,
+    };
+    Mutation {
+        files: vec![file("tax.py"), file("cart.py")],
+        units: vec![
+            MutatedUnit { file: 0, name: "tax".to_owned(), ..MutatedUnit::default() },
+            MutatedUnit { file: 1, name: "Cart.add".to_owned(), ..MutatedUnit::default() },
+        ],
+        tests: vec![
+            test("a", "test_tax.py"),
+            test("b", "test_tax.py"),
+            test("c", "test_cart.py"),
+            test("d", "test_cart.py"),
+            test("e", "test_all.py"),
+            test("f", "test_all.py"),
+        ],
+        has_coupling: true,
+        ..Mutation::default()
+    }
+}
+
+fn killed(unit: usize, by: &[usize]) -> MutantResult {
+    MutantResult {
+        unit,
+        operator: "number".to_owned(),
+        fate: Fate::Killed,
+        killed_by: by.to_vec(),
+        is_complete: true,
+        ..MutantResult::default()
+    }
+}
+
+fn with(unit: usize, fate: Fate) -> MutantResult {
+    MutantResult { unit, operator: "number".to_owned(), fate, ..MutantResult::default() }
+}
+
+#[test]
+fn what_fails_at_home_is_well_tested_and_what_fails_everywhere_is_tangled() {
+    let mut mutation = project();
+    mutation.mutants = vec![killed(0, &[0]), killed(0, &[0, 1]), killed(0, &[1])];
+    mutation.mutants.extend([killed(1, &[0, 2, 4, 5]), killed(1, &[1, 2, 3, 4])]);
+    mutation.rewrites = vec![with(0, Fate::Survived), with(1, Fate::Survived)];
+    let all = couplings(&mutation).unwrap();
+    let [tax, cart] = &all.units[..] else { panic!("{all:?}") };
+    assert_eq!(tax.quadrant, Some(Quadrant::WellTested));
+    assert_eq!((tax.focus.unwrap().mean, tax.radius.unwrap().mean), (1.0, 1.0));
+    assert!(tax.is_clear && tax.foreign.is_empty());
+    assert_eq!(cart.quadrant, Some(Quadrant::Tangled));
+    assert_eq!((cart.focus.unwrap().mean, cart.radius.unwrap().mean), (0.375, 3.0));
+    assert_eq!(cart.locality.unwrap().mean, 0.125);
+    let foreign = [("test_all.py".to_owned(), 2), ("test_tax.py".to_owned(), 2)];
+    assert_eq!(cart.foreign, foreign);
+    assert_eq!(all.files[1], *cart);
+    assert_eq!(all.whole.complete, 5);
+    // One test of the whole program beside two of one's own is no tangle.
+    mutation.mutants = vec![killed(0, &[0, 1, 4])];
+    assert_eq!(couplings(&mutation).unwrap().units[0].quadrant, Some(Quadrant::WellTested));
+}
+
+#[test]
+fn a_test_that_fails_with_a_rewrite_is_brittle_and_named() {
+    let mut mutation = project();
+    mutation.mutants = vec![killed(0, &[0]), killed(0, &[1])];
+    mutation.rewrites = vec![with(0, Fate::Survived), killed(0, &[1])];
+    let all = couplings(&mutation).unwrap();
+    assert_eq!(all.units[0].quadrant, Some(Quadrant::Brittle));
+    assert_eq!((all.units[0].rewrites, all.units[0].failing), (2, 1));
+    assert_eq!(all.units[0].brittle_tests, [1]);
+    // What can't be built says nothing.
+    mutation.rewrites = vec![with(0, Fate::Survived), with(0, Fate::Unviable)];
+    assert_eq!(couplings(&mutation).unwrap().units[0].quadrant, Some(Quadrant::WellTested));
+}
+
+#[test]
+fn what_nobody_notices_is_untested_whatever_fails() {
+    let mut mutation = project();
+    mutation.mutants = vec![killed(0, &[0]), with(0, Fate::Survived), with(0, Fate::Uncovered)];
+    let all = couplings(&mutation).unwrap();
+    assert_eq!(all.units[0].quadrant, Some(Quadrant::Untested));
+    assert_eq!(all.units[1].quadrant, None, "nothing was changed there");
+    mutation.has_coupling = false;
+    assert_eq!(couplings(&mutation), None);
+}
+
+#[test]
+fn a_sample_leaves_an_interval_open() {
+    let mut mutation = project();
+    mutation.mutants = vec![killed(0, &[0]); 4];
+    mutation.mutants.push(MutantResult { is_complete: false, ..killed(0, &[4]) });
+    let all = couplings(&mutation).unwrap();
+    let focus = all.units[0].focus.unwrap();
+    assert_eq!((focus.mean, all.units[0].complete), (1.0, 4));
+    let interval = focus.interval.unwrap();
+    assert!(interval.lower > 0.3 && interval.lower < 0.5 && interval.upper == 1.0, "{interval:?}");
+    // Of one change in five nobody knows how many files it fails.
+    assert!(!all.units[0].is_clear);
+    let locality = all.units[0].locality.unwrap();
+    assert!(locality.mean == 1.0 && locality.interval.unwrap().lower < crate::policy::LOCAL);
+}

@@ -1,0 +1,25 @@
+# Says which changed texts the compiler of Ruby makes the same of: no program can tell them apart, but by where its lines are.
+#
+# ruby assay_same.rb FILE, where FILE holds [[original, changed], ...]; prints [true, false, ...]. Nothing of the texts is run. Needs nothing else.
+
+require "json"
+
+# Of an instruction sequence as arrays: its parts without what says where they stand (lines, events, numbers of nodes).
+def told(own)
+  return own unless own.is_a?(Array)
+  return own.map { |part| told(part) } unless own[0] == "YARVInstructionSequence/SimpleDataFormat"
+
+  size = own[4].slice(:arg_size, :local_size, :stack_max)
+  body = own[13].reject { |part| part.is_a?(Integer) || (part.is_a?(Symbol) && part.start_with?("RUBY_EVENT")) }
+  [size, own[5], own[9], own[10], own[11], told(own[12]), told(body)]
+end
+
+pairs = JSON.parse(File.read(ARGV.fetch(0)))
+$VERBOSE = nil
+same = pairs.map do |texts|
+  first, second = texts.map { |text| told(RubyVM::InstructionSequence.compile(text, "text", "text").to_a) }
+  first == second
+rescue SyntaxError, EncodingError
+  false
+end
+puts JSON.generate(same)

@@ -1,0 +1,232 @@
+//! Survivors that are the same program: no test can notice them, and whoever looks for one loses his time. Asked of survivors alone, which are few.
+//!
+//! What a language's own compiler makes of the changed text is what it makes of the original one, positions left out: bytecode of Python and Ruby, object code of C and
+//! C++. That is certain. Nothing of the project is run here, only compilers, which read a text and say what it becomes; in the sandbox all the same. Of
+//! others that may mean the same by what stands around them (`assay_mutants::doubts`) it is noted why.
+
+use crate::arena::Arena;
+use crate::sources::Source;
+use crate::trying::{Over, Trying};
+use assay_console::output::Passing;
+use assay_data::mutation::{Fate, MutantResult};
+use assay_mutants::{Language, Mutant, Operator, doubts};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+const PYTHON: &str = include_str!("drivers/assay_same.py");
+const RUBY: &str = include_str!("drivers/assay_same.rb");
+/// A compiler is asked about so many bytes at once.
+const AT_ONCE: usize = 8 << 20;
+/// What stands as the reason.
+const SAME: &str = "its compiler makes the same program of it";
+
+impl Trying<'_> {
+    /// Tries all that are pending. What was not tried because of a survivor that turns out to be the same program is tried after all.
+    ///
+    /// # Errors
+    /// When a copy can't be written, or tests not be started any more.
+    pub fn all_but_equivalents(
+        &mut self,
+        arenas: &mut [Arena<'_>],
+        judged: &mut HashSet<usize>,
+        progress: &Passing,
+    ) -> anyhow::Result<Over> {
+        loop {
+            let over = self.all(arenas, progress)?;
+            if over == Over::Interrupted {
+                return Ok(over);
+            }
+            progress.show("asking compilers about survivors");
+            let found = find(&mut arenas[0], self.sources, self.origins, self.mutants, judged);
+            if !found || over == Over::OutOfTime {
+                return Ok(over);
+            }
+        }
+    }
+}
+
+/// Marks those that are the same program, and notes doubts about others; of those that were `judged` before nothing is asked. Whether there are some;
+/// then what was not tried because of them is pending.
+pub(crate) fn find(
+    arena: &mut Arena<'_>,
+    sources: &[Source],
+    origins: &[(usize, usize)],
+    mutants: &mut [MutantResult],
+    judged: &mut HashSet<usize>,
+) -> bool {
+    let before = mutants.iter().filter(|own| own.fate == Fate::Equivalent).count();
+    let mut survivors: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (index, (own, (file, _))) in mutants.iter().zip(origins).enumerate() {
+        if own.fate == Fate::Survived && judged.insert(index) {
+            survivors.entry(*file).or_default().push(index);
+        }
+    }
+    for (file, all) in survivors {
+        let Some(source) = sources.get(file) else { continue };
+        let changes: Vec<&Mutant> =
+            all.iter().filter_map(|own| source.found.all.get(origins[*own].1)).collect();
+        let same = match source.language {
+            Language::Python => {
+                compared(arena, source, &changes, ("python3", "assay_same.py", PYTHON))
+            }
+            Language::Ruby => compared(arena, source, &changes, ("ruby", "assay_same.rb", RUBY)),
+            Language::C | Language::Cpp => built(arena, source, &changes),
+            _ => None,
+        };
+        let doubts = doubts(source.language, &source.text, &changes);
+        for (place, index) in all.into_iter().enumerate() {
+            let own = &mut mutants[index];
+            if same.as_ref().and_then(|same| same.get(place)) == Some(&true) {
+                own.fate = Fate::Equivalent;
+                own.reason = Some(SAME.to_owned());
+            } else {
+                own.doubt = doubts.get(place).copied().flatten().map(str::to_owned);
+            }
+        }
+    }
+    let found = mutants.iter().filter(|own| own.fate == Fate::Equivalent).count() > before;
+    if found {
+        reopen(sources, origins, mutants);
+    }
+    found
+}
+
+/// Makes those pending again that no survivor stands for any more: a harsher one of their line, or the body of their function.
+fn reopen(sources: &[Source], origins: &[(usize, usize)], mutants: &mut [MutantResult]) {
+    let operator = |index: usize| {
+        let (source, own) = *origins.get(index)?;
+        Some(sources.get(source)?.found.all.get(own)?.operator)
+    };
+    let mut harshest: HashMap<(usize, Option<u32>), Operator> = HashMap::new();
+    for (index, own) in mutants.iter().enumerate() {
+        let Some(operator) = operator(index).filter(|_| own.fate == Fate::Survived) else {
+            continue;
+        };
+        let line = (!operator.is_extreme()).then_some(own.begin.line);
+        let known = harshest.entry((own.unit, line)).or_insert(operator);
+        *known = operator.min(*known);
+    }
+    for (index, own) in mutants.iter_mut().enumerate() {
+        let Some(operator) = operator(index).filter(|_| own.fate == Fate::Implied) else {
+            continue;
+        };
+        let is_of_line = harshest
+            .get(&(own.unit, Some(own.begin.line)))
+            .is_some_and(|harshest| *harshest < operator);
+        if !is_of_line && !harshest.contains_key(&(own.unit, None)) {
+            own.fate = Fate::Pending;
+        }
+    }
+}
+
+/// Asks an interpreter what its compiler makes of the texts; `None`: it does not say.
+fn compared(
+    arena: &mut Arena<'_>,
+    source: &Source,
+    changes: &[&Mutant],
+    interpreter: (&str, &str, &str),
+) -> Option<Vec<bool>> {
+    let mut all = Vec::new();
+    for some in changes.chunks((AT_ONCE / source.text.len().max(1)).max(1)) {
+        all.extend(compared_at_once(arena, source, some, interpreter)?);
+    }
+    Some(all)
+}
+
+fn compared_at_once(
+    arena: &mut Arena<'_>,
+    source: &Source,
+    changes: &[&Mutant],
+    (interpreter, name, script): (&str, &str, &str),
+) -> Option<Vec<bool>> {
+    let original = std::str::from_utf8(&source.text).ok()?;
+    let changed = changes.iter().map(|own| String::from_utf8(own.applied(&source.text)).ok());
+    let pairs: Option<Vec<[String; 2]>> =
+        changed.map(|changed| Some([original.to_owned(), changed?])).collect();
+    let room = arena.runs.place().to_owned();
+    let (script_path, pairs_path) = (room.join(name), room.join("pairs.json"));
+    fs::write(&script_path, script).ok()?;
+    fs::write(&pairs_path, serde_json::to_string(&pairs?).ok()?).ok()?;
+    // The interpreter that the tests are started with, where it is named.
+    let own = arena.suite.argv.first().filter(|word| {
+        let name = Path::new(word).file_name().map(|own| own.to_string_lossy().into_owned());
+        name.is_some_and(|own| own.starts_with(interpreter.trim_end_matches('3')))
+    });
+    let interpreter = own.cloned().unwrap_or_else(|| OsString::from(interpreter));
+    let argv = vec![interpreter, script_path.into_os_string(), pairs_path.into_os_string()];
+    let said = arena.suite.said(&mut arena.runs, &arena.copy.top(), argv)?;
+    let same: Vec<bool> = serde_json::from_slice(&said).ok()?;
+    (same.len() == changes.len()).then_some(same)
+}
+
+/// Compiles the texts in the place of the file, and compares the object code; `None`: it can't be compiled by itself.
+fn built(arena: &mut Arena<'_>, source: &Source, changes: &[&Mutant]) -> Option<Vec<bool>> {
+    let place = Path::new(&source.path);
+    let is_header = place.extension().is_some_and(|own| own.to_string_lossy().starts_with('h'));
+    if is_header {
+        return None;
+    }
+    let original = object(arena, source)?;
+    let mut all = Vec::new();
+    for own in changes {
+        // What the preprocessor leaves out with these settings it may let in with others.
+        if is_conditional(&source.text[..own.range.start]) {
+            all.push(false);
+            continue;
+        }
+        arena.copy.write(&source.path, &own.applied(&source.text)).ok()?;
+        let changed = object(arena, source);
+        arena.copy.write(&source.path, &source.text).ok()?;
+        all.push(changed.is_some_and(|changed| changed == original));
+    }
+    Some(all)
+}
+
+/// The object code of a file as it stands in the copy.
+fn object(arena: &mut Arena<'_>, source: &Source) -> Option<Vec<u8>> {
+    let top = arena.copy.top();
+    let output = arena.runs.place().join("same.o");
+    let _not_there = fs::remove_file(&output);
+    let compiler = if source.language == Language::Cpp { "c++" } else { "cc" };
+    let mut argv: Vec<OsString> =
+        [compiler, "-O2", "-g0", "-w", "-c", "-frandom-seed=0"].map(OsString::from).to_vec();
+    let place = top.join(&source.path);
+    let beside = place.parent()?.to_owned();
+    for directory in [top.join("include"), top.clone(), beside] {
+        argv.push("-I".into());
+        argv.push(directory.into_os_string());
+    }
+    argv.extend([place.into_os_string(), "-o".into(), output.clone().into_os_string()]);
+    arena.suite.said(&mut arena.runs, &top, argv)?;
+    fs::read(&output).ok()
+}
+
+/// Whether a text ends within what the preprocessor lets in on a condition.
+fn is_conditional(before: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(before);
+    let mut depth = 0_usize;
+    for line in text.lines() {
+        let Some(directive) = line.trim_start().strip_prefix('#') else { continue };
+        let directive = directive.trim_start();
+        if directive.starts_with("if") {
+            depth += 1;
+        } else if directive.starts_with("endif") {
+            depth = depth.saturating_sub(1);
+        }
+    }
+    depth > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_between_if_and_endif_is_conditional() {
+        assert!(is_conditional(b"#include <a.h>\n#ifdef B\nint a;\n"));
+        assert!(is_conditional(b"# if B\n#if C\n#endif\n"));
+        assert!(!is_conditional(b"#ifdef B\n#endif\nint a; // #if\n"));
+    }
+}

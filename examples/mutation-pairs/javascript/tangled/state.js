@@ -1,0 +1,1 @@
+export const ORDER = { lines: [], years: 0, total: 0, log: [] };

@@ -1,0 +1,1 @@
+ORDER = {"lines": [], "years": 0, "total": 0, "log": []}
