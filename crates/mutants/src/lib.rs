@@ -19,6 +19,7 @@ mod nothing;
 mod operator;
 mod passed;
 pub mod policy;
+pub mod switch;
 mod tables;
 mod trial;
 

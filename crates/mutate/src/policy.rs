@@ -20,3 +20,9 @@ pub(crate) const PROOFS: usize = 5;
 pub(crate) const LARGEST_FILE: u64 = 1024;
 /// and have so much address space, MiB: runtimes reserve much more than they use.
 pub(crate) const MOST_MEMORY: u64 = 16 * 1024;
+/// So many bytes of changed bodies stand in one build: compilers take longer than in proportion.
+pub(crate) const LONGEST_BUILD: usize = 4 << 20;
+/// And so many changes.
+pub(crate) const MOST_IN_A_BUILD: usize = 20_000;
+/// So often a build is begun again without what could not be built in it.
+pub(crate) const BUILDS: usize = 12;

@@ -4,7 +4,7 @@
 use crate::arena::{Arena, Came, Change, With};
 use crate::policy::PROOFS;
 use crate::sources::Source;
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use assay_data::mutation::{Fate, MutantResult};
 use assay_mutants::controls::{certain_killer, certain_survivor};
 use std::collections::BTreeMap;
@@ -87,7 +87,12 @@ pub(crate) fn of(
     if tried.is_empty() {
         bail!("no function that tests use could be changed to see whether they notice");
     }
-    bail!(
+    Err(unnoticed(&tried))
+}
+
+/// No test noticed an error, wherever it was planted.
+pub(crate) fn unnoticed(tried: &[String]) -> anyhow::Error {
+    anyhow!(
         "an error was planted in {}, and no test noticed: they run another copy of the code. See where it is imported from (an installed package, PYTHONPATH, GEM_PATH), and have the tests use what is in the directory that they are started in",
         tried.join(", then in ")
     )
@@ -113,5 +118,6 @@ fn change<'a>(source: &'a Source, changed: &'a [u8], unit: usize) -> Change<'a> 
         original: &source.text,
         changed,
         function,
+        behind: None,
     }
 }

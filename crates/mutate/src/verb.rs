@@ -10,6 +10,7 @@ use crate::proof::{self, Way};
 use crate::showing;
 use crate::sources::{self, Asked, Root, Source};
 use crate::suite::{Runs, Suite};
+use crate::switches::Switches;
 use crate::trying::{Over, Trying};
 use crate::walls::Walls;
 use anyhow::{Context, bail};
@@ -132,18 +133,18 @@ fn tried(
     let (mut journal, known) = Journal::open(key(root, &suite), args.again)?;
     take_known(mutation, &known, &by_name);
     let tests = mutation.tests.clone();
-    let with = With {
-        all: &tests,
-        asked: &baseline.asked,
-        by_name: &by_name,
-        only: None,
-        beside: baseline.beside,
-    };
-    let mut arenas = vec![Arena { suite: &suite, copy, runs, forked: None }];
+    let flaky = mutation.flaky.clone();
+    let (beside, by_name) = (baseline.beside, &by_name);
+    let with =
+        With { all: &tests, asked: &baseline.asked, by_name, only: None, beside, flaky: &flaky };
+    let mut arenas = vec![Arena::new(&suite, copy, runs)];
     let pending = mutation.mutants.iter().filter(|own| own.fate == Fate::Pending).count();
     if pending == 0 {
         return Ok(Over::Done);
     }
+    // What runs tests of an interpreter does not build what it loads.
+    let is_left = args.separate_builds || suite.sees().is_some();
+    let switches = if is_left { None } else { Switches::of(sources) };
     progress.show("proving that a change can be noticed");
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or(processors, usize::from).min(pending);
@@ -153,13 +154,17 @@ fn tried(
         let copy = Copy::of(&arenas[0].copy.top())?;
         suite.walls.hand_over(copy.place())?;
         others.push(Loading::start(&suite, &copy.top()).ok().flatten());
-        arenas.push(Arena { suite: &suite, copy, runs: Runs::start()?, forked: None });
+        arenas.push(Arena::new(&suite, copy, Runs::start()?));
     }
     let prove = |arena: &mut Arena<'_>, way| {
         proof::of(arena, sources, origins, &mutation.mutants, with, way)
     };
     let first = &mut arenas[0];
-    prove(first, Way::Plain)?;
+    // What is built with a switch has a proof of its own, and one is needed only for what is left.
+    let is_proven = switches.is_none();
+    if is_proven {
+        prove(first, Way::Plain)?;
+    }
     let loading = Loading::start(&suite, &first.copy.top());
     let forked = loading.and_then(|own| own.map(Loading::loaded).transpose()).and_then(|forked| {
         first.forked = forked;
@@ -190,14 +195,21 @@ fn tried(
         mutants: &mut mutation.mutants,
         tests: &tests,
         asked: &baseline.asked,
-        by_name: &by_name,
-        beside: baseline.beside,
+        by_name,
+        beside,
         journal: Some(&mut journal),
         deadline: args.budget.map(|budget| began + budget),
         kills,
         later: &later,
+        switches,
+        behind: HashMap::new(),
+        flaky: &flaky,
+        is_proven,
+        notes: Vec::new(),
     };
     let over = trying.all(&mut arenas, &progress)?;
+    let notes = std::mem::take(&mut trying.notes);
+    mutation.notes.extend(notes);
     mutation.is_sample = over == Over::OutOfTime;
     if over == Over::Interrupted {
         let note =
