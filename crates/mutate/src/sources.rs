@@ -25,6 +25,11 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// A file of this path, with this text and what was found in it.
+    pub fn new(path: &str, language: Language, text: Vec<u8>, found: Mutants) -> Self {
+        Self { path: path.to_owned(), language, text, found, alone: OnceLock::new() }
+    }
+
     /// A unit's own name, without the classes around it, and what it needs to be compiled by itself, where that can be.
     pub fn function(&self, unit: usize) -> Option<(&str, &Alone)> {
         let all = || assay_mutants::alone(self.language, &self.text, &self.found.units);
@@ -200,8 +205,7 @@ fn made_of(
             language.name()
         ))));
     }
-    let alone = OnceLock::new();
-    Ok(Ok(Source { path: path.to_owned(), language, text, found, alone }))
+    Ok(Ok(Source::new(path, language, text, found)))
 }
 
 /// Keeps only what is asked for.

@@ -3,7 +3,7 @@
 //!
 //! Before anything is believed, all tests run with no mutant on: they must pass as they do without a switch.
 
-use crate::arena::{Arena, Came, With, judged};
+use crate::arena::{Arena, Came, With, judged, untried};
 use crate::policy::{FORKED_MORE, LONGEST_SUITE, PATIENCE, PATIENCE_MORE};
 use crate::sources::Source;
 use crate::suite::{How, Ran};
@@ -11,6 +11,7 @@ use crate::switches::Standing;
 use anyhow::Context;
 use assay_data::mutation::Fate;
 use assay_data::test_results::TestStatus;
+use assay_measure::Outcome;
 use assay_mutants::switch::{BODIES, body_file};
 use assay_suites::Wanted;
 use assay_suites::programs::{Program, recorded};
@@ -36,8 +37,20 @@ pub(crate) struct Built {
     reached: Reached,
 }
 
+/// What kind of programs run in one go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Test programs, which tell their tests.
+    Telling,
+    /// Programs of single tests, which tell nothing but how they end.
+    Silent,
+    /// What compiles such programs before it runs them, and tells them.
+    Compiling,
+}
+
 /// Programs that run in one go.
 struct Stage {
+    kind: Kind,
     programs: Vec<Program>,
     /// How long they take together, s.
     seconds: f64,
@@ -181,12 +194,16 @@ impl Arena<'_> {
     /// What runs again, if that tells what a run does: programs first, then what compiles before it runs.
     fn stages(&mut self, built: &Built, with: With<'_>) -> anyhow::Result<Vec<Stage>> {
         let top = self.copy.top();
-        let is_file = |own: &Program| own.path().is_some_and(|path| own.place.join(path).is_file());
-        let (programs, others): (Vec<Program>, Vec<Program>) =
-            recorded(&built.kept).into_iter().partition(is_file);
-        let mut stages = Vec::new();
-        let mut all = Vec::new();
-        for programs in [programs, others] {
+        let kind = |own: &Program| match own.path() {
+            _ if own.status.is_some() => Kind::Silent,
+            Some(path) if own.place.join(path).is_file() => Kind::Telling,
+            _ => Kind::Compiling,
+        };
+        let all = recorded(&built.kept);
+        let (mut stages, mut told) = (Vec::new(), Vec::new());
+        for of in [Kind::Telling, Kind::Silent, Kind::Compiling] {
+            let programs: Vec<Program> =
+                all.iter().filter(|own| kind(own) == of).cloned().collect();
             if programs.is_empty() {
                 continue;
             }
@@ -194,11 +211,17 @@ impl Arena<'_> {
             let how = How { limit: LONGEST_SUITE, stops: built.stops };
             let ran = self.suite.again(&mut self.runs, &top, (&own, &built.kept), how)?;
             let Some(ran) = ran else { return Ok(Vec::new()) };
-            stages.push(Stage { seconds: ran.seconds, programs });
-            all.push(ran);
+            // Silent ones that don't end as they did are better told.
+            if of == Kind::Silent && ran.outcome != Outcome::Exited(0) {
+                continue;
+            }
+            stages.push(Stage { kind: of, seconds: ran.seconds, programs });
+            if of != Kind::Silent {
+                told.push(ran);
+            }
         }
-        let all: Vec<&Ran> = all.iter().collect();
-        Ok(if missing(&all, with).is_none() { stages } else { Vec::new() })
+        let told: Vec<&Ran> = told.iter().collect();
+        Ok(if missing(&told, with).is_none() { stages } else { Vec::new() })
     }
 
     /// Tries a mutant of what is built.
@@ -225,24 +248,36 @@ impl Arena<'_> {
             let ran = self.suite.run(&mut self.runs, &top, &Wanted::default(), how)?;
             return Ok(judged(&ran, true, with));
         }
-        let mut came = Came {
-            fate: Fate::Survived,
-            killed_by: Vec::new(),
-            tests_run: 0,
-            seconds: 0.0,
-            reason: None,
-        };
+        let mut came = untried(Fate::Survived);
+        // Whether programs of single tests said already what those would say that are compiled again.
+        let mut is_known = false;
         for stage in &built.stages {
-            let programs = those_that_reach(stage, built, unit);
+            let programs: Vec<&Program> = match stage.kind {
+                Kind::Compiling if is_known => continue,
+                Kind::Compiling if built.stages.iter().any(|own| own.kind == Kind::Silent) => {
+                    stage.programs.iter().collect()
+                }
+                _ => those_that_reach(stage, built, unit),
+            };
+            is_known |= stage.kind == Kind::Silent;
             if programs.is_empty() {
                 continue;
             }
             let how = limit(stage.seconds, FORKED_MORE);
             let ran = self.suite.again(&mut self.runs, &top, (&programs, &built.kept), how)?;
-            let own = judged(&ran.context("what ran before can't run again")?, true, with);
+            let ran = ran.context("what ran before can't run again")?;
+            let own = match (stage.kind, ran.outcome) {
+                (Kind::Silent, Outcome::TimedOut) => untried(Fate::TimedOut),
+                (Kind::Silent, outcome) => {
+                    // Which of them it is, only those tell.
+                    is_known = outcome == Outcome::Exited(0);
+                    Came { tests_run: programs.len(), ..untried(Fate::Survived) }
+                }
+                _ => judged(&ran, true, with),
+            };
             came = Came {
                 tests_run: came.tests_run + own.tests_run,
-                seconds: came.seconds + own.seconds,
+                seconds: came.seconds + ran.seconds,
                 ..own
             };
             if came.fate != Fate::Survived {

@@ -40,6 +40,8 @@ pub struct Program {
     pub variables: Vec<(String, OsString)>,
     /// What else was noted of it: the path of its package in Go.
     pub about: String,
+    /// How it ended, of one that tells no tests and is one: that of a test in documentation.
+    pub status: Option<i32>,
 }
 
 impl Program {
@@ -68,12 +70,13 @@ pub fn recorded(kept: &Path) -> Vec<Program> {
             is_kept.then(|| (name.to_owned(), OsString::from_vec(bytes[end + 1..].to_vec())))
         });
         let variables = variables.collect();
-        let about = String::from_utf8_lossy(&read("about")).trim().to_owned();
+        let text = |ending: &str| String::from_utf8_lossy(&read(ending)).trim().to_owned();
+        let (about, status) = (text("about"), text("status").parse().ok());
         if words.is_empty() || place.as_os_str().is_empty() {
             continue;
         }
         let size = fs::metadata(place.join(&words[0])).map_or(u64::MAX, |file| file.len());
-        found.push((size, own.to_owned(), Program { words, place, variables, about }));
+        found.push((size, own.to_owned(), Program { words, place, variables, about, status }));
     }
     found.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
     found.into_iter().map(|(_, _, own)| own).collect()
@@ -84,8 +87,8 @@ fn divided(bytes: &[u8]) -> Vec<OsString> {
     all.map(|own| OsString::from_vec(own.to_vec())).collect()
 }
 
-/// A script that runs programs one behind the other, each where it ran and with its variables, behind the words that stand `before` it. It ends with the status
-/// of the last one that failed; if it `stops`, behind the first one.
+/// A script that runs programs one behind the other, each where it ran and with its variables. It ends with the status of the last one that failed; if it
+/// `stops`, behind the first one. One whose status was recorded fails where it ended well and does not, or the other way round.
 pub(crate) fn again<'a>(
     programs: impl Iterator<Item = (&'a Program, Vec<OsString>)>,
     stops: bool,
@@ -105,7 +108,11 @@ pub(crate) fn again<'a>(
             script.push(b' ');
             quoted(&mut script, word.as_bytes());
         }
-        script.extend_from_slice(b"\n)\nown=$?\n[ $own -eq 0 ] || status=$own\n");
+        script.extend_from_slice(b"\n)\nown=$?\n");
+        if program.status.is_some_and(|status| status != 0) {
+            script.extend_from_slice(b"[ $own -eq 0 ] && own=1 || own=0\n");
+        }
+        script.extend_from_slice(b"[ $own -eq 0 ] || status=$own\n");
         if stops {
             script.extend_from_slice(b"[ $status -eq 0 ] || exit $status\n");
         }
@@ -159,5 +166,11 @@ mod tests {
         assert_eq!(String::from_utf8_lossy(&output.stdout), once);
         assert_eq!(output.status.code(), Some(3));
         assert_eq!(String::from_utf8_lossy(&run(false).stdout), format!("{once}{once}"));
+        // One that is to fail does well when it fails.
+        let fails = Program { status: Some(101), ..all[0].clone() };
+        let script = again(std::iter::once((&fails, fails.words.clone())), true);
+        let script = String::from_utf8(script).unwrap();
+        let ended = Command::new("sh").args(["-c", &script]).output().unwrap().status;
+        assert_eq!(ended.code(), Some(0));
     }
 }

@@ -174,11 +174,24 @@ impl Framework for CargoTest {
     }
 }
 
-/// What runs a test program; it records it where it is to `keep` it.
+/// What runs a test program; it records it where it is to `keep` it. A program of a doc test, which rustdoc removes, is kept itself, with how it ended.
 fn runner_that(keep: Option<&Path>) -> String {
     let Some(keep) = keep else { return RUNNER.join(seen::cargo::RUNNER) };
     let kept = format!("\nkept='{}' own=$$", keep.display());
-    RUNNER.join(&[seen::cargo::RUNNER, &kept, RECORD].concat())
+    let doc = r#" own=doc-$$
+    program=$1
+    shift
+    cp "$program" "$kept/$own.program" || exec "$program" "$@"
+    set -- "$kept/$own.program" "$@""#;
+    let doc = [
+        &kept,
+        doc,
+        RECORD,
+        "\"$@\"\nstatus=$?\necho $status > \"$kept/$own.status\"\nexit $status",
+    ]
+    .concat();
+    let first = RUNNER[0].replace("exec \"$@\"", &doc);
+    [&first, seen::cargo::RUNNER, &kept, RECORD, RUNNER[1]].concat()
 }
 
 /// The words by which test programs choose these tests. A doc test's name has blanks, at which rustdoc would divide it: of those all of the file run, and of
