@@ -249,17 +249,13 @@ impl Arena<'_> {
             return Ok(judged(&ran, true, with));
         }
         let mut came = untried(Fate::Survived);
-        // Whether programs of single tests said already what those would say that are compiled again.
-        let mut is_known = false;
+        let has_silent = built.stages.iter().any(|own| own.kind == Kind::Silent);
         for stage in &built.stages {
-            let programs: Vec<&Program> = match stage.kind {
-                Kind::Compiling if is_known => continue,
-                Kind::Compiling if built.stages.iter().any(|own| own.kind == Kind::Silent) => {
-                    stage.programs.iter().collect()
-                }
-                _ => those_that_reach(stage, built, unit),
-            };
-            is_known |= stage.kind == Kind::Silent;
+            // What is compiled by it has run by then.
+            if stage.kind == Kind::Compiling && has_silent {
+                continue;
+            }
+            let programs = those_that_reach(stage, built, unit);
             if programs.is_empty() {
                 continue;
             }
@@ -268,10 +264,12 @@ impl Arena<'_> {
             let ran = ran.context("what ran before can't run again")?;
             let own = match (stage.kind, ran.outcome) {
                 (Kind::Silent, Outcome::TimedOut) => untried(Fate::TimedOut),
-                (Kind::Silent, outcome) => {
-                    // Which of them it is, only those tell.
-                    is_known = outcome == Outcome::Exited(0);
+                (Kind::Silent, Outcome::Exited(0)) => {
                     Came { tests_run: programs.len(), ..untried(Fate::Survived) }
+                }
+                (Kind::Silent, _) => {
+                    let reason = Some("a test in documentation fails".to_owned());
+                    Came { tests_run: 1, reason, ..untried(Fate::Killed) }
                 }
                 _ => judged(&ran, true, with),
             };
