@@ -95,7 +95,7 @@ impl Trying<'_> {
     /// When a copy can't be written, or tests not be started any more.
     pub fn coupled(
         &mut self,
-        arenas: &mut [Arena<'_>],
+        arenas: &mut Vec<Arena<'_>>,
         most: usize,
         (rewrites, later): (&mut Rewrites, &[bool]),
         progress: &Passing,
@@ -122,6 +122,11 @@ impl Trying<'_> {
             kills: vec![0; self.tests.len()],
             later,
             completes: true,
+            switches: None,
+            behind: HashMap::new(),
+            flaky: self.flaky,
+            is_proven: self.is_proven,
+            notes: Vec::new(),
         };
         trying.each(arenas, own, progress)
     }

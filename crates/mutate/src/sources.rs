@@ -25,9 +25,9 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// A file with what can be changed in it.
-    pub fn new(path: String, language: Language, text: Vec<u8>, found: Mutants) -> Self {
-        Self { path, language, text, found, alone: OnceLock::new() }
+    /// A file of this path, with this text and what was found in it.
+    pub fn new(path: impl Into<String>, language: Language, text: Vec<u8>, found: Mutants) -> Self {
+        Self { path: path.into(), language, text, found, alone: OnceLock::new() }
     }
 
     /// A unit's own name, without the classes around it, and what it needs to be compiled by itself, where that can be.
@@ -205,7 +205,7 @@ fn made_of(
             language.name()
         ))));
     }
-    Ok(Ok(Source::new(path.to_owned(), language, text, found)))
+    Ok(Ok(Source::new(path, language, text, found)))
 }
 
 /// Keeps only what is asked for.
