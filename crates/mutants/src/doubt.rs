@@ -51,12 +51,16 @@ impl<'t> Read<'_, 't> {
         let parent = if node.is_named() { node } else { node.parent()? };
         let right = parent.child_by_field_name("right")?;
         let was = self.at(own.range.clone());
-        let is_neutral = match (was, own.replacement.as_str(), self.words(right)) {
-            ("+" | "+=", "-" | "-=", "0" | "0.0") | ("-" | "-=", "+" | "+=", "0" | "0.0") => true,
-            ("*" | "*=", "/" | "/=", "1" | "1.0") | ("/" | "/=", "*" | "*=", "1" | "1.0") => true,
-            ("<<", ">>", "0") | (">>", "<<", "0") | ("**", "*", "1") => true,
-            _ => false,
-        };
+        let is_neutral = matches!(
+            (was, own.replacement.as_str(), self.words(right)),
+            ("+" | "+=", "-" | "-=", "0" | "0.0")
+                | ("-" | "-=", "+" | "+=", "0" | "0.0")
+                | ("*" | "*=", "/" | "/=", "1" | "1.0")
+                | ("/" | "/=", "*" | "*=", "1" | "1.0")
+                | ("<<", ">>", "0")
+                | (">>", "<<", "0")
+                | ("**", "*", "1")
+        );
         is_neutral.then_some("with this number both give the same")
     }
 

@@ -120,7 +120,7 @@ fn exported(path: &Path, mutation: &Mutation, scores: &Scores) -> anyhow::Result
         Form::Svg => {
             let chart = scores.couplings.as_ref().and_then(|all| quadrant::chart(mutation, all));
             let chart = chart.context("of no function enough is known for a picture")?;
-            svg::standalone(&chart.titled(&[mutation.framework.clone()]))
+            svg::standalone(&chart.titled(std::slice::from_ref(&mutation.framework)))
         }
         Form::Sarif => json::text(&report::sarif(mutation, scores, VERSION))?,
     })
