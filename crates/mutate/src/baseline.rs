@@ -46,6 +46,8 @@ struct Uses {
     always: Vec<usize>,
     /// Blocks that were entered while the tests were loaded.
     loading: HashSet<(String, u64)>,
+    /// Files that tests, by their indices, load or read while they run.
+    read: HashSet<(String, usize)>,
 }
 
 impl Baseline {
@@ -165,7 +167,19 @@ impl Baseline {
         let mut map = Map::default();
         map.take(project, &ended, &run.seen, before, None);
         let mut uses = Uses::default();
+        let indices: HashMap<&str, usize> = self
+            .tests
+            .iter()
+            .enumerate()
+            .map(|(index, test)| (test.name.as_str(), index))
+            .collect();
         for process in &run.seen.processes {
+            for (name, used) in &process.tests {
+                let Some(index) = indices.get(name.as_str()) else { continue };
+                let loads = used.loads.iter().filter_map(|file| process.sources.get(file));
+                let read = loads.chain(&used.opens).map(|path| (path.clone(), *index));
+                uses.read.extend(read);
+            }
             for (file, lines) in &process.outside.blocks {
                 let Some(path) = process.sources.get(file) else { continue };
                 let now = project.now(path);
@@ -210,12 +224,14 @@ impl Baseline {
 
 impl Baseline {
     /// Whether a change on a line of a file, whose blocks these are, is seen in processes that had loaded the tests before it was made: nothing of it ran by then,
-    /// and no test starts programs that load it anew.
+    /// and no test loads or reads the file, or starts programs that do.
     pub fn is_seen_later(&self, path: &str, blocks: &Blocks, line: u32, tests: &[usize]) -> bool {
         let Some(uses) = self.uses.as_ref() else { return false };
         let Some(block) = blocks.at(line).last() else { return false };
         !uses.loading.contains(&(path.to_owned(), block.sum))
-            && !tests.iter().any(|test| uses.always.contains(test))
+            && !tests.iter().any(|test| {
+                uses.always.contains(test) || uses.read.contains(&(path.to_owned(), *test))
+            })
     }
 }
 

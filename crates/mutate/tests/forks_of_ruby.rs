@@ -474,3 +474,19 @@ fn tests_that_rake_starts_are_loaded_once_too() {
     let project = Project::new(&[("a.rb", ADDS), ("a_test.rb", tests), ("Rakefile", rakefile)]);
     chosen(&project, &["rake", "test"], &["ATest: test_x"], 1);
 }
+
+#[test]
+fn a_file_that_a_test_loads_anew_is_changed_on_the_disk() {
+    if !there_is("minitest") {
+        return;
+    }
+    let code = "def one(n)\n  n + 1\nend\n\ndef two(n)\n  n + 2\nend\n";
+    let tests = "require 'minitest/autorun'\nrequire_relative 'a'\nrequire_relative 'b'\nclass ATest < Minitest::Test\n  \
+        def test_a; load(File.expand_path('a.rb', __dir__)); assert_equal [2, 3], [one(1), two(1)]; end\n  def test_b; assert_equal 5, five; end\nend\n";
+    let project =
+        Project::new(&[("a.rb", code), ("b.rb", "def five\n  5\nend\n"), ("a_test.rb", tests)]);
+    let (result, _) = project.tried_by(&[], &["ruby", "a_test.rb"]);
+    assert_eq!(result["notes"], json!([]), "what else there is is tried in forks");
+    let fates = fates(&result);
+    assert!(fates.len() > 5 && fates.values().all(|(_, fate)| fate == "killed"), "{fates:?}");
+}
