@@ -182,7 +182,7 @@ def _timed(bench, argv, home, variables=None, ok=(0,)):
     """What a command printed, its wall time, and the processor time of all its processes."""
     bench.commands[bench.shown([str(part) for part in argv])] = True
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    own = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "XDG_CACHE_HOME": str(home.parent / f"{home.name}-cache")} | (variables or {})
+    own = os.environ | {"XDG_CACHE_HOME": str(home.parent / f"{home.name}-cache")} | (variables or {})
     began = time.monotonic()
     try:
         done = subprocess.run([str(part) for part in argv], cwd=home, env=own, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LONGEST, check=False)
