@@ -19,9 +19,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// The drivers, by their files' names.
-const DRIVERS: [(&str, &str); 2] = [
+const DRIVERS: [(&str, &str); 4] = [
     ("assay_mutants.py", include_str!("drivers/assay_mutants.py")),
     ("assay_mutants.rb", include_str!("drivers/assay_mutants.rb")),
+    ("assay_mutants_frameworks.rb", include_str!("drivers/assay_mutants_frameworks.rb")),
+    ("assay_mutants_methods.rb", include_str!("drivers/assay_mutants_methods.rb")),
 ];
 /// What one of them loads of the hooks of suites.
 const READS_JSON: &str = "assay_warm_json.rb";

@@ -219,8 +219,16 @@ impl Driver {
         let json =
             assay_suites::hooks::FILES.iter().find(|(name, _)| *name == "assay_warm_json.rb");
         fs::write(room.join("assay_warm_json.rb"), json.unwrap().1).unwrap();
-        let driver = include_str!("../src/drivers/assay_mutants.rb");
-        fs::write(room.join("assay_mutants.rb"), driver).unwrap();
+        for (name, driver) in [
+            ("assay_mutants.rb", include_str!("../src/drivers/assay_mutants.rb")),
+            (
+                "assay_mutants_frameworks.rb",
+                include_str!("../src/drivers/assay_mutants_frameworks.rb"),
+            ),
+            ("assay_mutants_methods.rb", include_str!("../src/drivers/assay_mutants_methods.rb")),
+        ] {
+            fs::write(room.join(name), driver).unwrap();
+        }
         let socket = room.join("socket");
         let mut process = Command::new(command[0]);
         process.args(&command[1..]).current_dir(project.top()).env_remove("SPEC_OPTS");
