@@ -33,6 +33,7 @@ import load_truth
 import memory
 import ministat
 import mutants
+import mutants_compiled
 import normal
 import options
 import peers
@@ -101,6 +102,7 @@ FIGURES = {
     "mutate-speed": (mutants.speed, ["mutate-speed"]),
     "mutate-budget": (mutants.budget, ["mutate-budget"]),
     "mutate-kills": (mutants.kills, ["mutate-kills"]),
+    "mutate-compiled": (mutants_compiled.compiled, ["mutate-compiled"]),
     "tests-log": (test_logs.test_logs, ["tests-log"]),
     "tests-parts": (test_suites.parts, ["tests-parts", "tests-cost"]),
     "tests-itself": (test_suites.itself, ["tests-itself"]),

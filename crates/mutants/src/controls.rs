@@ -8,8 +8,23 @@ use assay_coverage::Language;
 /// The text in which a function ends with an error as soon as it is called; `None` if it has no body.
 pub fn certain_killer(language: Language, unit: &Unit, text: &[u8]) -> Option<Vec<u8>> {
     let body = unit.body.clone()?;
-    let is_block = text.get(body.clone())?.starts_with(b"{");
-    let error = match language {
+    let own = text.get(body.clone())?;
+    // Where what is not used is no program, all of it is used still.
+    let (before, after) = match language {
+        Language::Rust => ("{ if true { panic!(\"assay\") } ", " }"),
+        Language::Go => ("{ if true { panic(\"assay\") }; ", " }"),
+        _ => {
+            let error = error(language, own.starts_with(b"{"));
+            return Some([&text[..body.start], error.as_bytes(), &text[body.end..]].concat());
+        }
+    };
+    let changed = [before.as_bytes(), own, after.as_bytes()].concat();
+    Some([&text[..body.start], &changed, &text[body.end..]].concat())
+}
+
+/// The body of a function that ends with an error as soon as it is called; of one that `is_block` between braces, where there is a choice.
+pub fn error(language: Language, is_block: bool) -> &'static str {
+    match language {
         Language::Ruby => "raise 'assay'",
         Language::Python => "raise RuntimeError('assay')",
         Language::JavaScript | Language::TypeScript | Language::Tsx if is_block => {
@@ -22,8 +37,7 @@ pub fn certain_killer(language: Language, unit: &Unit, text: &[u8]) -> Option<Ve
         Language::Rust => "{ panic!(\"assay\") }",
         Language::C | Language::Cpp => "{ __builtin_trap(); }",
         Language::Java => "{ throw new IllegalStateException(\"assay\"); }",
-    };
-    Some([&text[..body.start], error.as_bytes(), &text[body.end..]].concat())
+    }
 }
 
 /// The text with a comment more, which means the same.

@@ -23,6 +23,7 @@ mod operator;
 mod passed;
 pub mod policy;
 mod rewrites;
+pub mod switch;
 mod tables;
 mod trial;
 

@@ -20,6 +20,9 @@ pub fn why_passed(language: Language, path: &str, text: &[u8]) -> Option<&'stati
     match () {
         () if rules::holds_tests(language, path) => Some("holds tests"),
         () if rules::is_beside_tests(path) => Some("stands among tests"),
+        () if language == Language::Rust && path.split('/').any(|part| part == "benches") => {
+            Some("holds benchmarks")
+        }
         () if text.len() > LONGEST_FILE => Some("is longer than 1 MiB"),
         () if is_generated => Some("says that it is generated"),
         () if text.len() > HEAD && text.len() > LONGEST_LINES * line_starts(text).len() => {
@@ -50,14 +53,15 @@ pub(crate) fn is_talk(table: &Table, node: Node<'_>, text: &[u8]) -> bool {
     })
 }
 
-/// Whether an attribute before a node of Rust says that it is a test, or there for tests.
+/// Whether an attribute before a node of Rust says that it is a test, or there for tests, or a benchmark.
 pub(crate) fn is_for_tests(node: Node<'_>, text: &[u8]) -> bool {
     let mut before = node.prev_named_sibling();
     while let Some(own) = before {
         match own.kind() {
             "attribute_item" => {
                 let bytes = text.get(own.byte_range()).unwrap_or_default();
-                if String::from_utf8_lossy(bytes).contains("test") {
+                let text = String::from_utf8_lossy(bytes);
+                if text.contains("test") || text.contains("bench") {
                     return true;
                 }
             }

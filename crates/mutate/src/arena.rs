@@ -5,6 +5,7 @@ use crate::copies::Copy;
 use crate::forked::{Answer, Ask, AskEarly, Forked};
 use crate::policy::{FORKED_MORE, PATIENCE, PATIENCE_MORE};
 use crate::suite::{How, Ran, Runs, Suite};
+use crate::switched::{Behind, Built};
 use assay_data::mutation::{Fate, MutationTest};
 use assay_measure::Outcome;
 use assay_mutants::{Alone, Language};
@@ -24,6 +25,8 @@ pub(crate) struct Change<'a> {
     /// The function that alone is changed, without the classes around it, and how it is compiled by itself; `None`: something else is changed, or the
     /// function has run when the tests were loaded, so that it must be loaded again.
     pub function: Option<(&'a str, &'a Alone)>,
+    /// Where it stands behind the switch of what is built.
+    pub behind: Option<Behind>,
 }
 
 /// The tests that a change is tried with.
@@ -41,6 +44,8 @@ pub(crate) struct With<'a> {
     pub beside: f64,
     /// Whether the first test that fails ends it.
     pub stops: bool,
+    /// Names of tests that fail at times, and prove nothing.
+    pub flaky: &'a [String],
 }
 
 /// What came of a change.
@@ -61,6 +66,17 @@ pub(crate) struct Arena<'a> {
     pub runs: Runs,
     /// Where the tests are loaded once for all changes.
     pub forked: Option<Forked>,
+    /// What is built with a switch,
+    pub built: Option<Built>,
+    /// and the files that are not as they were, with what they say.
+    pub standing: HashMap<String, Vec<u8>>,
+}
+
+impl<'a> Arena<'a> {
+    /// One that begins with a copy.
+    pub fn new(suite: &'a Suite, copy: Copy, runs: Runs) -> Self {
+        Self { suite, copy, runs, forked: None, built: None, standing: HashMap::new() }
+    }
 }
 
 impl Arena<'_> {
@@ -69,6 +85,9 @@ impl Arena<'_> {
     /// # Errors
     /// When the copy can't be written, or the tests not be started.
     pub fn attempt(&mut self, change: Change<'_>, with: With<'_>) -> anyhow::Result<Came> {
+        if let Some(behind) = change.behind {
+            return self.behind(behind, with);
+        }
         if let Some(came) = self.in_a_fork(change, with) {
             return Ok(came);
         }
@@ -79,10 +98,30 @@ impl Arena<'_> {
         let only = with.only.map(|tests| asked(with, tests));
         let wanted = Wanted { only, ..Wanted::default() };
         let how = How { limit: limit(with, PATIENCE_MORE), stops: with.stops };
-        let ran = self.suite.run(&mut self.runs, &self.copy.top(), &wanted, how);
+        let top = self.copy.top();
+        // Where one can build alone, one knows what the fault is, and the tests' time is theirs.
+        let built = self.suite.build(&mut self.runs, &top, false);
+        let ran = match &built {
+            Ok(Some((false, _))) | Err(_) => None,
+            Ok(_) => Some(self.suite.run(&mut self.runs, &top, &wanted, how)),
+        };
         self.copy.write(change.path, change.original)?;
-        Ok(judged(&ran?, change.language, with))
+        let (built, ran) = (built?, ran.transpose()?);
+        Ok(match (ran, &built) {
+            (Some(ran), _) => judged(&ran, built.is_some() || !is_built(change.language), with),
+            (None, told) => {
+                let said = told.as_ref().map_or("", |(_, said)| said.as_str());
+                let said = said.lines().find(|line| line.contains(": ")).unwrap_or_default();
+                let reason = Some(format!("it can't be built: {}", said.trim()));
+                Came { reason, ..untried(Fate::Unviable) }
+            }
+        })
     }
+}
+
+/// What is known without a run.
+pub(crate) fn untried(fate: Fate) -> Came {
+    Came { fate, killed_by: Vec::new(), tests_run: 0, seconds: 0.0, reason: None }
 }
 
 impl Arena<'_> {
@@ -174,8 +213,8 @@ fn is_built(language: Language) -> bool {
     !matches!(language, Language::Ruby | Language::Python | Language::JavaScript)
 }
 
-fn judged(ran: &Ran, language: Language, with: With<'_>) -> Came {
-    // Flaky ones prove nothing.
+/// What a run means. Where it told nothing, what ran `is_built` and ended so, or it may not have been built at all.
+pub(crate) fn judged(ran: &Ran, is_built: bool, with: With<'_>) -> Came {
     let failed = ran.failed();
     let index = |(name, id): &(&str, Option<&str>)| {
         let by_id = || id.and_then(|id| with.by_name.get(id));
@@ -183,26 +222,21 @@ fn judged(ran: &Ran, language: Language, with: With<'_>) -> Came {
     };
     let killed_by: Vec<usize> = failed.iter().filter_map(index).collect();
     let tests_run = ran.run.as_ref().map_or(0, |run| run.tests.len());
-    let of = |fate: Fate, reason: Option<String>| Came {
-        fate,
-        killed_by: killed_by.clone(),
-        tests_run,
-        seconds: ran.seconds,
-        reason,
+    let is_flaky = |(name, _): &(&str, Option<&str>)| with.flaky.iter().any(|own| own == name);
+    let (fate, is_odd) = match ran.outcome {
+        _ if !killed_by.is_empty() => (Fate::Killed, false),
+        Outcome::TimedOut => (Fate::TimedOut, false),
+        Outcome::Exited(0) if tests_run > 0 => (Fate::Survived, false),
+        // Flaky ones prove nothing.
+        Outcome::Exited(_) if !failed.is_empty() && failed.iter().all(is_flaky) => {
+            (Fate::Survived, false)
+        }
+        _ if tests_run == 0 && !is_built => (Fate::Unviable, true),
+        _ => (Fate::Killed, true),
     };
-    if !killed_by.is_empty() {
-        return of(Fate::Killed, None);
-    }
-    let said = || {
+    let reason = is_odd.then(|| {
         let said = ran.said.clone().map_or(String::new(), |said| format!("; it said: {said}"));
-        Some(format!("no test fails, but the command {}{said}", ran.outcome))
-    };
-    match ran.outcome {
-        Outcome::TimedOut => of(Fate::TimedOut, None),
-        Outcome::Exited(0) if tests_run > 0 => of(Fate::Survived, None),
-        // Only flaky ones failed.
-        Outcome::Exited(_) if !failed.is_empty() => of(Fate::Survived, None),
-        _ if tests_run == 0 && is_built(language) => of(Fate::Unviable, said()),
-        _ => of(Fate::Killed, said()),
-    }
+        format!("no test fails, but the command {}{said}", ran.outcome)
+    });
+    Came { fate, killed_by, tests_run, seconds: ran.seconds, reason }
 }

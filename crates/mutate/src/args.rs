@@ -79,6 +79,9 @@ pub(crate) struct Args {
     /// Try everything again, also what is known since neither tests nor sources changed
     #[arg(long, conflicts_with = "list")]
     pub again: bool,
+    /// Build each change of C, Go and Rust by itself, and not many of them in one program that chooses while it runs
+    #[arg(long, conflicts_with = "list")]
+    pub separate_builds: bool,
     /// Run changed programs as you, and not in a sandbox: they may delete files, and reach the network
     #[arg(long, conflicts_with = "list")]
     pub no_sandbox: bool,

@@ -122,6 +122,11 @@ impl Trying<'_> {
             kills: vec![0; self.tests.len()],
             later,
             completes: true,
+            switches: None,
+            behind: HashMap::new(),
+            flaky: self.flaky,
+            is_proven: self.is_proven,
+            notes: Vec::new(),
         };
         trying.each(arenas, own, progress)
     }

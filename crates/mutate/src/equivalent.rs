@@ -29,7 +29,7 @@ impl Trying<'_> {
     /// When a copy can't be written, or tests not be started any more.
     pub fn all_but_equivalents(
         &mut self,
-        arenas: &mut [Arena<'_>],
+        arenas: &mut Vec<Arena<'_>>,
         judged: &mut HashSet<usize>,
         progress: &Passing,
     ) -> anyhow::Result<Over> {
@@ -39,6 +39,7 @@ impl Trying<'_> {
                 return Ok(over);
             }
             progress.show("asking compilers about survivors");
+            self.restore(arenas)?;
             let found = find(&mut arenas[0], self.sources, self.origins, self.mutants, judged);
             if !found || over == Over::OutOfTime {
                 return Ok(over);

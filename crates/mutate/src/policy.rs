@@ -24,3 +24,9 @@ pub(crate) const MOST_MEMORY: u64 = 16 * 1024;
 pub(crate) const SHARE_OF_MUTANTS: f64 = 0.6;
 /// A compiler may take so long over a file.
 pub(crate) const LONGEST_QUESTION: Duration = Duration::from_secs(60);
+/// So many bytes of changed bodies stand in one build: compilers take longer than in proportion.
+pub(crate) const LONGEST_BUILD: usize = 4 << 20;
+/// And so many changes.
+pub(crate) const MOST_IN_A_BUILD: usize = 20_000;
+/// So often a build is begun again without what could not be built in it.
+pub(crate) const BUILDS: usize = 12;

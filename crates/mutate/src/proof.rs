@@ -4,13 +4,13 @@
 use crate::arena::{Arena, Came, Change, With};
 use crate::policy::PROOFS;
 use crate::sources::Source;
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use assay_data::mutation::{Fate, MutantResult};
 use assay_mutants::controls::{certain_killer, certain_survivor};
 use std::collections::BTreeMap;
 
-/// How many tests use a function, and which, where that is known.
-type Used<'a> = (usize, Option<&'a [usize]>);
+/// Whether a change of a function was noticed already, how many tests use it, and which, where that is known.
+type Used<'a> = (bool, usize, Option<&'a [usize]>);
 
 /// In what processes a change is tried.
 #[derive(Clone, Copy, Debug)]
@@ -44,17 +44,22 @@ pub(crate) fn of(
         {
             let tests = own.covered_by.as_deref();
             let count = tests.map_or(with.all.len(), <[usize]>::len);
-            let known = used.entry((*source, mutant.unit)).or_insert((count, tests));
-            if count > known.0 {
-                *known = (count, tests);
-            }
+            let known = used.entry((*source, mutant.unit)).or_insert((false, count, tests));
+            let is_noticed = known.0 || own.fate == Fate::Killed;
+            *known = if count > known.1 {
+                (is_noticed, count, tests)
+            } else {
+                (is_noticed, known.1, known.2)
+            };
         }
     }
     if used.is_empty() {
         return Ok(());
     }
     let mut order: Vec<_> = used.into_iter().collect();
-    order.sort_by_key(|(place, (count, _))| (std::cmp::Reverse(*count), *place));
+    order.sort_by_key(|(place, (is_noticed, count, _))| {
+        (!is_noticed, std::cmp::Reverse(*count), *place)
+    });
     // A fork that can't do it proves nothing of forks.
     let mut attempt = |change: Change<'_>, only| match way {
         Way::Plain => arena.attempt(change, With { only, ..with }).map(Some),
@@ -63,7 +68,7 @@ pub(crate) fn of(
     };
     let mut survived = false;
     let mut tried = Vec::new();
-    for ((source, number), (_, tests)) in order {
+    for ((source, number), (_, _, tests)) in order {
         if tried.len() == PROOFS {
             break;
         }
@@ -87,7 +92,12 @@ pub(crate) fn of(
     if tried.is_empty() {
         bail!("no function that tests use could be changed to see whether they notice");
     }
-    bail!(
+    Err(unnoticed(&tried))
+}
+
+/// No test noticed an error, wherever it was planted.
+pub(crate) fn unnoticed(tried: &[String]) -> anyhow::Error {
+    anyhow!(
         "an error was planted in {}, and no test noticed: they run another copy of the code. See where it is imported from (an installed package, PYTHONPATH, GEM_PATH), and have the tests use what is in the directory that they are started in",
         tried.join(", then in ")
     )
@@ -113,5 +123,6 @@ fn change<'a>(source: &'a Source, changed: &'a [u8], unit: usize) -> Change<'a> 
         original: &source.text,
         changed,
         function,
+        behind: None,
     }
 }

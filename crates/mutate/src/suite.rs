@@ -3,7 +3,7 @@
 //! Every run is started through [`Suite::command`], which limits what it may use; what it leaves behind is ended. Whose turn it is, and what a failed
 //! test means, is decided elsewhere.
 
-use crate::policy::{LARGEST_FILE, LONGEST_QUESTION, LOOK, MOST_MEMORY};
+use crate::policy::{LARGEST_FILE, LONGEST_QUESTION, LONGEST_SUITE, LOOK, MOST_MEMORY};
 use crate::walls::Walls;
 use anyhow::{Context, anyhow, bail};
 use assay_data::test_results::TestStatus;
@@ -12,6 +12,7 @@ use assay_measure::room::Room;
 use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, Watching, interrupt};
 use assay_mutants::Language;
 use assay_sandbox::Entered;
+use assay_suites::programs::Program;
 use assay_suites::run::Run;
 use assay_suites::{Answer, Call, Framework, Request, Wanted, add_to_environment, events};
 use std::collections::BTreeMap;
@@ -42,8 +43,10 @@ pub(crate) struct Ran {
     pub outcome: Outcome,
     /// How long it took, s.
     pub seconds: f64,
-    /// What it said that tells most.
+    /// What it said that tells most,
     pub said: Option<String>,
+    /// and, where it reported nothing, all of it.
+    pub text: String,
 }
 
 impl Ran {
@@ -84,7 +87,7 @@ impl Runs {
         Ok(Self { runner: Runner::start()?, room, count: 0 })
     }
 
-    /// A private directory, which those who run may write.
+    /// The private directory that outlives each run.
     pub fn place(&self) -> &Path {
         self.room.path()
     }
@@ -112,13 +115,67 @@ impl Suite {
         wanted: &Wanted,
         how: How,
     ) -> anyhow::Result<Ran> {
+        let ask = |room: &Path| Ok(self.framework.ask(&self.call(top), wanted, room)?);
+        self.asked(runs, top, ask, how)
+    }
+
+    /// Builds what runs need, without running a test, and says whether it could be and all that was said, with every error if that is to be `told`; `None`: only
+    /// a run builds.
+    ///
+    /// # Errors
+    /// When it can't be started.
+    pub fn build(
+        &self,
+        runs: &mut Runs,
+        top: &Path,
+        told: bool,
+    ) -> anyhow::Result<Option<(bool, String)>> {
+        let request = self.framework.builds(&self.call(top), told);
+        let Some(request) = request else { return Ok(None) };
+        let how = How { limit: LONGEST_SUITE, stops: false };
+        let ran = self.asked(runs, top, |_| Ok(request), how)?;
+        Ok(Some((ran.outcome == Outcome::Exited(0), ran.text)))
+    }
+
+    /// Runs test programs again that a run recorded; `None`: only a run runs them.
+    ///
+    /// # Errors
+    /// When they can't be started.
+    pub fn again(
+        &self,
+        runs: &mut Runs,
+        top: &Path,
+        (programs, kept): (&[&Program], &Path),
+        how: How,
+    ) -> anyhow::Result<Option<Ran>> {
+        let has = |room: &Path| self.framework.again(programs, kept, how.stops, room);
+        if has(kept).is_none() {
+            return Ok(None);
+        }
+        let ask = |room: &Path| has(room).context("it can't be asked so");
+        self.asked(runs, top, ask, how).map(Some)
+    }
+
+    /// The user's command as it is in the copy whose top this is.
+    fn call(&self, top: &Path) -> Call {
+        let argv: Vec<OsString> = self.argv.iter().map(|word| self.moved(word, top)).collect();
+        Call::new(&argv, &top.join(&self.below))
+    }
+
+    fn asked(
+        &self,
+        runs: &mut Runs,
+        top: &Path,
+        ask: impl FnOnce(&Path) -> anyhow::Result<Request>,
+        how: How,
+    ) -> anyhow::Result<Ran> {
         if interrupt::count() > 0 {
             bail!("interrupted before anything was changed, or while a change was tried");
         }
         runs.count += 1;
         let room = runs.room.path().join(runs.count.to_string());
         fs::create_dir(&room).with_context(|| room.display().to_string())?;
-        let ran = self.run_in(runs, &room, top, wanted, how);
+        let ran = ask(&room).and_then(|request| self.run_in(runs, &room, top, &request, how));
         // What a test made unreadable there goes with the place of all rooms.
         let _stays = fs::remove_dir_all(&room);
         ran
@@ -129,16 +186,13 @@ impl Suite {
         runs: &mut Runs,
         room: &Path,
         top: &Path,
-        wanted: &Wanted,
+        request: &Request,
         how: How,
     ) -> anyhow::Result<Ran> {
         let directory = top.join(&self.below);
-        let argv: Vec<OsString> = self.argv.iter().map(|word| self.moved(word, top)).collect();
-        let call = Call::new(&argv, &directory);
-        let request = self.framework.ask(&call, wanted, room)?;
         request.write().map_err(|(path, error)| anyhow!("{}: {error}", path.display()))?;
         self.walls.hand_over(runs.room.path())?;
-        let (command, _limits) = self.command(&request, top, &directory, runs.room.path())?;
+        let (command, _limits) = self.command(request, top, &directory, runs.room.path())?;
         let subject = runs.runner.add(&command)?;
         let options =
             RunOptions { timeout: Some(how.limit), end_strays: true, ..RunOptions::default() };
@@ -163,7 +217,10 @@ impl Suite {
         let answer = answer(room, &directory, &result, (&output, &errors), began);
         let run = self.framework.read(&answer).ok();
         let outcome = if is_ended { Outcome::Exited(1) } else { result.outcome };
-        Ok(Ran { run, outcome, seconds: result.wall_seconds, said: answer.said() })
+        let is_told = run.as_ref().is_some_and(|run| !run.tests.is_empty());
+        let text = if is_told { Vec::new() } else { [&errors[..], b"\n", &output].concat() };
+        let text = String::from_utf8_lossy(&text).into_owned();
+        Ok(Ran { run, outcome, seconds: result.wall_seconds, said: answer.said(), text })
     }
 
     /// What a program says that runs none of the tests, where they run; `None`: it can't be run, or fails.

@@ -1,15 +1,19 @@
 //! Tries the mutants, several at once: first the extreme one of each function, then the finer ones of those whose extreme one was noticed. Of a line a
 //! milder one is not tried once a harsher one survived. Each result goes to the journal as soon as it is known.
 
-use crate::arena::{Arena, Came, Change, With};
+use crate::arena::{Arena, Came, Change, With, untried};
 use crate::forked::Forked;
 use crate::journal::{Entry, Journal};
+use crate::proof::{self, Way};
+use crate::rounds::{self, Ready};
 use crate::sources::Source;
+use crate::switched::Behind;
+use crate::switches::{Own, Round, Switches};
 use assay_console::output::Passing;
 use assay_data::mutation::{Fate, MutantResult, MutationTest};
 use assay_measure::{AbortHandle, interrupt};
 use assay_mutants::Operator;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -41,6 +45,16 @@ pub(crate) struct Trying<'a> {
     pub later: &'a [bool],
     /// Whether all tests run, whatever fails, and each change for its own sake.
     pub completes: bool,
+    /// Which functions can have their mutants behind a switch; `None`: none, or nothing of it can be believed here.
+    pub switches: Option<Switches<'a>>,
+    /// Those of the build that stands.
+    pub behind: HashMap<usize, Behind>,
+    /// Names of tests that fail at times.
+    pub flaky: &'a [String],
+    /// Whether the proof is made where a file is changed.
+    pub is_proven: bool,
+    /// What is to be said of it.
+    pub notes: Vec<String>,
 }
 
 /// How it ended.
@@ -56,7 +70,7 @@ pub(crate) enum Over {
 
 type News = (usize, anyhow::Result<Came>);
 
-impl Trying<'_> {
+impl<'a> Trying<'a> {
     fn operator(&self, mutant: usize) -> Option<Operator> {
         let (source, own) = *self.origins.get(mutant)?;
         Some(self.sources.get(source)?.found.all.get(own)?.operator)
@@ -66,7 +80,7 @@ impl Trying<'_> {
     ///
     /// # Errors
     /// When a copy can't be written, or tests not be started any more.
-    pub fn all(&mut self, arenas: &mut [Arena<'_>], progress: &Passing) -> anyhow::Result<Over> {
+    pub fn all(&mut self, arenas: &mut Vec<Arena<'_>>, progress: &Passing) -> anyhow::Result<Over> {
         let is_extreme =
             |own: &Self, index: usize| own.operator(index).is_some_and(Operator::is_extreme);
         let pending: Vec<usize> = (0..self.mutants.len())
@@ -74,26 +88,156 @@ impl Trying<'_> {
             .collect();
         let extremes = pending.iter().copied().filter(|own| is_extreme(self, *own));
         let extremes: Vec<Vec<usize>> = extremes.map(|own| vec![own]).collect();
-        let over = self.phase(arenas, extremes, progress)?;
+        let over = self.in_builds(arenas, extremes, progress)?;
         if over != Over::Done {
             return Ok(over);
         }
-        let mut missed: HashMap<usize, bool> = HashMap::new();
+        let mut known: HashMap<usize, Fate> = HashMap::new();
         for index in (0..self.mutants.len()).filter(|own| is_extreme(self, *own)) {
-            missed.insert(self.mutants[index].unit, self.mutants[index].fate == Fate::Survived);
+            known.insert(self.mutants[index].unit, self.mutants[index].fate);
         }
         let mut finer = Vec::new();
         let others: Vec<usize> =
             pending.into_iter().filter(|own| !is_extreme(self, *own)).collect();
         for index in others {
-            if missed.get(&self.mutants[index].unit) == Some(&true) {
-                self.mutants[index].fate = Fate::Implied;
-            } else {
-                finer.push(index);
+            match known.get(&self.mutants[index].unit) {
+                Some(Fate::Survived) => self.mutants[index].fate = Fate::Implied,
+                Some(Fate::Uncovered) => self.mutants[index].fate = Fate::Uncovered,
+                _ => finer.push(index),
             }
         }
         let tasks = self.arranged(finer);
+        self.in_builds(arenas, tasks, progress)
+    }
+
+    /// Tries tasks: those that stand behind a switch, in as many builds as it takes, then the others.
+    fn in_builds(
+        &mut self,
+        arenas: &mut Vec<Arena<'_>>,
+        tasks: Vec<Vec<usize>>,
+        progress: &Passing,
+    ) -> anyhow::Result<Over> {
+        let Some(mut switches) = self.switches.take() else {
+            return self.plainly(arenas, tasks, progress);
+        };
+        let own = |index: &usize| {
+            let (source, mutant) = self.origins[*index];
+            Own { index: *index, source, mutant }
+        };
+        let mut waiting: VecDeque<Vec<Own>> =
+            tasks.iter().map(|task| task.iter().map(own).collect()).collect();
+        let mut plain = Vec::new();
+        loop {
+            let (mut round, tasks) = switches.next(&mut waiting, &mut plain);
+            if tasks.is_empty() {
+                self.switches = Some(switches);
+                break;
+            }
+            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Ok(Over::OutOfTime);
+            }
+            progress.show(&format!("building {} changes at once", round.mutants.len()));
+            let with = self.with();
+            match rounds::ready(&mut switches, &mut round, arenas, self.sources, with) {
+                Err(_) if interrupt::count() > 0 => return Ok(Over::Interrupted),
+                Err(error) => return Err(error),
+                Ok(Ready::Unusable(why)) => {
+                    self.notes.push(format!("each change was built by itself: {why}"));
+                    plain.extend(tasks);
+                    let indices = |task: Vec<Own>| task.iter().map(|own| own.index).collect();
+                    plain.extend(waiting.into_iter().map(indices));
+                    break;
+                }
+                Ok(Ready::Built { unviable, reached }) => {
+                    let tasks =
+                        self.sorted((&switches, &round), tasks, (&unviable, &reached), &mut plain)?;
+                    let over = self.phase(arenas, tasks, progress)?;
+                    self.behind.clear();
+                    if over != Over::Done {
+                        return Ok(over);
+                    }
+                }
+            }
+        }
+        self.plainly(arenas, plain, progress)
+    }
+
+    /// Of tasks of a build those that are to be tried in it; what became of the others is known, or they are tried in the plain way.
+    fn sorted(
+        &mut self,
+        (switches, round): (&Switches<'_>, &Round),
+        tasks: Vec<Vec<usize>>,
+        (unviable, reached): (&HashMap<usize, String>, &HashSet<usize>),
+        plain: &mut Vec<Vec<usize>>,
+    ) -> anyhow::Result<Vec<Vec<usize>>> {
+        let numbers: HashMap<usize, (usize, Own)> =
+            round.mutants.iter().enumerate().map(|(at, own)| (own.index, (at + 1, *own))).collect();
+        let mut left = Vec::new();
+        for task in tasks {
+            let (mut own, mut is_plain) = (Vec::new(), false);
+            for index in task {
+                let Some((number, mutant)) = numbers.get(&index) else { continue };
+                if let Some(said) = unviable.get(&index) {
+                    let reason = Some(format!("it can't be built: {said}"));
+                    self.take(index, Came { reason, ..untried(Fate::Unviable) })?;
+                } else if !switches.takes(mutant.source, mutant.mutant) {
+                    is_plain = true;
+                    own.push(index);
+                } else {
+                    let unit = switches.unit(*mutant);
+                    if reached.contains(&unit) {
+                        self.behind.insert(index, Behind { number: *number, unit });
+                        own.push(index);
+                    } else {
+                        self.take(index, untried(Fate::Uncovered))?;
+                    }
+                }
+            }
+            match (is_plain, own.is_empty()) {
+                (_, true) => {}
+                (true, _) => {
+                    self.behind.retain(|index, _| !own.contains(index));
+                    plain.push(own);
+                }
+                (false, _) => left.push(own),
+            }
+        }
+        Ok(left)
+    }
+
+    /// Tries tasks by changing a file for each.
+    fn plainly(
+        &mut self,
+        arenas: &mut [Arena<'_>],
+        tasks: Vec<Vec<usize>>,
+        progress: &Passing,
+    ) -> anyhow::Result<Over> {
+        if tasks.is_empty() {
+            return Ok(Over::Done);
+        }
+        self.restore(arenas)?;
+        if !self.is_proven {
+            progress.show("proving that a change can be noticed");
+            let (sources, origins, way) = (self.sources, self.origins, Way::Plain);
+            proof::of(&mut arenas[0], sources, origins, self.mutants, self.with(), way)?;
+            self.is_proven = true;
+        }
         self.phase(arenas, tasks, progress)
+    }
+
+    /// Has what the user wrote stand in the copies.
+    pub fn restore(&self, arenas: &mut [Arena<'_>]) -> anyhow::Result<()> {
+        let others = arenas.iter_mut().filter(|arena| !arena.standing.is_empty());
+        for arena in others {
+            arena.stand(&[], self.sources)?;
+        }
+        Ok(())
+    }
+
+    fn with(&self) -> With<'a> {
+        let (all, asked, by_name) = (self.tests, self.asked, self.by_name);
+        let (beside, flaky, stops) = (self.beside, self.flaky, !self.completes);
+        With { all, asked, by_name, only: None, beside, stops, flaky }
     }
 
     /// Tries these, each by itself.
@@ -107,7 +251,7 @@ impl Trying<'_> {
         progress: &Passing,
     ) -> anyhow::Result<Over> {
         let tasks = mutants.into_iter().map(|own| vec![own]).collect();
-        self.phase(arenas, tasks, progress)
+        self.plainly(arenas, tasks, progress)
     }
 
     /// The finer ones in the order in which they are tried, those of a line together, the harshest first; as far as time allows: drawn by lot, which
@@ -142,10 +286,9 @@ impl Trying<'_> {
             tasks.iter().flatten().map(|own| (*own, self.in_order(*own))).collect();
         let total: usize = tasks.iter().map(Vec::len).sum();
         let survived = self.survived();
-        let (sources, origins, tests, asked, by_name) =
-            (self.sources, self.origins, self.tests, self.asked, self.by_name);
-        let (beside, deadline, later) = (self.beside, self.deadline, self.later);
-        let stops = !self.completes;
+        let (sources, origins, with) = (self.sources, self.origins, self.with());
+        let (deadline, later) = (self.deadline, self.later);
+        let behind = &self.behind.clone();
         let (tasks, covered, survived, stop, next) = (&tasks, &covered, &survived, &stop, &next);
         thread::scope(|scope| {
             for arena in arenas.iter_mut() {
@@ -163,7 +306,7 @@ impl Trying<'_> {
                             let source: &Source = &sources[source];
                             let mutant = &source.found.all[own];
                             if harshest.is_some_and(|harshest| harshest < mutant.operator) {
-                                let _gone = sender.send((*index, Ok(implied())));
+                                let _gone = sender.send((*index, Ok(untried(Fate::Implied))));
                                 continue;
                             }
                             let changed = mutant.applied(&source.text);
@@ -173,9 +316,10 @@ impl Trying<'_> {
                                 original: &source.text,
                                 changed: &changed,
                                 function: source.function(mutant.unit).filter(|_| later[*index]),
+                                behind: behind.get(index).copied(),
                             };
                             let only = covered.get(index).and_then(|only| only.as_deref());
-                            let with = With { all: tests, asked, by_name, only, beside, stops };
+                            let with = With { only, ..with };
                             let came = arena.attempt(change, with);
                             if stop.load(Ordering::Relaxed) {
                                 return;
@@ -313,7 +457,7 @@ impl Trying<'_> {
         own.killed_by.dedup();
         own.is_complete = self.completes && own.fate != Fate::TimedOut;
         own.tests_run = came.tests_run;
-        own.seconds = Some(came.seconds).filter(|_| is_tried);
+        own.seconds = Some(came.seconds).filter(|seconds| is_tried && *seconds > 0.0);
         own.reason = came.reason;
         Ok(())
     }
@@ -328,8 +472,4 @@ impl Trying<'_> {
         });
         Some(tests)
     }
-}
-
-fn implied() -> Came {
-    Came { fate: Fate::Implied, killed_by: Vec::new(), tests_run: 0, seconds: 0.0, reason: None }
 }

@@ -13,6 +13,7 @@ use crate::proof::{self, Way};
 use crate::showing;
 use crate::sources::{self, Asked, Root, Source};
 use crate::suite::{Runs, Suite};
+use crate::switches::Switches;
 use crate::trying::{Over, Trying};
 use crate::walls::Walls;
 use anyhow::{Context, bail};
@@ -144,16 +145,18 @@ fn tried(
     mutation.known_before = take_known(&mut mutation.mutants, &known, &by_name);
     mutation.known_before += take_known(&mut rewrites.results, &known, &by_name);
     let tests = mutation.tests.clone();
-    let beside = baseline.beside;
+    let flaky = mutation.flaky.clone();
+    let (beside, by_name) = (baseline.beside, &by_name);
     let with = With {
         all: &tests,
         asked: &baseline.asked,
-        by_name: &by_name,
+        by_name,
         only: None,
         beside,
         stops: true,
+        flaky: &flaky,
     };
-    let mut arenas = vec![Arena { suite: &suite, copy, runs, forked: None }];
+    let mut arenas = vec![Arena::new(&suite, copy, runs)];
     let mut judged = HashSet::new();
     equivalent::find(&mut arenas[0], sources, origins, &mut mutation.mutants, &mut judged);
     let sample =
@@ -165,6 +168,9 @@ fn tried(
         mutation.rewrites = rewrites.results;
         return Ok(Over::Done);
     }
+    // What runs tests of an interpreter does not build what it loads.
+    let is_left = args.separate_builds || suite.sees().is_some();
+    let switches = if is_left { None } else { Switches::of(sources) };
     progress.show("proving that a change can be noticed");
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or(processors, usize::from).min(pending);
@@ -174,13 +180,17 @@ fn tried(
         let copy = Copy::of(&arenas[0].copy.top())?;
         suite.walls.hand_over(copy.place())?;
         others.push(Loading::start(&suite, &copy.top()).ok().flatten());
-        arenas.push(Arena { suite: &suite, copy, runs: Runs::start()?, forked: None });
+        arenas.push(Arena::new(&suite, copy, Runs::start()?));
     }
     let prove = |arena: &mut Arena<'_>, way| {
         proof::of(arena, sources, origins, &mutation.mutants, with, way)
     };
     let first = &mut arenas[0];
-    prove(first, Way::Plain)?;
+    // What is built with a switch has a proof of its own, and one is needed only for what is left.
+    let is_proven = switches.is_none();
+    if is_proven {
+        prove(first, Way::Plain)?;
+    }
     let loading = Loading::start(&suite, &first.copy.top());
     let forked = loading.and_then(|own| own.map(Loading::loaded).transpose()).and_then(|forked| {
         first.forked = forked;
@@ -213,13 +223,18 @@ fn tried(
         mutants: &mut mutation.mutants,
         tests: &tests,
         asked: &baseline.asked,
-        by_name: &by_name,
+        by_name,
         beside,
         journal: Some(&mut journal),
         deadline: args.budget.map(|budget| began + budget.mul_f64(share)),
         kills,
         later: &later,
         completes: false,
+        switches,
+        behind: HashMap::new(),
+        flaky: &flaky,
+        is_proven,
+        notes: Vec::new(),
     };
     let mut over = trying.all_but_equivalents(&mut arenas, &mut judged, &progress)?;
     mutation.is_sample = over == Over::OutOfTime;
@@ -228,6 +243,8 @@ fn tried(
         let later = &rewrites_later;
         over = trying.coupled(&mut arenas, usize::from(most), (&mut rewrites, later), &progress)?;
     }
+    let notes = std::mem::take(&mut trying.notes);
+    mutation.notes.extend(notes);
     mutation.rewrites = rewrites.results;
     if over == Over::Interrupted {
         let note =

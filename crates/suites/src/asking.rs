@@ -29,6 +29,8 @@ pub struct Wanted {
     pub frames: bool,
     /// Whether it is noted what each test uses of the project, whose top this is.
     pub coverage: Option<PathBuf>,
+    /// Where its test programs are recorded, so that they can run again ([`programs`](crate::programs)).
+    pub keep: Option<PathBuf>,
 }
 
 /// A file that the run finds when it starts.

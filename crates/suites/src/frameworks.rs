@@ -17,6 +17,7 @@ use crate::asking::{Answer, Request, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::hooks;
+use crate::programs::Program;
 use crate::run::Run;
 use crate::watching::Watch;
 use std::fmt::Debug;
@@ -70,6 +71,24 @@ pub trait Framework: Debug + Sync {
     /// # Errors
     /// When it left no answer, or one that can't be read.
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError>;
+
+    /// The command that builds all that a run needs, and runs no test. If it is `told`, compilers name each error by file and line, and stop at none; a run with
+    /// [`Wanted::keep`] takes what is built so. `None`: a run alone builds.
+    fn builds(&self, _call: &Call, _told: bool) -> Option<Request> {
+        None
+    }
+
+    /// The command that runs test programs again which a run recorded in `kept`, if it `stops` until the first of them that fails; its answer is read as that of
+    /// a run. `None`: only a run runs them.
+    fn again(
+        &self,
+        _programs: &[&Program],
+        _kept: &Path,
+        _stops: bool,
+        _room: &Path,
+    ) -> Option<Request> {
+        None
+    }
 
     /// What looks at a run of this command from outside while it goes on, with its answer in `room`; `None` where it tells nothing before it is over.
     fn watch(&self, _call: &Call, _room: &Path) -> Option<Watch> {
@@ -188,6 +207,20 @@ impl Framework for &'static dyn Framework {
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
         (**self).read(answer)
+    }
+
+    fn builds(&self, call: &Call, told: bool) -> Option<Request> {
+        (**self).builds(call, told)
+    }
+
+    fn again(
+        &self,
+        programs: &[&Program],
+        kept: &Path,
+        stops: bool,
+        room: &Path,
+    ) -> Option<Request> {
+        (**self).again(programs, kept, stops, room)
     }
 
     fn watch(&self, call: &Call, room: &Path) -> Option<Watch> {

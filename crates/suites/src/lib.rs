@@ -3,6 +3,7 @@
 //! - [`frameworks`]: which framework a command runs, how it is asked for the time of every test, how its answer is read. Each has a file.
 //! - [`run`]: what one run of a suite told; [`parts`]: where its time went; [`watching`]: what it runs while it goes on.
 //! - [`hooks`]: what is loaded into a suite's processes, and writes what happens there;
+//! - [`programs`]: test programs that a run started, which can be started again without what built them;
 //! - [`preloading`]: which commands can run in a process that is kept loaded, and how such a process is started;
 //! - [`log`]: which test wrote how much into a log, and which lines those are;
 //! - [`toggles`]: settings that are compared with none, and what each of them changes.
@@ -25,6 +26,7 @@ pub mod log;
 pub mod parts;
 pub mod polluter;
 pub mod preloading;
+pub mod programs;
 mod reports;
 pub mod run;
 mod seen;

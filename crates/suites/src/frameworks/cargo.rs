@@ -7,12 +7,14 @@ use super::{EVENTS, Framework, Orders, WHOLE_FILE, seed, too_old};
 use crate::asking::{Answer, Request, Text, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
+use crate::programs::{self, RECORD};
 use crate::reports;
 use crate::run::{Part, Process, Run, Span, Test, Unfinished};
 use crate::seen;
 use crate::seen::cargo::Packages;
 use crate::watching::Watch;
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -58,7 +60,9 @@ impl Framework for CargoTest {
 
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
         let events = room.join(EVENTS);
-        let (runner, doc) = (room.join("run.sh"), room.join("rustdoc.sh"));
+        // Programs of doc tests, which rustdoc starts by our runner, find it when all runs again.
+        let runner = wanted.keep.as_deref().unwrap_or(room).join("run.sh");
+        let doc = room.join("rustdoc.sh");
         let quoted = |path: &Path| serde_json::Value::from(path.display().to_string()).to_string();
         let config = format!(
             "target.'cfg(all())'.runner=[\"sh\", {}, {}]",
@@ -90,7 +94,7 @@ impl Framework for CargoTest {
             events.display()
         );
         let mut request = Request::words(call.with_passed(&passed))
-            .file(runner, RUNNER.join(seen::cargo::RUNNER))
+            .file(runner, runner_that(wanted.keep.as_deref()))
             .env("RUSTDOC", doc.display().to_string());
         request.files.push(Text { path: doc, content: wrapped.into_bytes(), runs: true });
         request.directories.push(events);
@@ -98,6 +102,33 @@ impl Framework for CargoTest {
             Some(top) => seen::asked(request, top, room),
             None => request,
         })
+    }
+
+    fn builds(&self, call: &Call, _: bool) -> Option<Request> {
+        let verb = call.verb()?;
+        let options = ["--no-run", "--message-format=short"].map(str::to_owned);
+        Some(Request::words(call.with_options_behind(&verb, &options)))
+    }
+
+    fn again(
+        &self,
+        programs: &[&programs::Program],
+        _: &Path,
+        stops: bool,
+        room: &Path,
+    ) -> Option<Request> {
+        let (runner, script, events) =
+            (room.join("run.sh"), room.join("again.sh"), room.join(EVENTS));
+        let own = programs.iter().map(|own| {
+            let before = ["sh".into(), runner.clone().into(), events.clone().into()];
+            (*own, before.into_iter().chain(own.words.iter().cloned()).collect())
+        });
+        let text = programs::again(own, stops);
+        let words = [OsString::from("sh"), script.clone().into()].to_vec();
+        let mut request = Request::words(words).file(script, text).file(runner, runner_that(None));
+        request.directories.push(events);
+        // Where it failed is of no use here, and to find out takes ten times as long as to fail.
+        Some(request.env("RUST_BACKTRACE", "0"))
     }
 
     fn watch(&self, _: &Call, room: &Path) -> Option<Watch> {
@@ -141,6 +172,26 @@ impl Framework for CargoTest {
         }
         Ok(run)
     }
+}
+
+/// What runs a test program; it records it where it is to `keep` it. A program of a doc test, which rustdoc removes, is kept itself, with how it ended.
+fn runner_that(keep: Option<&Path>) -> String {
+    let Some(keep) = keep else { return RUNNER.join(seen::cargo::RUNNER) };
+    let kept = format!("\nkept='{}' own=$$", keep.display());
+    let doc = r#" own=doc-$$
+    program=$1
+    shift
+    cp "$program" "$kept/$own.program" || exec "$program" "$@"
+    set -- "$kept/$own.program" "$@""#;
+    let doc = [
+        &kept,
+        doc,
+        RECORD,
+        "\"$@\"\nstatus=$?\necho $status > \"$kept/$own.status\"\nexit $status",
+    ]
+    .concat();
+    let first = RUNNER[0].replace("exec \"$@\"", &doc);
+    [&first, seen::cargo::RUNNER, &kept, RECORD, RUNNER[1]].concat()
 }
 
 /// The words by which test programs choose these tests. A doc test's name has blanks, at which rustdoc would divide it: of those all of the file run, and of

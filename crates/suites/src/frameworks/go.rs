@@ -5,6 +5,7 @@ use super::{Framework, Orders, WHOLE_FILE, any_of, seed};
 use crate::asking::{Answer, Request, Wanted};
 use crate::call::Call;
 use crate::error::SuiteError;
+use crate::programs::{self, Program, RECORD};
 use crate::reports;
 use crate::run::{Part, Run, Span};
 use crate::seen;
@@ -35,10 +36,50 @@ impl Framework for GoTest {
     }
 
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
-        match &wanted.coverage {
-            Some(top) => covered(call, wanted, (top, room)),
-            None => self.asked(call, wanted, Vec::new(), room),
+        match (&wanted.coverage, &wanted.keep) {
+            (Some(top), _) => covered(call, wanted, (top, room)),
+            (None, Some(keep)) if builds_here(call) => {
+                let recorder = keep.join("record.sh");
+                let exec = format!("-exec=sh '{}' '{}'", recorder.display(), keep.display());
+                let more = FOR_BUILDS.iter().map(|own| (*own).to_owned()).chain([exec]).collect();
+                Ok(self.asked(call, wanted, more, room)?.file(recorder, recorder_text()))
+            }
+            (None, _) => self.asked(call, wanted, Vec::new(), room),
         }
+    }
+
+    fn builds(&self, call: &Call, told: bool) -> Option<Request> {
+        let mut options: Vec<String> =
+            FOR_BUILDS.iter().filter(|_| told).map(|own| (*own).to_owned()).collect();
+        options.extend(["-run=^$", "-exec=true"].map(str::to_owned));
+        builds_here(call).then(|| Request::words(call.with_options_behind("test", &options)))
+    }
+
+    fn again(
+        &self,
+        programs: &[&Program],
+        kept: &Path,
+        stops: bool,
+        room: &Path,
+    ) -> Option<Request> {
+        let converter = kept.join("converter");
+        if !converter.is_file() {
+            return None;
+        }
+        let own = programs.iter().map(|own| {
+            let before = ["-t", "-p", &own.about].map(OsString::from);
+            let before = std::iter::once(converter.clone().into()).chain(before);
+            let mut words: Vec<OsString> = before.chain(own.words.clone()).collect();
+            if stops {
+                // Directly behind the program.
+                words.insert(5, "-test.failfast".into());
+            }
+            (*own, words)
+        });
+        let text = programs::again(own, stops);
+        let script = room.join("again.sh");
+        let words = [OsString::from("sh"), script.clone().into()].to_vec();
+        Some(Request::words(words).file(script, text))
     }
 
     fn watch(&self, call: &Call, _: &Path) -> Option<Watch> {
@@ -98,6 +139,34 @@ impl Framework for GoTest {
             .collect();
         if names.is_empty() { Err(SuiteError::NoTests { said: answer.said() }) } else { Ok(names) }
     }
+}
+
+/// What is asked of a build whose errors are to be known: all of them, and those of the compiler alone.
+const FOR_BUILDS: [&str; 2] = ["-vet=off", "-gcflags=./...=-e"];
+
+/// Whether it can be asked to build, and to start its programs by another one.
+fn builds_here(call: &Call) -> bool {
+    let arguments = call.arguments();
+    let mut names = arguments.iter().map(|word| word.trim_start_matches('-'));
+    call.is(&["go"]) && !names.any(|own| own.starts_with("exec") || own.starts_with("gcflags"))
+}
+
+/// Runs a test program and records it, with the package that it is of and with what makes events of what it prints. `go` removes them behind the run.
+fn recorder_text() -> String {
+    let before = r#"#!/bin/sh
+# $1: where it is kept; then the program and its arguments.
+kept=$1 own=$$
+shift
+program=$1
+shift
+go list -e . > "$kept/$own.about" 2> /dev/null < /dev/null
+if [ ! -f "$kept/converter" ]; then
+    cp "$(go tool -n test2json 2> /dev/null < /dev/null)" "$kept/converter.$own" && mv "$kept/converter.$own" "$kept/converter"
+fi
+ln "$program" "$kept/$own.test" 2> /dev/null || cp "$program" "$kept/$own.test"
+set -- "$kept/$own.test" "$@"
+"#;
+    [before, RECORD, "exec \"$@\"\n"].concat()
 }
 
 impl GoTest {

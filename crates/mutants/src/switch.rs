@@ -1,0 +1,461 @@
+//! All mutants of a file in one text: each function becomes a chain of its changed bodies and the one that it has, and a switch says which of them runs.
+//! So a project is built once for many mutants. Bodies are taken whole, so that what is declared, borrowed or moved in one of them is nobody else's.
+//!
+//! The switch is a text in a file whose path is built in: a number, that of the mutant that is on, or `r`, which notes which functions are reached. It is
+//! no variable of the environment: tests start programs without those.
+//!
+//! What can't be written so is left to whoever changes one file at a time ([`Switch::takes`]): nothing here says that a mutant can't be built.
+
+use crate::mutant::{Mutant, Unit, line_starts};
+use assay_coverage::Language;
+use std::fmt::Write;
+use std::ops::Range;
+use std::path::Path;
+use tree_sitter::{Node, Parser};
+
+mod runtime;
+
+/// Lines of changed bodies are counted so that an error tells the mutant: its number times this, and the line in its body. In Go and C, where lines can be
+/// told; the longest file has fewer lines. In Rust they are read from files of their own, so that all lines of the text stay where they were: tests in
+/// documentation are called by them.
+const LINES: usize = 1 << 14;
+/// A file that has more mutants than a line can tell is left out.
+const MOST: usize = (1 << 30) / LINES;
+
+/// How the functions of a file take their mutants.
+#[derive(Clone, Debug)]
+pub struct Switch {
+    language: Language,
+    /// Of each unit: how, if it can.
+    units: Vec<Option<Chain>>,
+    /// Behind these bytes the imports of Go stand.
+    imports: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Chain {
+    /// Modules around it that are in the same file.
+    depth: usize,
+    /// Where labels are named. In C and Go they are the whole function's, so each body has its own.
+    labels: Vec<Range<usize>>,
+}
+
+/// A body that takes the place of a function's own while its number is on.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// The unit.
+    pub unit: usize,
+    /// From 1.
+    pub number: usize,
+    /// All of the body.
+    pub body: Vec<u8>,
+}
+
+/// Where the switch is, and what notes.
+#[derive(Clone, Copy, Debug)]
+pub struct Places<'a> {
+    /// The file with the number,
+    pub switch: &'a Path,
+    /// the one to which lines `UNIT PROGRAM` are added,
+    pub reached: &'a Path,
+    /// and the directory of bodies ([`Switched::bodies`]).
+    pub bodies: &'a Path,
+    /// The number of this file's first unit there.
+    pub first: usize,
+}
+
+/// A text with a switch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Switched {
+    /// All of it.
+    pub text: Vec<u8>,
+    /// The bodies that it reads from files of their own, [by their numbers](body_file).
+    pub bodies: Vec<(usize, Vec<u8>)>,
+    /// The numbers of all bodies.
+    numbers: Vec<usize>,
+    /// The lines of each function that has such.
+    chains: Vec<(Range<usize>, usize)>,
+}
+
+/// The name of the file of a body.
+pub fn body_file(number: usize) -> String {
+    format!("{number}.rs")
+}
+
+/// The number of the body whose file this is, as a compiler names it.
+pub fn body_number(path: &str) -> Option<usize> {
+    let (directory, name) = path.rsplit_once('/')?;
+    let is_own = directory.ends_with(BODIES);
+    name.strip_suffix(".rs").filter(|_| is_own)?.parse().ok()
+}
+
+/// How the path of the directory of bodies ends.
+pub const BODIES: &str = ".assay/bodies";
+
+/// Whose fault an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blamed {
+    /// The body of this number.
+    Arm(usize),
+    /// The function around, all bodies together.
+    Unit(usize),
+    /// What stands around it.
+    File,
+}
+
+impl Switched {
+    /// Whether a line that tells a number tells one of this file's.
+    pub fn has(&self, line: usize) -> bool {
+        line < LINES || self.numbers.contains(&(line / LINES))
+    }
+
+    /// Whose fault an error on a line is, as the compiler counts it.
+    pub fn blamed(&self, line: usize) -> Blamed {
+        if line >= LINES {
+            return Blamed::Arm(line / LINES);
+        }
+        let holds = |(lines, _): &&(Range<usize>, usize)| lines.contains(&line);
+        let chain = self.chains.iter().find(holds).map(|(_, unit)| Blamed::Unit(*unit));
+        chain.unwrap_or(Blamed::File)
+    }
+}
+
+impl Switch {
+    /// That of a text, whose units these are; `None`: its language has none, or it is too long.
+    pub fn of(language: Language, text: &[u8], units: &[Unit]) -> Option<Self> {
+        if !matches!(language, Language::Rust | Language::Go | Language::C)
+            || line_starts(text).len() >= LINES
+        {
+            return None;
+        }
+        let mut parser = Parser::new();
+        parser.set_language(&language.grammar()).ok()?;
+        let tree = parser.parse(text, None)?;
+        let root = tree.root_node();
+        let mut imports = 0;
+        if language == Language::Go {
+            let mut cursor = root.walk();
+            let all: Vec<Node<'_>> = root.children(&mut cursor).collect();
+            imports = all.iter().find(|own| own.kind() == "package_clause")?.end_byte();
+            // What calls C is written anew before it is compiled.
+            let is_c = |own: &&Node<'_>| {
+                own.kind() == "import_declaration" && words(text, **own).contains("\"C\"")
+            };
+            if all.iter().any(|own| is_c(&own)) {
+                return None;
+            }
+        }
+        let units = units
+            .iter()
+            .map(|unit| {
+                let (start, end) = (unit.range.start, unit.range.end);
+                let mut node = root.descendant_for_byte_range(start, end)?;
+                // What spans the same bytes may be around it.
+                while node.child_by_field_name("body").is_none() {
+                    node = node.named_child(0).filter(|own| own.byte_range() == unit.range)?;
+                }
+                (node.byte_range() == unit.range).then(|| chain(language, node, text)).flatten()
+            })
+            .collect();
+        Some(Self { language, units, imports })
+    }
+
+    /// Whether a mutant can stand behind it.
+    pub fn takes(&self, unit: &Unit, mutant: &Mutant) -> bool {
+        let Some(body) = unit.body.as_ref() else { return false };
+        let Some(Some(chain)) = self.units.get(mutant.unit) else { return false };
+        let range = &mutant.range;
+        let is_label_there =
+            || chain.labels.iter().any(|own| own.start < range.end && range.start < own.end);
+        body == range || body.start <= range.start && range.end <= body.end && !is_label_there()
+    }
+
+    /// Whether a unit can have other bodies.
+    pub fn can(&self, unit: usize) -> bool {
+        self.units.get(unit).is_some_and(Option::is_some)
+    }
+
+    /// The body of a unit with a mutant that it takes.
+    pub fn body(&self, unit: &Unit, mutant: &Mutant, text: &[u8]) -> Option<Vec<u8>> {
+        let whole = unit.body.clone()?;
+        let chain = self.units.get(mutant.unit)?.as_ref()?;
+        let piece = |range: Range<usize>| {
+            let (mut piece, mut at) = (Vec::with_capacity(range.len()), range.start);
+            for label in chain.labels.iter().filter(|own| range.contains(&own.start)) {
+                piece.extend_from_slice(text.get(at..label.end)?);
+                piece.extend_from_slice(format!("_{}", mutant.id).as_bytes());
+                at = label.end;
+            }
+            piece.extend_from_slice(text.get(at..range.end)?);
+            Some(piece)
+        };
+        let before = piece(whole.start..mutant.range.start)?;
+        let after = piece(mutant.range.end..whole.end)?;
+        Some([&before[..], mutant.replacement.as_bytes(), &after].concat())
+    }
+
+    /// The text with these bodies, those of a unit one behind the other, units in their order. `None`: a path can't be written in the language, or there are
+    /// too many. O(bytes of the text and the bodies).
+    pub fn text(
+        &self,
+        text: &[u8],
+        units: &[Unit],
+        arms: &[Arm],
+        places: Places<'_>,
+    ) -> Option<Switched> {
+        let tag = format!("{:x}", places.first);
+        let (head, tail) = runtime::of(self.language, &places, &tag, units.len())?;
+        if arms.iter().any(|arm| arm.number >= MOST) {
+            return None;
+        }
+        let lines = line_starts(text);
+        let mut out = Switched::default();
+        if self.language == Language::Go {
+            out.put(&text[..self.imports]);
+            out.put(head.as_bytes());
+        } else {
+            out.put(head.as_bytes());
+        }
+        let mut at = if self.language == Language::Go { self.imports } else { 0 };
+        for arms in arms.chunk_by(|a, b| a.unit == b.unit) {
+            let number = arms.first()?.unit;
+            let unit = units.get(number)?;
+            let (chain, body) = (self.units.get(number)?.as_ref()?, unit.body.clone()?);
+            let original = text.get(body.clone())?;
+            out.put(text.get(at..unit.range.start)?);
+            let place = Place { tag: &tag, unit: number, lines: &lines, body: body.start };
+            match self.language {
+                Language::Rust => {
+                    // What is never used or never reached in a changed body is no reason not to build it.
+                    out.put(b"#[allow(warnings, unused)] ");
+                    out.put(text.get(unit.range.start..body.start)?);
+                    out.rust(chain, arms, original, (&place, places.bodies))?;
+                }
+                Language::Go => {
+                    out.put(text.get(unit.range.start..body.start)?);
+                    out.go(arms, original, &place);
+                }
+                _ => {
+                    out.put(text.get(unit.range.start..body.start)?);
+                    out.c(arms, original, &place);
+                }
+            }
+            out.numbers.extend(arms.iter().map(|arm| arm.number));
+            out.chains.push((unit.begin as usize..unit.end as usize + 1, number));
+            at = body.end;
+        }
+        out.put(text.get(at..)?);
+        out.put(tail.as_bytes());
+        Some(out)
+    }
+}
+
+/// Where a chain stands.
+struct Place<'a> {
+    tag: &'a str,
+    unit: usize,
+    lines: &'a [usize],
+    /// The first byte of the function's own body.
+    body: usize,
+}
+
+impl Place<'_> {
+    fn line(&self) -> usize {
+        self.lines.partition_point(|start| *start <= self.body)
+    }
+
+    fn column(&self) -> usize {
+        self.body - self.lines[self.line() - 1] + 1
+    }
+}
+
+impl Switched {
+    fn put(&mut self, bytes: &[u8]) {
+        self.text.extend_from_slice(bytes);
+    }
+
+    fn rust(
+        &mut self,
+        chain: &Chain,
+        arms: &[Arm],
+        original: &[u8],
+        (place, bodies): (&Place<'_>, &Path),
+    ) -> Option<()> {
+        let above = "super::".repeat(chain.depth);
+        let head = format!("{{ match {above}assay_switch::number({}) {{ ", place.unit);
+        self.put(head.as_bytes());
+        for arm in arms {
+            let path = quoted(&bodies.join(body_file(arm.number)))?;
+            self.put(format!("{} => include!({path}), ", arm.number).as_bytes());
+            self.bodies.push((arm.number, arm.body.clone()));
+        }
+        self.put(b"_ => ");
+        self.put(original);
+        self.put(b" } }");
+        Some(())
+    }
+
+    fn go(&mut self, arms: &[Arm], original: &[u8], place: &Place<'_>) {
+        let head = format!("{{ if assayNumber := assaySwitch{}({}); ", place.tag, place.unit);
+        self.put(head.as_bytes());
+        for (index, arm) in arms.iter().enumerate() {
+            let other = if index == 0 { "" } else { " else if " };
+            let line = arm.number * LINES + 1;
+            let own = format!("{other}assayNumber == {} /*line :{line}:1*/", arm.number);
+            self.put(own.as_bytes());
+            self.put(&arm.body);
+        }
+        self.put(format!(" else /*line :{}:{}*/", place.line(), place.column()).as_bytes());
+        self.put(original);
+        self.put(b" }");
+    }
+
+    fn c(&mut self, arms: &[Arm], original: &[u8], place: &Place<'_>) {
+        let head = format!("{{ int assay_number = assay_switch_{}({});", place.tag, place.unit);
+        self.put(head.as_bytes());
+        for arm in arms {
+            let line = arm.number * LINES + 1;
+            let own = format!("\nif (assay_number == {})\n#line {line}\n", arm.number);
+            self.put(own.as_bytes());
+            self.put(&arm.body);
+            self.put(b" else");
+        }
+        self.put(format!("\n#line {}\n", place.line()).as_bytes());
+        self.put(original);
+        self.put(b" }");
+    }
+}
+
+fn words<'a>(text: &'a [u8], node: Node<'_>) -> &'a str {
+    std::str::from_utf8(text.get(node.byte_range()).unwrap_or_default()).unwrap_or_default()
+}
+
+/// How a function takes other bodies; `None`: it can't, or nobody can say.
+fn chain(language: Language, function: Node<'_>, text: &[u8]) -> Option<Chain> {
+    let body = function.child_by_field_name("body")?;
+    let mut labels = Vec::new();
+    let mut cursor = body.walk();
+    'walk: loop {
+        let node = cursor.node();
+        match node.kind() {
+            // Rust's labels are those of their loops.
+            "label_name" | "statement_identifier" if language != Language::Rust => {
+                labels.push(node.byte_range());
+            }
+            // It changes what follows, of other functions, too.
+            "preproc_def" | "preproc_function_def" | "preproc_call" => return None,
+            _ => {}
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() || cursor.node().id() == body.id() {
+                break 'walk;
+            }
+        }
+    }
+    match language {
+        Language::Rust => rust(function, body, text),
+        Language::Go => {
+            let before = function.prev_sibling().map_or("", |own| words(text, own));
+            let can = !before.starts_with("//go:");
+            can.then(|| Chain { labels, ..Chain::default() })
+        }
+        _ => Some(Chain { labels, ..Chain::default() }),
+    }
+}
+
+fn rust(function: Node<'_>, body: Node<'_>, text: &[u8]) -> Option<Chain> {
+    let mut cursor = function.walk();
+    let modifiers = function.children(&mut cursor).find(|own| own.kind() == "function_modifiers");
+    let is_one = |word: &str| ["const", "async", "gen"].contains(&word);
+    let modifiers = modifiers.map_or("", |own| words(text, own));
+    // Each body would have a type of its own.
+    let returned = function.child_by_field_name("return_type").map_or("", |own| words(text, own));
+    let has_impl = returned.split(|c: char| !c.is_alphanumeric()).any(|word| word == "impl");
+    let inner = words(text, body).trim_start_matches('{').trim_start();
+    if modifiers.split_whitespace().any(is_one) || has_impl || inner.starts_with("#!") {
+        return None;
+    }
+    let mut depth = 0;
+    let mut around = Some(function);
+    while let Some(own) = around {
+        if has_macro(own, text) {
+            return None;
+        }
+        depth += usize::from(own.kind() == "mod_item");
+        around = own.parent();
+    }
+    Some(Chain { depth, labels: Vec::new() })
+}
+
+/// Attributes of the language and its tools that leave a body as it is written. Others may be macros that read it, or say that it runs within the compiler,
+/// which is over when the switch is set.
+const PLAIN: [&str; 24] = [
+    "allow",
+    "cfg",
+    "cfg_attr",
+    "cold",
+    "deny",
+    "deprecated",
+    "derive",
+    "diagnostic",
+    "doc",
+    "expect",
+    "forbid",
+    "export_name",
+    "inline",
+    "link_section",
+    "macro_use",
+    "must_use",
+    "no_mangle",
+    "non_exhaustive",
+    "path",
+    "repr",
+    "target_feature",
+    "track_caller",
+    "unsafe",
+    "warn",
+];
+
+/// Whether an item has an attribute that may be a macro.
+fn has_macro(item: Node<'_>, text: &[u8]) -> bool {
+    let mut before = item.prev_named_sibling();
+    while let Some(own) = before {
+        match own.kind() {
+            "attribute_item" => {
+                let own = words(text, own).trim_start_matches(['#', '[', ' ']);
+                let name = own.split(|c: char| !c.is_alphanumeric() && c != '_').next();
+                let is_tool = ["clippy::", "rustfmt::"].iter().any(|tool| own.starts_with(tool));
+                if !is_tool && !name.is_some_and(|name| PLAIN.contains(&name)) {
+                    return true;
+                }
+            }
+            "line_comment" | "block_comment" => {}
+            _ => return false,
+        }
+        before = own.prev_named_sibling();
+    }
+    false
+}
+
+/// The bytes that a body takes in a text, with what stands around it.
+pub fn weight(body: &[u8]) -> usize {
+    const AROUND: usize = 64;
+    body.len() + AROUND
+}
+
+/// A path as it is written between double quotes in all these languages.
+fn quoted(path: &Path) -> Option<String> {
+    let text = path.to_str()?;
+    let plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\') || c == ' ';
+    // `??/` is a backslash to some compilers of C.
+    let is_plain = text.chars().all(plain) && !text.contains("??");
+    let mut quoted = String::new();
+    write!(quoted, "\"{text}\"").ok()?;
+    is_plain.then_some(quoted)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! One build of many mutants, in all copies: what can't be built is taken out until the rest can, all tests pass with no mutant on, and once an error that is
+//! planted must be noticed. What is not so is left to the plain way.
+
+use crate::arena::{Arena, With};
+use crate::policy::{BUILDS, PROOFS};
+use crate::proof;
+use crate::sources::Source;
+use crate::switched::{At, Behind, Reached};
+use crate::switches::{Round, Standing, Switches};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::thread;
+
+/// What came of a build.
+pub(crate) enum Ready {
+    /// It stands in the copies.
+    Built {
+        /// Mutants that can't be built, with what the compiler said.
+        unviable: HashMap<usize, String>,
+        /// The numbers of the functions that tests reach.
+        reached: HashSet<usize>,
+    },
+    /// Nothing can be tried behind a switch here, and why.
+    Unusable(String),
+}
+
+/// Builds it. Copies in which that fails, where it did in the first one, are given up.
+///
+/// # Errors
+/// When something can't be written or started, or no test notices an error that is planted.
+pub(crate) fn ready(
+    switches: &mut Switches<'_>,
+    round: &mut Round,
+    arenas: &mut Vec<Arena<'_>>,
+    sources: &[Source],
+    with: With<'_>,
+) -> anyhow::Result<Ready> {
+    let Some(first) = arenas.first_mut() else { return Ok(unusable("there is no copy")) };
+    if !switches.is_proven {
+        switches.plant(round);
+    }
+    let mut unviable: HashMap<usize, String> = HashMap::new();
+    let mut built = Err(String::new());
+    for _ in 0..BUILDS {
+        let Some(standing) = standing(switches, round, &unviable, first) else {
+            return Ok(unusable(
+                "the directory for temporary files has a name that can't be written there",
+            ));
+        };
+        first.stand(&standing, sources)?;
+        built = first.build()?;
+        let Err(said) = &built else { break };
+        let lesson = switches.learn(said, round, &standing);
+        if lesson.unviable.is_empty() && !lesson.has_more {
+            break;
+        }
+        unviable.extend(lesson.unviable);
+    }
+    let by_build = match built {
+        Ok(reached) => reached,
+        Err(said) => {
+            let told = said.lines().find(|line| line.contains("error"));
+            let told = told.or_else(|| said.lines().find(|line| !line.trim().is_empty()));
+            return Ok(unusable(&format!(
+                "it can't be built: {}",
+                told.unwrap_or_default().trim()
+            )));
+        }
+    };
+    let reached = match first.learn(with)? {
+        Ok(reached) if reached.is_empty() => {
+            return Ok(unusable("no test reaches any of the functions that can be changed so"));
+        }
+        Ok(reached) => reached,
+        Err(why) => return Ok(unusable(&why)),
+    };
+    for unit in of_the_build(&by_build, &reached) {
+        switches.leave(unit);
+    }
+    if !switches.is_proven {
+        prove(switches, round, first, &reached, with)?;
+        switches.is_proven = true;
+    }
+    others(switches, round, &unviable, arenas, sources, with)?;
+    Ok(Ready::Built { unviable, reached: reached.into_keys().collect() })
+}
+
+fn unusable(why: &str) -> Ready {
+    Ready::Unusable(why.to_owned())
+}
+
+fn standing(
+    switches: &Switches<'_>,
+    round: &Round,
+    unviable: &HashMap<usize, String>,
+    arena: &Arena<'_>,
+) -> Option<Vec<Standing>> {
+    let at = At::of(&arena.copy.top());
+    switches.standing(round, &unviable.keys().copied().collect(), &at)
+}
+
+/// The functions that are reached by programs of the build alone, which is over when the switch is set: nobody knows what they would have made.
+fn of_the_build(by_build: &Reached, by_tests: &Reached) -> Vec<usize> {
+    let programs: BTreeSet<&String> = by_tests.values().flatten().collect();
+    let is_tool = |own: &BTreeSet<String>| own.iter().any(|own| !programs.contains(own));
+    by_build.iter().filter(|(_, own)| is_tool(own)).map(|(unit, _)| *unit).collect()
+}
+
+/// Has an error noticed that is planted in what most programs reach.
+fn prove(
+    switches: &Switches<'_>,
+    round: &Round,
+    arena: &mut Arena<'_>,
+    reached: &Reached,
+    with: With<'_>,
+) -> anyhow::Result<()> {
+    let mut units: Vec<(usize, usize)> =
+        reached.iter().map(|(unit, programs)| (programs.len(), *unit)).collect();
+    units.sort_by_key(|(programs, unit)| (std::cmp::Reverse(*programs), *unit));
+    let planted = |(_, unit): &(usize, usize)| Some((*unit, switches.planted(round, *unit)?));
+    let mut tried = Vec::new();
+    for (unit, number) in units.iter().filter_map(planted).take(PROOFS) {
+        if arena.behind(Behind { number, unit }, with)?.fate.is_detected() {
+            return Ok(());
+        }
+        tried.push(switches.name(unit));
+    }
+    if tried.is_empty() { Ok(()) } else { Err(proof::unnoticed(&tried)) }
+}
+
+/// Builds the same in the other copies, at once.
+fn others(
+    switches: &Switches<'_>,
+    round: &Round,
+    unviable: &HashMap<usize, String>,
+    arenas: &mut Vec<Arena<'_>>,
+    sources: &[Source],
+    with: With<'_>,
+) -> anyhow::Result<()> {
+    let built = thread::scope(|scope| {
+        let begun: Vec<_> = arenas
+            .iter_mut()
+            .skip(1)
+            .map(|arena| {
+                let standing = standing(switches, round, unviable, arena);
+                scope.spawn(move || -> anyhow::Result<bool> {
+                    let Some(standing) = standing else { return Ok(false) };
+                    arena.stand(&standing, sources)?;
+                    // One that reaches nothing runs what another copy built.
+                    Ok(arena.build()?.is_ok()
+                        && arena.learn(with)?.is_ok_and(|own| !own.is_empty()))
+                })
+            })
+            .collect();
+        let ended = begun.into_iter().map(|own| own.join().unwrap_or(Ok(false)));
+        ended.collect::<anyhow::Result<Vec<bool>>>()
+    })?;
+    let mut is_built = std::iter::once(true).chain(built);
+    arenas.retain(|_| is_built.next().unwrap_or(false));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_build_runs_and_no_test_is_left_to_the_plain_way() {
+        let of = |all: &[(usize, &[&str])]| -> Reached {
+            let own = |own: &[&str]| own.iter().map(|own| (*own).to_owned()).collect();
+            all.iter().map(|(unit, programs)| (*unit, own(programs))).collect()
+        };
+        let by_build = of(&[(1, &["tests"]), (2, &["generator"]), (3, &["generator", "tests"])]);
+        let by_tests = of(&[(1, &["tests"]), (3, &["tests"])]);
+        let mut own = of_the_build(&by_build, &by_tests);
+        own.sort_unstable();
+        assert_eq!(own, [2, 3]);
+    }
+}

@@ -1,0 +1,316 @@
+//! A copy in which functions have their mutants behind a switch: it is built once for many, and to try one is to set the switch and to run the tests. Where
+//! the framework's programs can be started without what builds them, they are, and only those that reach the changed function.
+//!
+//! Before anything is believed, all tests run with no mutant on: they must pass as they do without a switch.
+
+use crate::arena::{Arena, Came, With, judged, untried};
+use crate::policy::{FORKED_MORE, LONGEST_SUITE, PATIENCE};
+use crate::sources::Source;
+use crate::suite::{How, Ran};
+use crate::switches::Standing;
+use anyhow::Context;
+use assay_data::mutation::Fate;
+use assay_data::test_results::TestStatus;
+use assay_measure::Outcome;
+use assay_mutants::switch::{BODIES, body_file};
+use assay_suites::Wanted;
+use assay_suites::programs::{Program, recorded};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Which programs reached each function, by its number.
+pub(crate) type Reached = HashMap<usize, BTreeSet<String>>;
+
+/// What is built of a copy.
+pub(crate) struct Built {
+    /// What runs, one stage behind the other; none: the user's command.
+    stages: Vec<Stage>,
+    /// Where programs are kept.
+    kept: PathBuf,
+    /// How long the user's command takes, s.
+    seconds: f64,
+    /// Whether a run may end at the first test that fails.
+    stops: bool,
+    /// Which programs reach what.
+    reached: Reached,
+}
+
+/// What kind of programs run in one go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Test programs, which tell their tests.
+    Telling,
+    /// Programs of single tests, which tell nothing but how they end.
+    Silent,
+    /// What compiles such programs before it runs them, and tells them.
+    Compiling,
+}
+
+/// Programs that run in one go.
+struct Stage {
+    kind: Kind,
+    programs: Vec<Program>,
+    /// How long they take together, s.
+    seconds: f64,
+}
+
+/// A mutant behind the switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Behind {
+    /// Its number in what is built.
+    pub number: usize,
+    /// The number of its function.
+    pub unit: usize,
+}
+
+/// Where the switch of a copy is, and what belongs to it.
+pub(crate) struct At {
+    pub switch: PathBuf,
+    /// What is noted.
+    pub reached: PathBuf,
+    /// Bodies that stand in files of their own.
+    pub bodies: PathBuf,
+}
+
+impl At {
+    /// That of the copy with this top.
+    pub fn of(top: &Path) -> Self {
+        let own = top.join(".assay");
+        let (switch, reached) = (own.join("switch"), own.join("reached"));
+        Self { switch, reached, bodies: top.join(BODIES) }
+    }
+}
+
+impl Arena<'_> {
+    /// Has these texts stand in their files, and in all others what is theirs.
+    ///
+    /// # Errors
+    /// When they can't be written.
+    pub fn stand(&mut self, standing: &[Standing], sources: &[Source]) -> anyhow::Result<()> {
+        let path = |own: &Standing| sources.get(own.source).map(|own| own.path.clone());
+        let texts: HashMap<String, Vec<u8>> = standing
+            .iter()
+            .filter_map(|own| Some((path(own)?, own.switched.text.clone())))
+            .collect();
+        self.set("0")?;
+        let At { bodies, .. } = At::of(&self.copy.top());
+        let _is_none = fs::remove_dir_all(&bodies);
+        fs::create_dir(&bodies).with_context(|| bodies.display().to_string())?;
+        for (number, body) in standing.iter().flat_map(|own| &own.switched.bodies) {
+            let place = bodies.join(body_file(*number));
+            fs::write(&place, body).with_context(|| place.display().to_string())?;
+        }
+        for path in self.standing.keys().filter(|path| !texts.contains_key(*path)) {
+            if let Some(own) = sources.iter().find(|own| own.path == *path) {
+                self.copy.write(path, &own.text)?;
+            }
+        }
+        for (path, text) in &texts {
+            if self.standing.get(path) != Some(text) {
+                self.copy.write(path, text)?;
+            }
+        }
+        self.standing = texts;
+        self.built = None;
+        Ok(())
+    }
+
+    fn set(&self, to: &str) -> anyhow::Result<()> {
+        let At { switch, .. } = At::of(&self.copy.top());
+        if let Some(above) = switch.parent().filter(|above| !above.exists()) {
+            fs::create_dir(above).with_context(|| above.display().to_string())?;
+            self.suite.walls.hand_over(above)?;
+        }
+        fs::write(&switch, to).with_context(|| switch.display().to_string())
+    }
+
+    /// What was noted since, which is forgotten there.
+    fn reached(&self) -> Reached {
+        let At { reached: noted, .. } = At::of(&self.copy.top());
+        let text = fs::read(&noted).unwrap_or_default();
+        let _is_none = fs::remove_file(&noted);
+        let mut reached = Reached::new();
+        for line in String::from_utf8_lossy(&text).lines() {
+            let Some((unit, program)) = line.split_once(' ') else { continue };
+            if let Ok(unit) = unit.parse() {
+                reached.entry(unit).or_default().insert(program.to_owned());
+            }
+        }
+        reached
+    }
+
+    /// Builds what stands; what compilers said, if it can't be built, or which programs reached what meanwhile: they are the build's own, or tests, where only
+    /// a run of the tests builds.
+    ///
+    /// # Errors
+    /// When it can't be started.
+    pub fn build(&mut self) -> anyhow::Result<Result<Reached, String>> {
+        let top = self.copy.top();
+        self.set("r")?;
+        self.reached();
+        let (is_built, said) = match self.suite.build(&mut self.runs, &top, true)? {
+            Some(built) => built,
+            None => {
+                let how = How { limit: LONGEST_SUITE, stops: false };
+                let ran = self.suite.run(&mut self.runs, &top, &Wanted::default(), how)?;
+                (ran.run.is_some_and(|run| !run.tests.is_empty()), ran.text)
+            }
+        };
+        Ok(if is_built { Ok(self.reached()) } else { Err(said) })
+    }
+
+    /// Runs all tests of what is built with no mutant on, and learns what runs again for each. Which functions were reached, or why nothing of it can be
+    /// believed.
+    ///
+    /// # Errors
+    /// When they can't be started.
+    pub fn learn(&mut self, with: With<'_>) -> anyhow::Result<Result<Reached, String>> {
+        let top = self.copy.top();
+        let kept = self.runs.place().join("kept");
+        let _is_none = fs::remove_dir_all(&kept);
+        fs::create_dir(&kept).with_context(|| kept.display().to_string())?;
+        self.set("r")?;
+        self.reached();
+        let wanted = Wanted { keep: Some(kept.clone()), ..Wanted::default() };
+        let how = How { limit: LONGEST_SUITE, stops: false };
+        let ran = self.suite.run(&mut self.runs, &top, &wanted, how)?;
+        if let Some(missing) = missing(&[&ran], with) {
+            return Ok(Err(missing));
+        }
+        let reached = self.reached();
+        let seconds = ran.seconds;
+        // One that fails at times does not end it.
+        let stops = with.flaky.is_empty();
+        let mut built =
+            Built { stages: Vec::new(), kept, seconds, stops, reached: reached.clone() };
+        self.set("0")?;
+        built.stages = self.stages(&built, with)?;
+        self.built = Some(built);
+        Ok(Ok(reached))
+    }
+
+    /// What runs again, if that tells what a run does: programs first, then what compiles before it runs.
+    fn stages(&mut self, built: &Built, with: With<'_>) -> anyhow::Result<Vec<Stage>> {
+        let top = self.copy.top();
+        let kind = |own: &Program| match own.path() {
+            _ if own.status.is_some() => Kind::Silent,
+            Some(path) if own.place.join(path).is_file() => Kind::Telling,
+            _ => Kind::Compiling,
+        };
+        let all = recorded(&built.kept);
+        let (mut stages, mut told) = (Vec::new(), Vec::new());
+        for of in [Kind::Telling, Kind::Silent, Kind::Compiling] {
+            let programs: Vec<Program> =
+                all.iter().filter(|own| kind(own) == of).cloned().collect();
+            if programs.is_empty() {
+                continue;
+            }
+            let own: Vec<&Program> = programs.iter().collect();
+            let how = How { limit: LONGEST_SUITE, stops: built.stops };
+            let ran = self.suite.again(&mut self.runs, &top, (&own, &built.kept), how)?;
+            let Some(ran) = ran else { return Ok(Vec::new()) };
+            // Silent ones that don't end as they did are better told.
+            if of == Kind::Silent && ran.outcome != Outcome::Exited(0) {
+                continue;
+            }
+            stages.push(Stage { kind: of, seconds: ran.seconds, programs });
+            if of != Kind::Silent {
+                told.push(ran);
+            }
+        }
+        let told: Vec<&Ran> = told.iter().collect();
+        Ok(if missing(&told, with).is_none() { stages } else { Vec::new() })
+    }
+
+    /// Tries a mutant of what is built.
+    ///
+    /// # Errors
+    /// When the switch can't be set, or tests not be started.
+    pub fn behind(&mut self, own: Behind, with: With<'_>) -> anyhow::Result<Came> {
+        let built = self.built.take().context("nothing is built with a switch")?;
+        self.set(&own.number.to_string())?;
+        let came = self.tried(&built, own.unit, with);
+        self.set("0")?;
+        self.built = Some(built);
+        came
+    }
+
+    fn tried(&mut self, built: &Built, unit: usize, with: With<'_>) -> anyhow::Result<Came> {
+        let top = self.copy.top();
+        // Nothing is built any more.
+        let limit = |seconds: f64| How {
+            limit: Duration::from_secs_f64(seconds * PATIENCE) + FORKED_MORE,
+            stops: built.stops,
+        };
+        if built.stages.is_empty() {
+            let how = limit(built.seconds);
+            let ran = self.suite.run(&mut self.runs, &top, &Wanted::default(), how)?;
+            return Ok(judged(&ran, true, with));
+        }
+        let mut came = untried(Fate::Survived);
+        let has_silent = built.stages.iter().any(|own| own.kind == Kind::Silent);
+        for stage in &built.stages {
+            // What is compiled by it has run by then.
+            if stage.kind == Kind::Compiling && has_silent {
+                continue;
+            }
+            let programs = those_that_reach(stage, built, unit);
+            if programs.is_empty() {
+                continue;
+            }
+            let how = limit(stage.seconds);
+            let ran = self.suite.again(&mut self.runs, &top, (&programs, &built.kept), how)?;
+            let ran = ran.context("what ran before can't run again")?;
+            let own = match (stage.kind, ran.outcome) {
+                (Kind::Silent, Outcome::TimedOut) => untried(Fate::TimedOut),
+                (Kind::Silent, Outcome::Exited(0)) => {
+                    Came { tests_run: programs.len(), ..untried(Fate::Survived) }
+                }
+                (Kind::Silent, _) => {
+                    let reason = Some("a test in documentation fails".to_owned());
+                    Came { tests_run: 1, reason, ..untried(Fate::Killed) }
+                }
+                _ => judged(&ran, true, with),
+            };
+            came = Came {
+                tests_run: came.tests_run + own.tests_run,
+                seconds: came.seconds + ran.seconds,
+                ..own
+            };
+            if came.fate != Fate::Survived {
+                break;
+            }
+        }
+        Ok(came)
+    }
+}
+
+/// The programs of a stage that a function may be reached by: all, where another one reached it, which one of them may have started.
+fn those_that_reach<'s>(stage: &'s Stage, built: &Built, unit: usize) -> Vec<&'s Program> {
+    let path = |own: &Program| {
+        let path = own.place.join(own.path()?).canonicalize().ok()?;
+        Some(path.to_string_lossy().into_owned())
+    };
+    let known: HashSet<String> =
+        built.stages.iter().flat_map(|own| &own.programs).filter_map(path).collect();
+    let Some(reach) =
+        built.reached.get(&unit).filter(|own| own.iter().all(|own| known.contains(own)))
+    else {
+        return stage.programs.iter().collect();
+    };
+    let reaches = |own: &&Program| path(own).is_some_and(|own| reach.contains(&own));
+    stage.programs.iter().filter(reaches).collect()
+}
+
+/// Why tests that pass otherwise are not known to pass now; `None`: all do.
+fn missing(all: &[&Ran], with: With<'_>) -> Option<String> {
+    let tests = || all.iter().flat_map(|ran| &ran.run).flat_map(|run| &run.tests);
+    let passed: HashSet<&str> = tests()
+        .filter(|test| test.status != TestStatus::Failed)
+        .map(|test| test.name.as_str())
+        .collect();
+    let without = with.all.iter().find(|test| !passed.contains(test.name.as_str()))?;
+    Some(format!("{} does not pass when it is built with all changes", without.name))
+}
