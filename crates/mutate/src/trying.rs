@@ -226,6 +226,9 @@ impl<'a> Trying<'a> {
     }
 
     /// Has what the user wrote stand in the copies.
+    ///
+    /// # Errors
+    /// When it can't be written.
     pub fn restore(&self, arenas: &mut [Arena<'_>]) -> anyhow::Result<()> {
         let others = arenas.iter_mut().filter(|arena| !arena.standing.is_empty());
         for arena in others {
