@@ -39,10 +39,7 @@ impl Trying<'_> {
                 return Ok(over);
             }
             progress.show("asking compilers about survivors");
-            // They are asked about the files as they are.
-            if !arenas[0].standing.is_empty() {
-                arenas[0].stand(&[], self.sources)?;
-            }
+            self.restore(arenas)?;
             let found = find(&mut arenas[0], self.sources, self.origins, self.mutants, judged);
             if !found || over == Over::OutOfTime {
                 return Ok(over);

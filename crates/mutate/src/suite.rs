@@ -87,7 +87,7 @@ impl Runs {
         Ok(Self { runner: Runner::start()?, room, count: 0 })
     }
 
-    /// A private directory that outlives each run, and that those who run may write.
+    /// The private directory that outlives each run.
     pub fn place(&self) -> &Path {
         self.room.path()
     }

@@ -4,7 +4,7 @@
 //! Before anything is believed, all tests run with no mutant on: they must pass as they do without a switch.
 
 use crate::arena::{Arena, Came, With, judged, untried};
-use crate::policy::{FORKED_MORE, LONGEST_SUITE, PATIENCE, PATIENCE_MORE};
+use crate::policy::{FORKED_MORE, LONGEST_SUITE, PATIENCE};
 use crate::sources::Source;
 use crate::suite::{How, Ran};
 use crate::switches::Standing;
@@ -239,12 +239,13 @@ impl Arena<'_> {
 
     fn tried(&mut self, built: &Built, unit: usize, with: With<'_>) -> anyhow::Result<Came> {
         let top = self.copy.top();
-        let limit = |seconds: f64, more: Duration| How {
-            limit: Duration::from_secs_f64(seconds * PATIENCE) + more,
+        // Nothing is built any more.
+        let limit = |seconds: f64| How {
+            limit: Duration::from_secs_f64(seconds * PATIENCE) + FORKED_MORE,
             stops: built.stops,
         };
         if built.stages.is_empty() {
-            let how = limit(built.seconds, PATIENCE_MORE);
+            let how = limit(built.seconds);
             let ran = self.suite.run(&mut self.runs, &top, &Wanted::default(), how)?;
             return Ok(judged(&ran, true, with));
         }
@@ -259,7 +260,7 @@ impl Arena<'_> {
             if programs.is_empty() {
                 continue;
             }
-            let how = limit(stage.seconds, FORKED_MORE);
+            let how = limit(stage.seconds);
             let ran = self.suite.again(&mut self.runs, &top, (&programs, &built.kept), how)?;
             let ran = ran.context("what ran before can't run again")?;
             let own = match (stage.kind, ran.outcome) {

@@ -303,7 +303,7 @@ mod tests {
     fn source(path: &str, language: Language, text: &str) -> Source {
         let text = text.as_bytes().to_vec();
         let found = Generator::new(language).unwrap().mutants(path, &text);
-        Source::new(path, language, text, found)
+        Source::new(path.to_owned(), language, text, found)
     }
 
     fn tasks(sources: &[Source]) -> VecDeque<Vec<Own>> {

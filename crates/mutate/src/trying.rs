@@ -208,16 +208,14 @@ impl<'a> Trying<'a> {
     /// Tries tasks by changing a file for each.
     fn plainly(
         &mut self,
-        arenas: &mut Vec<Arena<'_>>,
+        arenas: &mut [Arena<'_>],
         tasks: Vec<Vec<usize>>,
         progress: &Passing,
     ) -> anyhow::Result<Over> {
         if tasks.is_empty() {
             return Ok(Over::Done);
         }
-        for arena in arenas.iter_mut().filter(|arena| !arena.standing.is_empty()) {
-            arena.stand(&[], self.sources)?;
-        }
+        self.restore(arenas)?;
         if !self.is_proven {
             progress.show("proving that a change can be noticed");
             let (sources, origins, way) = (self.sources, self.origins, Way::Plain);
@@ -225,6 +223,24 @@ impl<'a> Trying<'a> {
             self.is_proven = true;
         }
         self.phase(arenas, tasks, progress)
+    }
+
+    /// Has what the user wrote stand in the copies.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn restore(&self, arenas: &mut [Arena<'_>]) -> anyhow::Result<()> {
+        let others = arenas.iter_mut().filter(|arena| !arena.standing.is_empty());
+        for arena in others {
+            arena.stand(&[], self.sources)?;
+        }
+        Ok(())
+    }
+
+    fn with(&self) -> With<'a> {
+        let (all, asked, by_name) = (self.tests, self.asked, self.by_name);
+        let (beside, flaky, stops) = (self.beside, self.flaky, !self.completes);
+        With { all, asked, by_name, only: None, beside, stops, flaky }
     }
 
     /// Tries these, each by itself.
@@ -239,12 +255,6 @@ impl<'a> Trying<'a> {
     ) -> anyhow::Result<Over> {
         let tasks = mutants.into_iter().map(|own| vec![own]).collect();
         self.plainly(arenas, tasks, progress)
-    }
-
-    fn with(&self) -> With<'a> {
-        let (all, asked, by_name) = (self.tests, self.asked, self.by_name);
-        let (beside, flaky, stops) = (self.beside, self.flaky, !self.completes);
-        With { all, asked, by_name, only: None, beside, flaky, stops }
     }
 
     /// The finer ones in the order in which they are tried, those of a line together, the harshest first; as far as time allows: drawn by lot, which

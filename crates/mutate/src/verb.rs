@@ -147,8 +147,15 @@ fn tried(
     let tests = mutation.tests.clone();
     let flaky = mutation.flaky.clone();
     let (beside, by_name) = (baseline.beside, &by_name);
-    let asked = &baseline.asked;
-    let with = With { all: &tests, asked, by_name, only: None, beside, flaky: &flaky, stops: true };
+    let with = With {
+        all: &tests,
+        asked: &baseline.asked,
+        by_name,
+        only: None,
+        beside,
+        stops: true,
+        flaky: &flaky,
+    };
     let mut arenas = vec![Arena::new(&suite, copy, runs)];
     let mut judged = HashSet::new();
     equivalent::find(&mut arenas[0], sources, origins, &mut mutation.mutants, &mut judged);
@@ -238,6 +245,8 @@ fn tried(
         let later = &rewrites_later;
         over = trying.coupled(&mut arenas, usize::from(most), (&mut rewrites, later), &progress)?;
     }
+    let notes = std::mem::take(&mut trying.notes);
+    mutation.notes.extend(notes);
     mutation.rewrites = rewrites.results;
     if over == Over::Interrupted {
         let note =
