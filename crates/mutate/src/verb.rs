@@ -237,8 +237,6 @@ fn tried(
         notes: Vec::new(),
     };
     let mut over = trying.all_but_equivalents(&mut arenas, &mut judged, &progress)?;
-    let notes = std::mem::take(&mut trying.notes);
-    mutation.notes.extend(notes);
     mutation.is_sample = over == Over::OutOfTime;
     if let Some(most) = args.coupling.filter(|_| over != Over::Interrupted) {
         trying.deadline = args.budget.map(|budget| began + budget);

@@ -49,9 +49,11 @@ fn mutant(unit: usize, operator: &str, what: &str, fate: Fate) -> MutantResult {
         fate,
         covered_by: Some(vec![0]),
         killed_by: Vec::new(),
+        is_complete: false,
         tests_run: 1,
         seconds: Some(0.1),
         reason: None,
+        doubt: None,
     }
 }
 
