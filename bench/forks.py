@@ -107,7 +107,7 @@ def forks(bench):
     result = Result(
         "watch-fork",
         f"From asking a preloaded process for a run to the run's first line, with the library of the table above loaded: {runs} runs",
-        ["language", "p50", "p99", "of it until the fork is told of"],
+        ["language", "p50", "p99", "of it, until its pid is told"],
     )
     for language, (words, hook, text) in recipes().items():
         process = Preloaded(bench.scratch / f"fork-{language}", words, hook, text)
