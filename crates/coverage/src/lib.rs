@@ -18,6 +18,7 @@ mod map;
 mod project;
 mod rule;
 pub mod rules;
+mod started;
 mod store;
 mod taking;
 

@@ -5,16 +5,9 @@ use crate::blocks::{ABSENT, Sum, UNKNOWN};
 use crate::extent::Extent;
 use crate::map::{Before, How, Map, Use};
 use crate::project::Project;
+use crate::started::{self, may_read_anything};
 use assay_data::seen::{ProcessSeen, Used};
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
-
-/// Programs that may read anything of the project.
-const INTERPRETERS: [&str; 28] = [
-    "ash", "bash", "bundle", "cargo", "cmake", "dash", "env", "erb", "go", "gradle", "irb", "java",
-    "make", "mvn", "node", "npm", "npx", "perl", "php", "pip", "pnpm", "pytest", "python", "rake",
-    "rspec", "ruby", "sh", "zsh",
-];
 
 /// Reading what a process saw.
 pub(crate) struct Taking<'a> {
@@ -160,7 +153,8 @@ impl<'a> Taking<'a> {
             uses.push(Use { path: self.map.number_of(path), how: listed, sum });
         }
         self.builds(&own.builds, uses);
-        for word in own.spawns.iter().flatten() {
+        let words = own.spawns.iter().flat_map(|words| started::commands(words)).flatten();
+        for word in words {
             let word = word.strip_prefix("./").unwrap_or(word);
             let is_below = !word.is_empty() && !word.starts_with(['/', '-']);
             if is_below && self.project.top().join(word).is_file() {
@@ -197,12 +191,8 @@ impl<'a> Taking<'a> {
             return own.unseen.clone();
         }
         let may = |words: &&Vec<String>| {
-            let Some(program) = words.first() else { return false };
-            let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
-            let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-            let is_own = !program.starts_with('/') && program.contains('/');
-            let is_below = Path::new(program).starts_with(self.project.top());
-            is_own || is_below || INTERPRETERS.contains(&name)
+            let commands = started::commands(words);
+            commands.iter().any(|command| may_read_anything(command, self.project.top()))
         };
         own.spawns
             .iter()

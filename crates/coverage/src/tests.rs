@@ -296,6 +296,24 @@ fn failures_come_first_and_programs_may_read_anything() {
 }
 
 #[test]
+fn a_shell_that_starts_a_plain_program_reads_what_that_reads() {
+    let mut room = Room::new();
+    let mut seen = Room::seen();
+    let shell = |text: &str| vec!["sh".to_owned(), "-c".to_owned(), text.to_owned()];
+    // Outside of tests, as libraries do it while they are loaded.
+    seen.processes[0].outside.spawns.push(shell("which editor > /dev/null 2>&1"));
+    seen.processes[0].tests[1].1.spawns.push(shell("sort < lib/words.txt"));
+    room.write("lib/words.txt", "a");
+    let mut map = Map::default();
+    map.take(&mut room.project, &Room::ended(), &seen, later(), None);
+    assert_eq!(room.shown(&map, Some(&[])), "");
+    room.write("lib/words.txt", "b");
+    assert_eq!(room.shown(&map, Some(&["lib/words.txt".into()])), "mail");
+    room.write("lib/user.rb", &USER.replace('1', "3"));
+    assert_eq!(room.shown(&map, Some(&["lib/user.rb".into()])), "name mail");
+}
+
+#[test]
 fn what_was_written_while_tests_ran_is_unknown() {
     let mut room = Room::new();
     let mut map = Map::default();
