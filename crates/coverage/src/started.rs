@@ -52,10 +52,12 @@ fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
         return None;
     }
     let mut all = Vec::new();
-    for part in text.split([';', '|']).flat_map(|part| part.split("&&")) {
+    let parts = text.split([';', '|']).flat_map(|part| part.split("&&")).map(str::trim);
+    // `||` leaves an empty one.
+    for part in parts.filter(|part| !part.is_empty()) {
         // Of what goes from and to files, only what is read counts.
         let mut words = Vec::new();
-        let mut rest = part.trim();
+        let mut rest = part;
         while !rest.is_empty() {
             let end = rest.find([' ', '\t', '<', '>']).unwrap_or(rest.len());
             let (word, behind) = rest.split_at(end);
@@ -94,7 +96,7 @@ fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
         }
         all.push(words);
     }
-    Some(all)
+    (!all.is_empty()).then_some(all)
 }
 
 #[cfg(test)]

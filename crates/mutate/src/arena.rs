@@ -2,8 +2,8 @@
 //! that. What a failed test means for the whole is not decided here.
 
 use crate::copies::Copy;
-use crate::forked::{Answer, Ask, AskEarly, Forked};
-use crate::policy::{FORKED_MORE, PATIENCE, PATIENCE_MORE};
+use crate::forked::{Answer, Ask, AskEarly, AskFunction, Forked};
+use crate::policy::{COMPUTING_MORE, COMPUTING_SHARE, FORKED_MORE, PATIENCE, PATIENCE_MORE};
 use crate::suite::{How, Ran, Runs, Suite};
 use crate::switched::{Behind, Built};
 use assay_data::mutation::{Fate, MutationTest};
@@ -133,13 +133,22 @@ impl Arena<'_> {
         let words = |text| std::str::from_utf8(text).ok();
         let text = alone.text(words(change.original)?, words(change.changed)?)?;
         let path = self.copy.top().join(change.path);
+        let without = With { beside: 0.0, ..with };
+        let ask = Ask {
+            function: Some(AskFunction {
+                path: &path,
+                text: &text,
+                first: alone.first,
+                name,
+                line: alone.known,
+            }),
+            tests: &tests,
+            stops: with.stops,
+            limit: limit(without, FORKED_MORE).as_secs_f64(),
+            computing: Some(limit(without, COMPUTING_MORE).as_secs_f64()),
+        };
         let forked = self.forked.as_mut()?;
-        let limit = limit(With { beside: 0.0, ..with }, FORKED_MORE).as_secs_f64();
-        let (first, line) = (alone.first, alone.known);
-        let stops = with.stops;
-        let ask = Ask { path: &path, text: &text, first, name, line, tests: &tests, limit, stops };
-        let answer = forked.attempt(&ask);
-        let Ok(answer) = answer else {
+        let Ok(answer) = patiently(forked, ask) else {
             // What is gone is not asked again.
             self.forked = None;
             return None;
@@ -170,6 +179,17 @@ impl Arena<'_> {
         self.copy.write(change.path, change.original)?;
         Ok(answer.and_then(Result::ok).and_then(|answer| came_of(answer, &tests, only)))
     }
+}
+
+/// Tries a change in a fork. One that used up the processor's time gets all the time there is, unless its tests take much less of it without the change.
+fn patiently(forked: &mut Forked, ask: Ask<'_>) -> anyhow::Result<Answer> {
+    let answer = forked.attempt(&ask)?;
+    let Some(computing) = ask.computing.filter(|_| answer.computing) else { return Ok(answer) };
+    let endless = Ask { computing: None, ..ask };
+    let control = forked.attempt(&Ask { function: None, stops: false, ..endless })?;
+    let is_quick =
+        control.passed(ask.tests.len()) && control.seconds <= computing * COMPUTING_SHARE;
+    if is_quick { Ok(answer) } else { forked.attempt(&endless) }
 }
 
 /// What a fork's answer means, which was asked for these tests; `None`: it can't be tried there.

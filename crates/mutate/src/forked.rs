@@ -47,9 +47,23 @@ pub(crate) struct Forked {
     _room: Room,
 }
 
-/// A change of a function.
+/// Tests that are to be run, with a change of a function or without one.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Ask<'a> {
+    #[serde(flatten)]
+    pub function: Option<AskFunction<'a>>,
+    pub tests: &'a [String],
+    /// Whether the first test that fails ends it.
+    pub stops: bool,
+    /// s
+    pub limit: f64,
+    /// The processor's time that it may take, s.
+    pub computing: Option<f64>,
+}
+
+/// A change of a function.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct AskFunction<'a> {
     /// The file, as it was loaded.
     pub path: &'a Path,
     /// The changed function in what stands around it, and the line on which that begins.
@@ -58,11 +72,6 @@ pub(crate) struct Ask<'a> {
     /// The function, without the classes around it, and the line by which it is known.
     pub name: &'a str,
     pub line: u32,
-    pub tests: &'a [String],
-    /// Whether the first test that fails ends it.
-    pub stops: bool,
-    /// s
-    pub limit: f64,
 }
 
 /// A change of a file that stands on the disk.
@@ -91,8 +100,18 @@ pub(crate) struct Answer {
     pub seconds: f64,
     #[serde(default)]
     pub timeout: bool,
+    /// Whether it was the processor's time that was over.
+    #[serde(default)]
+    pub computing: bool,
     pub crashed: Option<String>,
     pub unable: Option<String>,
+}
+
+impl Answer {
+    /// Whether so many tests ran, and all passed.
+    pub fn passed(&self, tests: usize) -> bool {
+        self.run == Some(tests) && self.failed.is_empty()
+    }
 }
 
 /// A driver that is loading its tests.

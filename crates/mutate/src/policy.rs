@@ -10,6 +10,10 @@ pub(crate) const PATIENCE: f64 = 4.0;
 pub(crate) const PATIENCE_MORE: Duration = Duration::from_secs(8);
 /// Where nothing has to be loaded first, this much longer.
 pub(crate) const FORKED_MORE: Duration = Duration::from_secs(3);
+/// There a process that computes without an end is known by its processor's time, of which it has this much more: a machine that is busy takes none of it.
+pub(crate) const COMPUTING_MORE: Duration = Duration::from_millis(250);
+/// That is believed if the same tests without a change take no more than a share of it: the first of them may load what others had found there.
+pub(crate) const COMPUTING_SHARE: f64 = 0.25;
 /// Without a change, the whole suite may take so long.
 pub(crate) const LONGEST_SUITE: Duration = Duration::from_secs(3600);
 /// A run is looked at so often, for whether a test failed already.

@@ -347,11 +347,13 @@ fn a_change_that_ends_the_process_or_hangs_is_told() {
         let own = unit.alone.as_ref().unwrap();
         let changed = KINDS.replace("number - 1", body);
         let ask = json!({"path": path, "text": own.text(KINDS, &changed).unwrap(), "first": own.first, "name": "at_the_top",
-            "line": own.known, "tests": test, "limit": limit});
+            "line": own.known, "tests": test, "limit": limit, "computing": 0.2});
         driver.1.get_mut().write_all(format!("{ask}\n").as_bytes()).unwrap();
         driver.heard()
     };
     assert_eq!(tried("sleep", 0.3)["timeout"], true);
+    let told = tried("(loop {})", 60.0);
+    assert_eq!(told["computing"], true, "{told}");
     assert!(tried("exit!(3)", 60.0)["crashed"].as_str().unwrap().contains("status 3"));
     assert!(
         tried("Process.kill(:KILL, $$)", 60.0)["crashed"].as_str().unwrap().contains("signal 9")

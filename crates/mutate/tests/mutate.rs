@@ -93,6 +93,55 @@ fn what_is_tested_what_is_only_run_and_what_nobody_runs_are_told_apart() {
 }
 
 #[test]
+fn an_endless_loop_is_known_by_the_processors_time_and_a_test_that_must_load_is_not_one() {
+    let source = "\
+import functools
+import time
+
+
+@functools.lru_cache(None)
+def table():
+    end = time.process_time() + 0.4
+    while time.process_time() < end:
+        pass
+    return [1, 2, 4]
+
+
+def power(n):
+    return table()[n]
+
+
+def down(n):
+    while n > 0:
+        n -= 1
+    return n
+";
+    // The second one finds what the first one has made, when all of them run; alone it takes much longer.
+    let tests = "\
+import unittest
+
+import table
+
+
+class TableTest(unittest.TestCase):
+    def test_a(self):
+        self.assertEqual(len(table.table()), 3)
+
+    def test_b(self):
+        self.assertEqual(table.power(2), 4)
+
+    def test_down(self):
+        self.assertEqual(table.down(3), 0)
+";
+    let project = Project::new(&[("table.py", source), ("test_table.py", tests)]);
+    let (result, _) = project.tried(&[]);
+    assert_eq!(result["notes"], serde_json::json!([]), "in forks");
+    let fates = fates(&result);
+    assert!(fates["power"].iter().all(|own| own == "killed"), "{fates:?}");
+    assert!(fates["down"].iter().any(|own| own == "timed_out"), "{fates:?}");
+}
+
+#[test]
 fn processes_of_their_own_find_the_same_as_forks() {
     let project = Project::stack();
     // What runs while the tests are loaded is tried in a fork that loads them.

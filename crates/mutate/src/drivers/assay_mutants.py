@@ -7,10 +7,11 @@ ASSAY_MUTANTS=path:SOCKET PYTEST_PLUGINS=assay_mutants PYTHONPATH=. pytest      
 One client says a JSON object a line, and gets one: {"ready":N,"early":true} when N tests are loaded, or {"unable":"why"}; then for each change, with the
 function alone in what stands around it, the line on which that text begins, and the one by which the function is known
 
-    {"path":"/p/a.py","text":"def push…","first":3,"name":"push","line":3,"tests":["t.T: test_a",…],"limit":1.5,"stops":true}
+    {"path":"/p/a.py","text":"def push…","first":3,"name":"push","line":3,"tests":["t.T: test_a",…],"limit":1.5,"computing":0.3,"stops":true}
 
 {"failed":["t.T: test_a"],"run":4,"seconds":0.02}, {"timeout":true}, {"crashed":"why"}, or {"unable":"why"}: then it is to be tried in another
-way. Without `stops` all tests run, whatever fails. Names of tests are those of assay_unittest.py and of pytest's node ids. When the client goes, so does everything. Needs Python 3.8 and nothing else.
+way. `computing`, which may be absent, is the processor's time that it has: {"timeout":true,"computing":true} if that was over. Without a text nothing is
+changed. Without `stops` all tests run, whatever fails. Names of tests are those of assay_unittest.py and of pytest's node ids. When the client goes, so does everything. Needs Python 3.8 and nothing else.
 
 Another process waits, if "early" is true, where nothing but the framework was loaded, at SOCKET.early: there a file that was changed on the disk is
 asked for without text, first, name and line, for what runs while tests are loaded.
@@ -234,6 +235,8 @@ class Driver:
             answer["seconds"] = time.monotonic() - began
             return answer
         status = os.waitpid(pid, 0)[1]
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF:
+            return {"timeout": True, "computing": True}
         if os.WIFSIGNALED(status):
             return {"crashed": "was ended by signal %d" % os.WTERMSIG(status)}
         return {"crashed": "exited with status %d before the tests were over" % os.WEXITSTATUS(status)}
@@ -266,8 +269,11 @@ class Driver:
             missing = self.missing(asked)
             if missing:
                 raise Unable(missing)
-            if "text" in asked:
+            if asked.get("text"):
                 put(self.functions, asked)
+            if asked.get("computing"):
+                signal.signal(signal.SIGPROF, signal.SIG_DFL)
+                signal.setitimer(signal.ITIMER_PROF, asked["computing"])
             failed, count = run([self.tests[name] for name in asked["tests"]], asked.get("stops", True))
             self.answer({"failed": failed, "run": count})
         except (Unable, SyntaxError) as problem:

@@ -9,9 +9,10 @@
 # {"ready":N} when N tests are loaded, or {"unable":"why"}; then for each change, with the method alone in what stands around it, the line on which that
 # text begins, and the one by which the method is known
 #
-#     {"path":"/p/a.rb","text":"class A;def push…","first":3,"name":"push","line":3,"tests":["ATest: test_a",…],"limit":1.5,"stops":true}
+#     {"path":"/p/a.rb","text":"class A;def push…","first":3,"name":"push","line":3,"tests":["ATest: test_a",…],"limit":1.5,"computing":0.3,"stops":true}
 #
 # {"failed":["ATest: test_a"],"run":4,"seconds":0.02}, {"timeout":true}, {"crashed":"why"}, or {"unable":"why"}: then it is to be tried in another way.
+# `computing`, which may be absent, is the processor's time that it has: {"timeout":true,"computing":true} if that was over. Without a text nothing is changed.
 # Without `stops` all tests run, whatever fails. Names of tests are those of assay_tests_*.rb. When the client goes, so does everything. Needs Ruby 2.7.
 #
 # Nothing of a library is loaded here that the project may want in another version, or may have forgotten to ask for.
@@ -25,6 +26,9 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
     # Calls of prctl(2), whose first option has a process end with its parent.
     PRCTL = {"x86_64" => 157, "aarch64" => 167}.freeze
     ENDS_WITH_PARENT = 1
+    # Those of setitimer(2), whose timer of this number counts the processor's time of a process, and ends it by a signal.
+    SETITIMER = {"x86_64" => 38, "aarch64" => 103}.freeze
+    COMPUTING = 2
     MOST_SAID = 65_536
 
     # It can't be tried in this way.
@@ -183,6 +187,7 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
         kill(pid) if whole
         status = Process.wait2(pid)[1]
         return ::AssayWarm::Json.read(said.force_encoding(Encoding::UTF_8)).merge("seconds" => now - begun) if whole
+        return {"timeout" => true, "computing" => true} if status.termsig == Signal.list["PROF"]
         return {"crashed" => "was ended by signal #{status.termsig}"} if status.signaled?
 
         {"crashed" => "exited with status #{status.exitstatus} before the tests were over"}
@@ -206,7 +211,8 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
           @ended = 0
           @stops = asked.fetch("stops", true)
           @failures = []
-          Methods.put(asked) { |owner, target| @owner, @target = owner, target }
+          Methods.put(asked) { |owner, target| @owner, @target = owner, target } if asked["text"]
+          computes(asked["computing"]) if asked["computing"]
           @run.call(asked["tests"].each_with_object({}.compare_by_identity) { |name, chosen| chosen[@tests[name]] = name })
           answer("failed" => @failures.uniq, "run" => @ended)
         rescue Unable, SyntaxError => e
@@ -218,17 +224,35 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
         exit!(0)
       end
 
+      # So many seconds of the processor's time, from now on.
+      def computes(seconds)
+        number = SETITIMER[RbConfig::CONFIG["host_cpu"]] or return
+        whole, part = (seconds * 1_000_000).to_i.divmod(1_000_000)
+        trap(:PROF, "SYSTEM_DEFAULT")
+        timer = [0, 0, whole, part].pack("q4")
+        # A text with zeros in it must come as its address.
+        silently { syscall(number, COMPUTING, [timer].pack("P").unpack1("J"), 0) }
+      rescue SystemCallError, NotImplementedError
+        nil
+      end
+
       # Leads a group, if it ends with its parent all the same.
       def alone(parent)
         number = PRCTL[RbConfig::CONFIG["host_cpu"]] or return
-        verbose = $VERBOSE
-        $VERBOSE = nil
-        syscall(number, ENDS_WITH_PARENT, 9, 0, 0, 0)
-        $VERBOSE = verbose
+        silently { syscall(number, ENDS_WITH_PARENT, 9, 0, 0, 0) }
         exit!(0) if Process.ppid != parent
         Process.setpgid(0, 0)
       rescue SystemCallError, NotImplementedError
         nil
+      end
+
+      # Ruby warns of `syscall`.
+      def silently
+        verbose = $VERBOSE
+        $VERBOSE = nil
+        yield
+      ensure
+        $VERBOSE = verbose
       end
 
       def answer(what)
