@@ -11,7 +11,7 @@ TESTED := target/debug/assay
 .PHONY: demo test check bench coverage docs dist history compiler tools runtimes clean
 
 demo: compiler
-	$(CARGO) build --release --locked -p assay -p assay-mutate
+	$(CARGO) build --release --locked -p assay -p assay-mutate -p assay-farm
 	sh examples/is-it-faster/demo.sh $(ASSAY)
 
 test: tools runtimes
@@ -71,9 +71,9 @@ history: compiler
 	sh scripts/history.sh $(ASSAY) $(REVISIONS)
 
 dist:
-	$(CARGO) build --profile dist --locked -p assay -p assay-mutate
+	$(CARGO) build --profile dist --locked -p assay -p assay-mutate -p assay-farm
 	rm -rf dist && mkdir -p dist/man dist/completions
-	cp target/dist/assay target/dist/assay-mutate LICENSE-MIT LICENSE-APACHE README.md dist/
+	cp target/dist/assay target/dist/assay-mutate target/dist/assay-farm LICENSE-MIT LICENSE-APACHE README.md dist/
 	cp crates/report/fonts/OFL.txt dist/LICENSE-FONT-OFL.txt
 	cp crates/report/assets/LICENSE-uPlot.txt dist/LICENSE-uPlot.txt
 	dist/assay man --out dist/man

@@ -18,10 +18,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Programs that come with this one, with what they are for: the help has them whether they are installed or not.
-pub(crate) const SHIPPED: [(&str, &str); 1] = [(
-    "mutate",
-    "Change the source in small ways, and report which changes the tests do not notice",
-)];
+pub(crate) const SHIPPED: [(&str, &str); 2] = [
+    ("mutate", "Change the source in small ways, and report which changes the tests do not notice"),
+    ("farm", "Test and measure every version of a project on many machines"),
+];
 /// How the files begin.
 const PREFIX: &str = "assay-";
 /// How long all of them together may take to answer a question.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 19] = [
-    ("assay-builds", &[]),
+const ARROWS: [(&str, &[&str]); 20] = [
+    ("assay-builds", &["assay-history"]),
     (
         "assay",
         &[
@@ -28,6 +28,20 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ("assay-console", &["assay-report"]),
     ("assay-coverage", &["assay-data"]),
     ("assay-experiment", &["assay-analysis", "assay-data"]),
+    (
+        "assay-farm",
+        &[
+            "assay-analysis",
+            "assay-builds",
+            "assay-console",
+            "assay-data",
+            "assay-history",
+            "assay-measure",
+            "assay-report",
+            "assay-sandbox",
+            "assay-suites",
+        ],
+    ),
     ("assay-harness", &["assay-data"]),
     ("assay-history", &["assay-analysis", "assay-data"]),
     ("assay-load", &["assay-data"]),
@@ -58,13 +72,15 @@ const ARROWS: [(&str, &[&str]); 19] = [
 ];
 
 /// Libraries that only these crates may carry.
-const CARRIED: [(&str, &[&str]); 13] = [
+const CARRIED: [(&str, &[&str]); 15] = [
     ("askama", &["assay-report"]),
     ("tiny-skia", &["assay-report"]),
     ("ttf-parser", &["assay-report"]),
-    ("clap", &["assay", "assay-console", "assay-mutate"]),
+    ("clap", &["assay", "assay-console", "assay-farm", "assay-mutate"]),
+    ("axum", &["assay-farm"]),
+    ("tracing", &["assay-farm"]),
     ("indicatif", &["assay"]),
-    ("rustls", &["assay-load"]),
+    ("rustls", &["assay-farm", "assay-load"]),
     ("h2", &["assay-load"]),
     ("hdrhistogram", &["assay-data"]),
     ("libc", &["assay-measure"]),

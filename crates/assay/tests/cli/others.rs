@@ -112,7 +112,10 @@ fn a_program_that_comes_with_this_one_is_listed_and_missed() {
         finish(command)
     };
     let help = alone(&["--help"]).ends(0).stdout;
-    assert!(help.contains("  mutate") && !help.contains("Other commands"), "{help}");
+    assert!(
+        help.contains("  mutate") && help.contains("  farm") && !help.contains("Other commands"),
+        "{help}"
+    );
     let missed = "assay-mutate, which is neither beside this one nor on PATH";
     alone(&["mutate", "--list"]).ends(2).complains(missed);
     alone(&["help", "mutate"]).ends(2).complains(missed);

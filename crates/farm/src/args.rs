@@ -1,0 +1,28 @@
+//! What one may type after `assay farm`. The arguments of each verb stand in its own file below `verbs`.
+
+use crate::verbs::Verb;
+use clap::{Command, CommandFactory, Parser};
+
+/// Test and measure every version of a project on many machines
+///
+/// A server keeps a queue of jobs; agents on machines of every kind ask it for work, build, test and measure in a sandbox, and hand in what came of
+/// it. What passes where, and since which version it does not, stands on the server's pages.
+#[derive(Debug, Parser)]
+#[command(
+    name = "assay farm",
+    bin_name = "assay farm",
+    version,
+    after_help = "Exit codes: 0 success, 2 usage or input error, 130 interrupted."
+)]
+pub(crate) struct Args {
+    /// What is to be done.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+impl Args {
+    /// What may be typed.
+    pub fn asked() -> Command {
+        Self::command()
+    }
+}

@@ -1,0 +1,64 @@
+//! The program behind `assay farm`: the server that knows what came of every version on every platform, and those who work for it. `assay`
+//! finds it beside itself and hands the process over.
+//!
+//! Exit codes: 0 fine · 2 usage or input error · 130 interrupted.
+
+mod args;
+mod server;
+mod verbs;
+
+use args::Args;
+use assay_console::output;
+use clap::FromArgMatches;
+use clap_complete::Shell;
+use std::process::ExitCode;
+
+/// How a verb ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It did what it was asked for.
+    Fine,
+    /// Somebody ended it.
+    Interrupted,
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    // The two questions that `assay` asks of such programs.
+    let answer = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--assay-about"] => {
+            let about = Args::asked().get_about().map(ToString::to_string);
+            Some(about.unwrap_or_default() + "\n")
+        }
+        ["--assay-completions", shell] => completions(shell),
+        _ => None,
+    };
+    if let Some(answer) = answer {
+        return ending_of(output::print(&answer).map(|()| Ending::Fine));
+    }
+    let parsed = Args::asked().try_get_matches();
+    match parsed.and_then(|found| Args::from_arg_matches(&found)) {
+        Ok(args) => ending_of(verbs::run(&args.verb)),
+        Err(told) => output::clap_ending(&told),
+    }
+}
+
+fn completions(shell: &str) -> Option<String> {
+    let shell: Shell = shell.parse().ok()?;
+    let mut script = Vec::new();
+    let mut arguments = Args::asked().name("assay-farm").bin_name("assay-farm");
+    clap_complete::generate(shell, &mut arguments, "assay-farm", &mut script);
+    String::from_utf8(script).ok()
+}
+
+fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {
+    ExitCode::from(match ended {
+        Ok(Ending::Fine) => 0,
+        Ok(Ending::Interrupted) => 130,
+        Err(error) => {
+            output::error(&error);
+            2
+        }
+    })
+}
