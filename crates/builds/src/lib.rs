@@ -4,4 +4,5 @@
 //! the program's, `assay-farm`. docs/design/010-farm.md has the whole picture.
 
 pub mod model;
+pub mod shown;
 pub mod wire;

@@ -2,18 +2,19 @@
 //! older server and a newer agent understand each other.
 
 use crate::model::{Facts, Fault, Kind, Progress, Scope, State, VersionKind};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// An error, as every path answers it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Refusal {
     /// What went wrong.
     pub error: Told,
 }
 
 /// What went wrong, for programs and for people.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Told {
     /// One of the codes of docs/design/010-farm.md.
     pub code: String,
@@ -22,7 +23,7 @@ pub struct Told {
 }
 
 /// A page of a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Page<T> {
     /// What is on it.
     pub items: Vec<T>,
@@ -31,7 +32,7 @@ pub struct Page<T> {
 }
 
 /// Who has projects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Owner {
     /// Its number in the store.
     pub id: i64,
@@ -40,7 +41,7 @@ pub struct Owner {
 }
 
 /// Where a project's versions come from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Origin {
     /// Branches and tags of a repository.
@@ -74,7 +75,7 @@ pub enum Origin {
 }
 
 /// What is done with a version.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Recipe {
     /// Commands that install what it needs, one after the other. With none, what its files ask for.
@@ -94,7 +95,7 @@ pub struct Recipe {
 }
 
 /// A project that is to be added. A second time, with other words, it is changed to these.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NewProject {
     /// Where its versions come from; `None`: they are added by hand.
     #[serde(default)]
@@ -108,7 +109,7 @@ pub struct NewProject {
 }
 
 /// A project.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Project {
     /// Its number in the store.
     pub id: i64,
@@ -122,7 +123,7 @@ pub struct Project {
 }
 
 /// A version that is to be added.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NewVersion {
     /// A release or a commit.
     pub kind: VersionKind,
@@ -141,7 +142,7 @@ pub struct NewVersion {
 }
 
 /// A version.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Version {
     /// Its number in the store.
     pub id: i64,
@@ -160,7 +161,7 @@ pub struct Version {
 }
 
 /// A target that is to be added.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NewTarget {
     /// What people call it.
     pub name: String,
@@ -169,7 +170,7 @@ pub struct NewTarget {
 }
 
 /// A target.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
     /// Its number in the store.
     pub id: i64,
@@ -181,7 +182,7 @@ pub struct Target {
 }
 
 /// A job that is to be queued.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NewJob {
     /// Of whose project.
     pub owner: String,
@@ -203,10 +204,13 @@ pub struct NewJob {
     /// The larger, the earlier.
     #[serde(default)]
     pub priority: i64,
+    /// Which of several benchmarks of the same two versions on one target it is: more are queued by themselves where one could not decide.
+    #[serde(default)]
+    pub round: u32,
 }
 
 /// A job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Job {
     /// Its number in the store.
     pub id: i64,
@@ -226,7 +230,7 @@ pub struct Job {
 }
 
 /// What an agent says when it begins.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Hello {
     /// What runs: `assay-farm 0.1.0`.
     pub tool: String,
@@ -241,7 +245,7 @@ pub struct Hello {
 }
 
 /// What an agent is told when it begins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Welcome {
     /// Seconds of a lease.
     pub lease: u64,
@@ -259,7 +263,7 @@ pub struct Welcome {
 }
 
 /// A question for a lease.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Asking {
     /// As in [`Hello`].
     pub instance: String,
@@ -273,7 +277,7 @@ pub struct Asking {
 }
 
 /// A job with all that is needed to do it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Leased {
     /// The job.
     pub job: Job,
@@ -292,15 +296,24 @@ pub struct Leased {
     pub until: String,
 }
 
+/// What there is of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Logged {
+    /// Bytes that are kept: the next ones are to be sent from here.
+    pub bytes: u64,
+    /// Bytes beyond the limit, which are not kept.
+    pub cut: u64,
+}
+
 /// A sign of life.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Beat {
     /// That of the lease.
     pub nonce: String,
 }
 
 /// The answer to one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Beaten {
     /// When the lease ends now.
     pub until: String,
@@ -309,7 +322,7 @@ pub struct Beaten {
 }
 
 /// What shows that tests ran.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Evidence {
     /// Which framework said so, and in which version.
@@ -327,7 +340,7 @@ pub struct Evidence {
 }
 
 /// What came of a job, or of a version without one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// The state.
     pub state: State,
@@ -356,7 +369,7 @@ pub struct Outcome {
 }
 
 /// What a benchmark of a version came to, against the base.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Compared {
     /// The benchmark.
     pub benchmark: String,
@@ -375,7 +388,7 @@ pub struct Compared {
 }
 
 /// The end of a job.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ending {
     /// That of the lease.
     pub nonce: String,
@@ -386,7 +399,7 @@ pub struct Ending {
 }
 
 /// What came of a version on a target, of an agent that found the version by itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NewBuild {
     /// Of whose project.
     pub owner: String,
@@ -403,7 +416,7 @@ pub struct NewBuild {
 }
 
 /// A build.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Build {
     /// Its number in the store.
     pub id: i64,
@@ -418,13 +431,16 @@ pub struct Build {
     pub log_bytes: u64,
     /// Whether there are samples of it.
     pub has_samples: bool,
+    /// Whether it ended no job: it came too late, or the job was queued again.
+    #[serde(default)]
+    pub is_evidence: bool,
     /// What was handed in.
     #[serde(flatten)]
     pub of: NewBuild,
 }
 
 /// What an A/A run of a node came to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Calibration {
     /// When.
     pub time: String,
@@ -442,7 +458,7 @@ pub struct Calibration {
 }
 
 /// A machine that asks for jobs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
     /// Its number in the store.
     pub id: i64,
@@ -467,14 +483,14 @@ pub struct Node {
 }
 
 /// A reason, of draining.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reason {
     /// In plain words.
     pub reason: String,
 }
 
 /// A token that is to be made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NewToken {
     /// What it is for.
     pub name: String,
@@ -492,7 +508,7 @@ pub struct NewToken {
 }
 
 /// A token as it is listed: never its secret.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Token {
     /// Its number in the store.
     pub id: i64,
@@ -507,7 +523,7 @@ pub struct Token {
 }
 
 /// A token that was just made: the only time that its secret is told.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MadeToken {
     /// What can be told again.
     #[serde(flatten)]
@@ -517,7 +533,7 @@ pub struct MadeToken {
 }
 
 /// One line of the audit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Audited {
     /// Its number.
     pub id: i64,
@@ -532,7 +548,7 @@ pub struct Audited {
 }
 
 /// Versions × targets of a project.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Matrix {
     /// The latest first.
     pub versions: Vec<Version>,
@@ -543,7 +559,7 @@ pub struct Matrix {
 }
 
 /// The last build of a version on a target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
     /// The build.
     pub build: i64,
@@ -551,7 +567,16 @@ pub struct Cell {
     pub state: State,
     /// Builds of it in all.
     pub builds: u64,
-    /// What its benchmarks came to.
+    /// Of these passed: where some passed and some failed, it is now this, now that.
+    #[serde(default)]
+    pub passed: u64,
+    /// Of these failed.
+    #[serde(default)]
+    pub failed: u64,
+    /// The version that its last benchmarks compared it with.
+    #[serde(default)]
+    pub base: Option<String>,
+    /// What its last benchmarks came to.
     #[serde(default)]
     pub comparisons: Vec<Compared>,
 }
