@@ -1,4 +1,6 @@
-//! One way to run a statement, whichever database keeps the store. What the two have different words for stands in [`crate::sql`].
+//! One way to run a statement, whichever database keeps the store. What the two have different words for stands in `sql.rs`.
+//!
+//! Other crates that keep tables of their own beside those of the history run their statements by it, too.
 
 use crate::sql;
 use bytes::BytesMut;
@@ -11,7 +13,7 @@ use std::error::Error;
 use thiserror::Error;
 
 /// A connection to a store.
-pub(crate) enum Db {
+pub enum Db {
     /// To a file of SQLite.
     File(rusqlite::Connection),
     /// To a database of PostgreSQL.
@@ -19,56 +21,79 @@ pub(crate) enum Db {
 }
 
 /// A connection to a server, with the statements that it knows.
-pub(crate) struct Client {
+pub struct Client {
     connection: postgres::Client,
     prepared: HashMap<String, postgres::Statement>,
 }
 
 /// What a database says against a statement.
 #[derive(Debug, Error)]
-pub(crate) enum DbError {
+pub enum DbError {
+    /// A file of SQLite.
     #[error(transparent)]
     File(#[from] rusqlite::Error),
+    /// A server of PostgreSQL.
     #[error(transparent)]
     Server(#[from] postgres::Error),
 }
 
 /// What stands for a parameter.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Value<'a> {
+pub enum Value<'a> {
+    /// Nothing.
     Null,
+    /// Yes or no.
     Flag(bool),
+    /// A whole number.
     Integer(i64),
+    /// Another number.
     Real(f64),
+    /// A text.
     Text(&'a str),
+    /// Bytes.
     Bytes(&'a [u8]),
 }
 
 /// One row of an answer.
-pub(crate) enum Row<'a> {
+pub enum Row<'a> {
+    /// Of a file.
     File(&'a rusqlite::Row<'a>),
+    /// Of a server.
     Server(&'a postgres::Row),
 }
 
 /// What a column may hold.
-pub(crate) trait Column: Sized {
+pub trait Column: Sized {
     /// Reads it.
+    ///
+    /// # Errors
+    /// When it holds something else.
     fn of(row: &Row<'_>, at: usize) -> Result<Self, DbError>;
 }
 
 /// Parameters of a statement, in their order.
+#[macro_export]
 macro_rules! values {
     ($($value:expr),* $(,)?) => { &[$($crate::db::Value::from($value)),*] };
 }
-pub(crate) use values;
+pub use values;
 
 impl Db {
     /// A connection to a server.
-    pub fn server(connection: postgres::Client) -> Self {
+    pub(crate) fn server(connection: postgres::Client) -> Self {
         Self::Server(Box::new(RefCell::new(Client { connection, prepared: HashMap::new() })))
     }
 
+    /// Whether it is a server, which others write at the same time.
+    #[must_use]
+    pub fn is_server(&self) -> bool {
+        matches!(self, Self::Server(_))
+    }
+
     /// All rows of an answer.
+    ///
+    /// # Errors
+    /// Those of the database, and of `read`.
     pub fn rows<T>(
         &self,
         statement: &str,
@@ -93,6 +118,9 @@ impl Db {
     }
 
     /// The first column of the first row, where there is one.
+    ///
+    /// # Errors
+    /// Those of the database.
     pub fn first<T: Column>(
         &self,
         statement: &str,
@@ -103,6 +131,9 @@ impl Db {
     }
 
     /// Runs a statement without an answer; how many rows it changed.
+    ///
+    /// # Errors
+    /// Those of the database.
     pub fn execute(&self, statement: &str, values: &[Value<'_>]) -> Result<u64, DbError> {
         match self {
             Self::File(db) => {
@@ -114,6 +145,9 @@ impl Db {
     }
 
     /// Runs statements without parameters, in the words of this database.
+    ///
+    /// # Errors
+    /// Those of the database.
     pub fn batch(&self, statements: &str) -> Result<(), DbError> {
         match self {
             Self::File(db) => Ok(db.execute_batch(statements)?),
@@ -122,6 +156,9 @@ impl Db {
     }
 
     /// Runs statements of a migration, which are in the words of SQLite.
+    ///
+    /// # Errors
+    /// Those of the database.
     pub fn migrate(&self, statements: &str) -> Result<(), DbError> {
         match self {
             Self::File(_) => self.batch(statements),
@@ -130,16 +167,39 @@ impl Db {
     }
 
     /// Writes all of it or nothing; other writers wait meanwhile.
-    pub fn transact<T>(
+    ///
+    /// # Errors
+    /// Those of `write`, and of the database.
+    pub fn transact<T, E: From<DbError>>(
         &self,
-        write: impl FnOnce(&Self) -> Result<T, DbError>,
-    ) -> Result<T, DbError> {
+        write: impl FnOnce(&Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.within(sql::BEGIN_SERVER, write)
+    }
+
+    /// The same, but that on a server other writers go on meanwhile; rows that both change are waited for.
+    ///
+    /// # Errors
+    /// Those of `write`, and of the database.
+    pub fn transact_beside<T, E: From<DbError>>(
+        &self,
+        write: impl FnOnce(&Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.within(sql::BEGIN_BESIDE, write)
+    }
+
+    fn within<T, E: From<DbError>>(
+        &self,
+        begin_server: &str,
+        write: impl FnOnce(&Self) -> Result<T, E>,
+    ) -> Result<T, E> {
         let begin = match self {
             Self::File(_) => sql::BEGIN_FILE,
-            Self::Server(_) => sql::BEGIN_SERVER,
+            Self::Server(_) => begin_server,
         };
-        let written = self.batch(begin).and_then(|()| write(self));
-        let written = written.and_then(|written| self.batch(sql::COMMIT).map(|()| written));
+        let written = self.batch(begin).map_err(E::from).and_then(|()| write(self));
+        let written =
+            written.and_then(|written| self.batch(sql::COMMIT).map(|()| written).map_err(E::from));
         if written.is_err() {
             // What it fails for is the same as what failed before.
             let _undone = self.batch(sql::ROLLBACK);
@@ -179,6 +239,9 @@ fn as_parameters<'a>(values: &'a [Value<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
 
 impl Row<'_> {
     /// What a column holds.
+    ///
+    /// # Errors
+    /// When it holds something else.
     pub fn get<T: Column>(&self, at: usize) -> Result<T, DbError> {
         T::of(self, at)
     }

@@ -12,7 +12,7 @@
 
 mod add;
 mod bless;
-mod db;
+pub mod db;
 mod error;
 mod packed;
 mod pages;

@@ -20,6 +20,8 @@ pub(crate) const BEGIN_FILE: &str = "BEGIN IMMEDIATE";
 /// The number is `assa`, which other locks of that database are not likely to have.
 pub(crate) const BEGIN_SERVER: &str =
     "BEGIN; SET LOCAL lock_timeout = '10s'; SELECT pg_advisory_xact_lock(1634956129)";
+/// The same for those who write beside each other.
+pub(crate) const BEGIN_BESIDE: &str = "BEGIN; SET LOCAL lock_timeout = '10s'";
 /// The log takes as much room as all that was rewritten, until it is begun anew.
 pub(crate) const COMPACT: &str = "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)";
 pub(crate) const COMMIT: &str = "COMMIT";

@@ -15,6 +15,8 @@ use std::time::Duration;
 const APPLICATION: i64 = 0x6173_7361;
 /// How long a writer waits for another one; the server's is in [`sql::BEGIN_SERVER`].
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Statements that a connection keeps prepared: those that a program asks again and again.
+const STATEMENTS: usize = 128;
 /// Recordings may hold what commands were given: a store is its owner's alone, unless its owner says otherwise.
 const PRIVATE: u32 = 0o600;
 
@@ -80,7 +82,13 @@ impl Store {
         &self.place
     }
 
-    pub(crate) fn failed(&self, error: DbError) -> StoreError {
+    /// The connection, for tables that others keep beside those of the history.
+    pub fn db(&self) -> &Db {
+        &self.db
+    }
+
+    /// What an error of the database means for this store.
+    pub fn failed(&self, error: DbError) -> StoreError {
         StoreError::of(error, &self.place, PATIENCE.as_secs())
     }
 
@@ -224,6 +232,7 @@ fn open_file(place: &Place, path: &Path, access: Access) -> Result<Db, StoreErro
         db = Connection::open_with_flags(place, flags).map_err(failed)?;
     }
     db.busy_timeout(PATIENCE).map_err(failed)?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(Db::File(db))
 }
 

@@ -1,0 +1,66 @@
+//! What things may be called. Names come from strangers: they go into paths of pages, and onto terminals.
+
+use crate::error::FarmError;
+use crate::model::Facts;
+use crate::policy::{LONGEST_FACT, LONGEST_NAME, MOST_FACTS};
+
+/// Checks the name of an owner, a project, a node or a token: letters, digits, `-`, `_`, `.`, `+`, `@` and `~`.
+pub(crate) fn plain(what: &str, name: &str) -> Result<(), FarmError> {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_.+@~".contains(c);
+    checked(what, name)?;
+    match name.chars().all(is_plain) {
+        true => Ok(()),
+        false => Err(FarmError::Bad(format!(
+            "`{}` can't be the name of {what}: letters, digits and -_.+@~ can",
+            name.escape_debug()
+        ))),
+    }
+}
+
+/// Checks the name of a version: anything that has no control characters, since tags and branches are called as people like.
+pub(crate) fn checked(what: &str, name: &str) -> Result<(), FarmError> {
+    let is_fit = !name.is_empty()
+        && name.len() <= LONGEST_NAME
+        && !matches!(name, "." | "..")
+        && !name.chars().any(char::is_control);
+    match is_fit {
+        true => Ok(()),
+        false => Err(FarmError::Bad(format!(
+            "`{}` can't be the name of {what}: it has 1 to {LONGEST_NAME} bytes, no control characters, and is neither . nor ..",
+            name.escape_debug().take(LONGEST_NAME).collect::<String>()
+        ))),
+    }
+}
+
+/// Checks the facts of a target, or those that are needed of one.
+pub(crate) fn facts(facts: &Facts) -> Result<(), FarmError> {
+    let is_fit = |text: &str| text.len() <= LONGEST_FACT && !text.chars().any(char::is_control);
+    let all = facts.iter().all(|(name, value)| !name.is_empty() && is_fit(name) && is_fit(value));
+    match all && facts.len() <= MOST_FACTS {
+        true => Ok(()),
+        false => Err(FarmError::Bad(format!(
+            "facts: at most {MOST_FACTS}, each of at most {LONGEST_FACT} bytes without control characters"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_mean_something_else_are_refused() {
+        for good in ["rails", "a.b_c-d", "Größe", "foo+bar", "x~1"] {
+            assert!(plain("a project", good).is_ok(), "{good}");
+        }
+        for bad in ["", ".", "..", "a/b", "a b", "<b>", "a\u{1b}[0m", "a?b", "a%b", "a\0"] {
+            assert!(plain("a project", bad).is_err(), "{bad:?}");
+        }
+        assert!(plain("a project", &"a".repeat(LONGEST_NAME + 1)).is_err());
+        assert!(checked("a version", "release/1.2 <b>").is_ok());
+        for bad in ["", "..", "1.0\n", "\u{1b}]0;x"] {
+            let told = checked("a version", bad).unwrap_err().to_string();
+            assert!(!told.chars().any(char::is_control), "{told:?}");
+        }
+    }
+}

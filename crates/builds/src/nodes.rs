@@ -1,0 +1,230 @@
+//! Machines that ask for jobs: what they can do, when they were heard of, whether they may vote.
+
+use crate::coded::{from_json, json};
+use crate::error::{FarmError, Stop};
+use crate::model::digest;
+use crate::policy::MOST_TARGETS;
+use crate::store::Store;
+use crate::things::check_target;
+use crate::wire::{Calibration, Hello, Node, Page};
+use crate::{names, paging, sql, when};
+use assay_history::db::{Db, DbError, Row, values};
+
+/// How the reason begins why a node is drained that its calibration was against.
+const UNFIT: &str = "calibration: ";
+
+/// What is known of a node that says hello.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Greeted {
+    /// Seconds that its clock is ahead.
+    pub clock_ahead: f64,
+    /// Why it gets no leases.
+    pub drained: Option<String>,
+}
+
+/// A node as the queue needs it.
+#[derive(Clone, Debug)]
+pub(crate) struct Own {
+    pub id: i64,
+    pub drained: Option<String>,
+}
+
+/// The node of a name, if this agent is the one that goes by it; locked, nobody else changes it before this transaction ends.
+pub(crate) fn checked(db: &Db, name: &str, instance: &str, locks: bool) -> Result<Own, Stop> {
+    let statement = match locks {
+        true => sql::locking(db, sql::NODE_OWN),
+        false => sql::NODE_OWN.to_owned(),
+    };
+    let found = db.rows(&statement, values![name], |row| {
+        Ok((Own { id: row.get(0)?, drained: row.get(1)? }, row.get::<String>(2)?))
+    })?;
+    let (own, last) = found.into_iter().next().ok_or_else(|| no_node(name))?;
+    match last == instance {
+        true => Ok(own),
+        false => Err(FarmError::Conflict(format!(
+            "another agent goes by the name {name} and said hello later: give each a name and a token of its own"
+        ))
+        .into()),
+    }
+}
+
+fn no_node(name: &str) -> FarmError {
+    FarmError::NotFound(format!("node `{}`; an agent says hello first", name.escape_debug()))
+}
+
+impl Store {
+    /// Notes a node and its targets. Of two agents with one name, the one that says hello last goes by it.
+    ///
+    /// # Errors
+    /// When it makes no sense, or the store can't be written.
+    pub fn hello(&self, name: &str, hello: &Hello, now: i64) -> Result<Greeted, FarmError> {
+        names::plain("a node", name)?;
+        names::checked("a tool", &hello.tool)?;
+        names::checked("an instance", &hello.instance)?;
+        if hello.targets.len() > MOST_TARGETS {
+            return Err(FarmError::Bad(format!("at most {MOST_TARGETS} targets")));
+        }
+        hello.targets.iter().try_for_each(check_target)?;
+        let clock_ahead = (when::read(&hello.time)? - now) as f64 / 1e3;
+        let mut digests: Vec<String> = hello.targets.iter().map(|t| digest(&t.facts)).collect();
+        for (key, target) in digests.iter().zip(&hello.targets) {
+            self.add_target(key, target, now)?;
+        }
+        digests.dedup();
+        let targets = json(&digests)?;
+        self.beside(|db| {
+            let said = values![name, &hello.tool, &hello.instance, &targets, now, clock_ahead];
+            db.execute(sql::SET_NODE, said)?;
+            let own = checked(db, name, &hello.instance, false)?;
+            Ok(Greeted { clock_ahead, drained: own.drained })
+        })
+    }
+
+    /// Notes when nodes were heard of.
+    ///
+    /// # Errors
+    /// When the store can't be written.
+    pub fn seen(&self, nodes: &[(String, i64)]) -> Result<(), FarmError> {
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        self.beside(|db| {
+            for (name, time) in nodes {
+                db.execute(sql::SEEN, values![name, *time])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Gives a node no more leases, for this reason; what it has it may end.
+    ///
+    /// # Errors
+    /// When there is none, or the store can't be written.
+    pub fn drain(&self, name: &str, reason: &str) -> Result<Node, FarmError> {
+        let reason = if reason.trim().is_empty() { "no reason was given" } else { reason };
+        self.set_drained(name, Some(reason))
+    }
+
+    /// Gives a node leases again.
+    ///
+    /// # Errors
+    /// When there is none, or the store can't be written.
+    pub fn resume(&self, name: &str) -> Result<Node, FarmError> {
+        self.set_drained(name, None)
+    }
+
+    fn set_drained(&self, name: &str, reason: Option<&str>) -> Result<Node, FarmError> {
+        self.beside(|db| {
+            db.execute(sql::DRAIN, values![name, reason])?;
+            node(db, name)
+        })
+    }
+
+    /// Notes what A/A runs of a node came to: an unfit one is drained, and one that was drained for that is let in again when it is fit.
+    ///
+    /// # Errors
+    /// When there is none, the numbers are none, or the store can't be written.
+    pub fn calibrated(&self, name: &str, said: &Calibration) -> Result<Node, FarmError> {
+        when::read(&said.time)?;
+        if !said.false_alarms.is_finite() || !said.detects.is_finite() {
+            return Err(FarmError::Bad("false_alarms, detects: numbers".to_owned()));
+        }
+        let text = json(said)?;
+        self.beside(|db| {
+            let found = node(db, name)?;
+            db.execute(sql::ADD_CALIBRATION, values![found.id, &text])?;
+            db.execute(sql::LAST_CALIBRATION, values![found.id, &text])?;
+            let was_unfit = found.drained.as_deref().is_some_and(|why| why.starts_with(UNFIT));
+            if !said.is_fit && (found.drained.is_none() || was_unfit) {
+                let why = if said.reason.is_empty() { "it is not fit" } else { &said.reason };
+                db.execute(sql::DRAIN, values![name, Some(&format!("{UNFIT}{why}"))])?;
+            } else if said.is_fit && was_unfit {
+                db.execute(sql::DRAIN, values![name, None::<&str>])?;
+            }
+            node(db, name)
+        })
+    }
+
+    /// The calibrations of a node, the last first.
+    ///
+    /// # Errors
+    /// When there is none, or the store can't be read.
+    pub fn calibrations(&self, name: &str, most: i64) -> Result<Vec<Calibration>, FarmError> {
+        self.look(|db| {
+            let found = node(db, name)?;
+            let rows =
+                db.rows(sql::CALIBRATIONS, values![found.id, most], |row| row.get::<String>(0))?;
+            rows.iter().map(|text| from_json(text)).collect()
+        })
+    }
+
+    /// The node of a name.
+    ///
+    /// # Errors
+    /// When there is none, or the store can't be read.
+    pub fn node(&self, name: &str) -> Result<Node, FarmError> {
+        self.look(|db| node(db, name))
+    }
+
+    /// The nodes, by name.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn nodes(&self, after: Option<&str>, most: i64) -> Result<Page<Node>, FarmError> {
+        let found = self.look(|db| {
+            let statement = format!("{}{}", sql::NODE, sql::NODES);
+            let values = values![after.unwrap_or_default(), most + 1];
+            let rows = db.rows(&statement, values, node_row)?;
+            rows.into_iter().map(|row| row.read(db)).collect::<Result<Vec<_>, Stop>>()
+        })?;
+        Ok(paging::page(found, most, |node| node.name.clone()))
+    }
+}
+
+/// A node as its row has it.
+struct NodeRow {
+    id: i64,
+    name: String,
+    tool: String,
+    targets: String,
+    seen: i64,
+    clock_ahead: f64,
+    drained: Option<String>,
+    calibration: Option<String>,
+}
+
+impl NodeRow {
+    fn read(self, db: &Db) -> Result<Node, Stop> {
+        let calibration = self.calibration.as_deref().map(from_json).transpose()?;
+        Ok(Node {
+            id: self.id,
+            name: self.name,
+            tool: self.tool,
+            targets: from_json(&self.targets)?,
+            seen: when::text(self.seen),
+            clock_ahead: self.clock_ahead,
+            drained: self.drained,
+            jobs: db.rows(sql::JOBS_OF_NODE, values![self.id], |row| row.get(0))?,
+            calibration,
+        })
+    }
+}
+
+fn node_row(row: &Row<'_>) -> Result<NodeRow, DbError> {
+    Ok(NodeRow {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        tool: row.get(2)?,
+        targets: row.get(3)?,
+        seen: row.get(4)?,
+        clock_ahead: row.get(5)?,
+        drained: row.get(6)?,
+        calibration: row.get(7)?,
+    })
+}
+
+pub(crate) fn node(db: &Db, name: &str) -> Result<Node, Stop> {
+    let statement = format!("{}{}", sql::NODE, sql::NODE_OF);
+    let row = db.rows(&statement, values![name], node_row)?.pop();
+    row.ok_or_else(|| no_node(name))?.read(db)
+}

@@ -1,0 +1,318 @@
+//! What pages show, read from the sums beside the rows: however many builds there are, a page costs what stands on it.
+
+use crate::coded::{self, from_json, states};
+use crate::error::{FarmError, Stop};
+use crate::jobs::{job, job_row};
+use crate::nodes::node;
+use crate::policy::{LARGEST_PAGE, LATEST};
+use crate::read::{build, latest, line, no_build};
+use crate::shown::{
+    Benched, BuildPage, Home, JobPage, LeaseLine, NodePage, ProjectLine, ProjectPage, Queue,
+    VersionLine, Waterfall,
+};
+use crate::store::Store;
+use crate::things::{no_project, no_version, project, target, target_of, version, version_by_id};
+use crate::wire::{Calibration, Cell, Matrix, NewVersion, Outcome, Page, Target, Version};
+use crate::{paging, sql, when};
+use assay_history::db::{Db, DbError, Row, Value, values};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Store {
+    /// The first page: projects in the order of their last builds.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn home(&self, after: Option<&str>, most: i64) -> Result<Home, FarmError> {
+        let (last_build, id) = paging::pair(after)?;
+        self.look(|db| {
+            let builds = db.rows(sql::TOTAL, &[], |row| states(row, 0))?.pop().unwrap_or_default();
+            let rows = db.rows(sql::PROJECT_LINES, values![last_build, id, most + 1], |row| {
+                let newest = match row.get::<Option<i64>>(12)? {
+                    Some(_) => Some(version_line(row, 12)?),
+                    None => None,
+                };
+                let line = ProjectLine {
+                    id: row.get(0)?,
+                    owner: row.get(1)?,
+                    name: row.get(2)?,
+                    builds: states(row, 4)?,
+                    newest: None,
+                    last: None,
+                };
+                Ok((line, row.get::<i64>(3)?, newest))
+            })?;
+            let page = paging::page(rows, most, |(line, last, _)| format!("{last}.{}", line.id));
+            let mut projects = Vec::new();
+            for (mut project, last, newest) in page.items {
+                project.newest = newest.map(VersionRow::read).transpose()?;
+                project.last = if last > 0 { line(db, last)? } else { None };
+                projects.push(project);
+            }
+            let latest = latest(db, sql::ALONG_ALL, Value::from(0_i64), LATEST)?;
+            Ok(Home { builds, queue: queue(db)?, projects, next: page.next, latest })
+        })
+    }
+
+    /// How much there is to do.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub fn queue(&self) -> Result<Queue, FarmError> {
+        self.look(queue)
+    }
+
+    /// The page of a project: versions, the newest first.
+    ///
+    /// # Errors
+    /// When there is none, or the store can't be read.
+    pub fn project_page(
+        &self,
+        owner: &str,
+        name: &str,
+        after: Option<&str>,
+        most: i64,
+    ) -> Result<ProjectPage, FarmError> {
+        let (place, id) = paging::pair(after)?;
+        self.look(|db| {
+            let project = project(db, owner, name)?.ok_or_else(|| no_project(owner, name))?;
+            let sums = db.rows(sql::PROJECT_SUMS, values![project.id], |row| states(row, 0))?;
+            let values = values![project.id, place, id, most + 1];
+            let rows = db.rows(sql::VERSION_LINES, values, |row| version_line(row, 0))?;
+            let page = paging::page(rows, most, |row| format!("{}.{}", row.place, row.id));
+            let versions = page.items.into_iter().map(VersionRow::read);
+            let versions = versions.collect::<Result<_, Stop>>()?;
+            let latest = latest(db, sql::ALONG_PROJECT, Value::from(project.id), LATEST)?;
+            let jobs = format!("{}{}", sql::JOB, sql::JOBS_OF_PROJECT);
+            let jobs = db.rows(&jobs, values![project.id, LATEST], job_row)?;
+            let jobs = jobs.into_iter().map(|row| row.read()).collect::<Result<_, Stop>>()?;
+            let builds = sums.into_iter().next().unwrap_or_default();
+            Ok(ProjectPage { project, builds, versions, next: page.next, latest, jobs })
+        })
+    }
+
+    /// Versions × targets of a project, the newest versions first; and what to ask for older ones with.
+    ///
+    /// # Errors
+    /// When there is none, or the store can't be read.
+    pub fn matrix(
+        &self,
+        owner: &str,
+        name: &str,
+        after: Option<&str>,
+        most: i64,
+    ) -> Result<(Matrix, Option<String>), FarmError> {
+        let (place, id) = paging::pair(after)?;
+        self.look(|db| {
+            let project = project(db, owner, name)?.ok_or_else(|| no_project(owner, name))?;
+            let values = values![project.id, place, id, most + 1];
+            let rows = db.rows(sql::VERSION_LINES, values, |row| version_line(row, 0))?;
+            let page = paging::page(rows, most, |row| format!("{}.{}", row.place, row.id));
+            let mut versions = Vec::new();
+            for row in page.items {
+                let of: NewVersion = from_json(&row.said)?;
+                versions.push(Version {
+                    id: row.id,
+                    owner: owner.to_owned(),
+                    project: name.to_owned(),
+                    name: row.name,
+                    is_gone: row.is_gone,
+                    of,
+                });
+            }
+            let found = db.rows(sql::CELLS, values![project.id, place, id, most], |row| {
+                let compared: Option<String> = row.get(8)?;
+                let cell = Cell {
+                    build: row.get(2)?,
+                    state: coded::state(row.get(3)?),
+                    builds: row.get::<i64>(4)?.unsigned_abs(),
+                    passed: row.get::<i64>(5)?.unsigned_abs(),
+                    failed: row.get::<i64>(6)?.unsigned_abs(),
+                    base: row.get(7)?,
+                    comparisons: Vec::new(),
+                };
+                Ok((row.get::<String>(0)?, row.get::<String>(1)?, cell, compared))
+            })?;
+            let mut cells: BTreeMap<String, BTreeMap<String, Cell>> = BTreeMap::new();
+            let mut digests = BTreeSet::new();
+            for (version, digest, mut cell, compared) in found {
+                if let Some(compared) = compared {
+                    cell.comparisons = from_json(&compared)?;
+                }
+                digests.insert(digest.clone());
+                cells.entry(version).or_default().insert(digest, cell);
+            }
+            let mut targets: Vec<Target> = Vec::new();
+            for digest in &digests {
+                targets.extend(target(db, digest)?);
+            }
+            targets.sort_by(|a, b| (&a.of.name, a.id).cmp(&(&b.of.name, b.id)));
+            Ok((Matrix { versions, targets, cells }, page.next))
+        })
+    }
+
+    /// All that benchmarks of a version came to, as they came.
+    ///
+    /// # Errors
+    /// When there is none, or the store can't be read.
+    pub fn benched(
+        &self,
+        owner: &str,
+        project: &str,
+        name: &str,
+        after: Option<&str>,
+        most: i64,
+    ) -> Result<Page<Benched>, FarmError> {
+        let after = paging::number(after)?.unwrap_or(0);
+        let found = self.look(|db| {
+            let of = version(db, owner, project, name)?;
+            let of = of.ok_or_else(|| no_version(owner, project, name))?;
+            let rows = db.rows(sql::BENCHED, values![of.id, after, most + 1], |row| {
+                let benched = Benched {
+                    build: row.get(0)?,
+                    version: row.get(1)?,
+                    base: row.get(2)?,
+                    target: row.get(3)?,
+                    node: row.get(4)?,
+                    comparisons: Vec::new(),
+                };
+                Ok((benched, row.get::<String>(5)?))
+            })?;
+            let read = |(mut benched, said): (Benched, String)| {
+                benched.comparisons = from_json::<Outcome>(&said)?.comparisons;
+                Ok(benched)
+            };
+            rows.into_iter().map(read).collect::<Result<Vec<_>, Stop>>()
+        })?;
+        Ok(paging::page(found, most, |benched| benched.build.to_string()))
+    }
+
+    /// The page of a build.
+    ///
+    /// # Errors
+    /// When there is none, or the store can't be read.
+    pub fn build_page(&self, id: i64) -> Result<BuildPage, FarmError> {
+        self.look(|db| {
+            let build = build(db, id)?;
+            let line = line(db, id)?.ok_or_else(|| no_build(id))?;
+            let place = db.rows(sql::PLACE_OF_BUILD, values![id], |row| {
+                Ok((row.get::<i64>(0)?, row.get::<i64>(1)?, row.get::<Option<i64>>(2)?))
+            })?;
+            let (of, on, base) = place.first().copied().ok_or_else(|| no_build(id))?;
+            let conditions =
+                [Value::from(of), i64::MAX.into(), LARGEST_PAGE.into(), LATEST.into(), on.into()];
+            let statement = sql::lines(sql::ALONG_VERSION, &[sql::ON_TARGET]);
+            let mut others = db.rows(&statement, &conditions, crate::read::line_row)?;
+            others.retain(|other| other.id != id);
+            Ok(BuildPage {
+                facts: target_of(db, on)?.of.facts,
+                version: version_by_id(db, of)?,
+                base: base.map(|base| version_by_id(db, base)).transpose()?.map(|base| base.name),
+                leases: build.job.map_or(Ok(Vec::new()), |job| leases(db, job))?,
+                build,
+                line,
+                others,
+            })
+        })
+    }
+
+    /// The page of a job.
+    ///
+    /// # Errors
+    /// When there is none, or the store can't be read.
+    pub fn job_page(&self, id: i64) -> Result<JobPage, FarmError> {
+        self.look(|db| {
+            let job = job(db, id)?;
+            Ok(JobPage { progress: job.progress, job, leases: leases(db, id)? })
+        })
+    }
+
+    /// The page of a node.
+    ///
+    /// # Errors
+    /// When there is none, or the store can't be read.
+    pub fn node_page(&self, name: &str) -> Result<NodePage, FarmError> {
+        let calibrations: Vec<Calibration> = self.calibrations(name, LARGEST_PAGE)?;
+        self.look(|db| {
+            let node = node(db, name)?;
+            let mut targets = BTreeMap::new();
+            for digest in &node.targets {
+                if let Some(target) = target(db, digest)? {
+                    targets.insert(target.digest, target.of.name);
+                }
+            }
+            let latest = latest(db, sql::ALONG_NODE, Value::from(name), LATEST)?;
+            Ok(NodePage { node, targets, calibrations, latest })
+        })
+    }
+
+    /// Builds as they came, the last first.
+    ///
+    /// # Errors
+    /// As [`Store::lines`].
+    pub fn waterfall(
+        &self,
+        filter: &crate::read::Filter<'_>,
+        after: Option<&str>,
+        most: i64,
+    ) -> Result<Waterfall, FarmError> {
+        let Page { items: builds, next } = self.lines(filter, after, most)?;
+        Ok(Waterfall { builds, next })
+    }
+}
+
+fn queue(db: &Db) -> Result<Queue, Stop> {
+    let most = i64::try_from(Queue::MOST).unwrap_or(i64::MAX);
+    let count = |statement| -> Result<u64, Stop> {
+        Ok(db.first::<i64>(statement, values![most])?.unwrap_or(0).unsigned_abs())
+    };
+    Ok(Queue { queued: count(sql::QUEUE_LENGTH)?, leased: count(sql::LEASE_COUNT)? })
+}
+
+fn leases(db: &Db, job: i64) -> Result<Vec<LeaseLine>, Stop> {
+    Ok(db.rows(sql::LEASES, values![job], |row| {
+        Ok(LeaseLine {
+            id: row.get(0)?,
+            node: row.get(1)?,
+            began: when::text(row.get(2)?),
+            ended: row.get::<Option<i64>>(3)?.map(when::text),
+            how: row.get(4)?,
+        })
+    })?)
+}
+
+/// A version as its row has it, with its sums.
+struct VersionRow {
+    id: i64,
+    name: String,
+    place: i64,
+    is_gone: bool,
+    added: i64,
+    states: crate::shown::States,
+    said: String,
+}
+
+/// The columns of a version, from this one on.
+fn version_line(row: &Row<'_>, at: usize) -> Result<VersionRow, DbError> {
+    Ok(VersionRow {
+        id: row.get(at)?,
+        name: row.get(at + 1)?,
+        place: row.get(at + 2)?,
+        is_gone: row.get(at + 3)?,
+        added: row.get(at + 4)?,
+        states: states(row, at + 5)?,
+        said: row.get(at + 13)?,
+    })
+}
+
+impl VersionRow {
+    fn read(self) -> Result<VersionLine, Stop> {
+        let said: NewVersion = from_json(&self.said)?;
+        Ok(VersionLine {
+            id: self.id,
+            name: self.name,
+            time: said.published.unwrap_or_else(|| when::text(self.added)),
+            is_gone: self.is_gone,
+            states: self.states,
+        })
+    }
+}

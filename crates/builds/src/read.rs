@@ -1,0 +1,288 @@
+//! Builds as they are asked for: one whole, or many in short, by any of what they are of. However many there are, a page looks at few rows.
+
+use crate::coded::{self, from_json, of_state};
+use crate::error::{FarmError, Stop};
+use crate::model::State;
+use crate::policy::LOOKED_AT;
+use crate::shown::BuildLine;
+use crate::store::Store;
+use crate::wire::{Build, NewBuild, Page};
+use crate::{paging, sql, when};
+use assay_history::db::{Db, DbError, Row, Value, values};
+
+/// Which builds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filter<'a> {
+    /// Of an owner.
+    pub owner: Option<&'a str>,
+    /// Of a project; with its owner.
+    pub project: Option<&'a str>,
+    /// Of a version; with its project.
+    pub version: Option<&'a str>,
+    /// On a target, by its digest.
+    pub target: Option<&'a str>,
+    /// Of a node.
+    pub node: Option<&'a str>,
+    /// In a state.
+    pub state: Option<State>,
+}
+
+/// Where the builds of a filter are looked for: along one tree, of which rows are left out.
+struct Way {
+    /// The condition by which the tree is gone along, of `?1`.
+    along: &'static str,
+    of: Key,
+    /// Conditions on what is found there, each with its value.
+    and: Vec<(&'static str, i64)>,
+}
+
+enum Key {
+    All,
+    Number(i64),
+    Name(String),
+}
+
+impl Key {
+    fn value(&self) -> Value<'_> {
+        match self {
+            Self::All => Value::from(0_i64),
+            Self::Number(number) => Value::from(*number),
+            Self::Name(name) => Value::from(name),
+        }
+    }
+}
+
+impl Store {
+    /// The build of a number.
+    ///
+    /// # Errors
+    /// When there is none, or the store can't be read.
+    pub fn build(&self, id: i64) -> Result<Build, FarmError> {
+        self.look(|db| build(db, id))
+    }
+
+    /// Builds in short, the last first. Where few of many are wanted, a page may have fewer than it could, and still say where to go on.
+    ///
+    /// # Errors
+    /// When the filter makes no sense, or the store can't be read.
+    pub fn lines(
+        &self,
+        filter: &Filter<'_>,
+        after: Option<&str>,
+        most: i64,
+    ) -> Result<Page<BuildLine>, FarmError> {
+        let before = paging::number(after)?.unwrap_or(i64::MAX);
+        self.look(|db| match way(db, filter)? {
+            Some(way) => lines(db, &way, before, most),
+            None => Ok(Page { items: Vec::new(), next: None }),
+        })
+    }
+
+    /// The same builds, whole.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn builds(
+        &self,
+        filter: &Filter<'_>,
+        after: Option<&str>,
+        most: i64,
+    ) -> Result<Page<Build>, FarmError> {
+        let page = self.lines(filter, after, most)?;
+        let items = self.look(|db| {
+            page.items.iter().map(|line| build(db, line.id)).collect::<Result<Vec<_>, Stop>>()
+        })?;
+        Ok(Page { items, next: page.next })
+    }
+
+    /// The log of a build: the number of its lease, or where it had none, `None`.
+    ///
+    /// # Errors
+    /// When there is no such build, or the store can't be read.
+    pub fn lease_of_build(&self, id: i64) -> Result<Option<i64>, FarmError> {
+        self.look(|db| {
+            let found = db.first::<Option<i64>>(sql::LEASE_OF_BUILD, values![id])?;
+            found.ok_or_else(|| no_build(id).into())
+        })
+    }
+
+    /// The last lease of a job, and whether it runs.
+    ///
+    /// # Errors
+    /// When there is no such job, or the store can't be read.
+    pub fn last_lease(&self, job: i64) -> Result<(Option<i64>, bool), FarmError> {
+        self.look(|db| {
+            let found = db.rows(sql::LAST_LEASE, values![job], |row| {
+                Ok((row.get::<Option<i64>>(0)?, row.get::<i64>(1)? == coded::LEASED))
+            })?;
+            found.first().copied().ok_or_else(|| crate::jobs::no_job(job).into())
+        })
+    }
+
+    /// The run of the history that has the samples of a build, by its digest; with the project that it is kept under.
+    ///
+    /// # Errors
+    /// When there is no such build, it has none, or the store can't be read.
+    pub fn samples_of(&self, id: i64) -> Result<(String, String), FarmError> {
+        self.look(|db| {
+            let found = db.rows(sql::SAMPLES_OF_BUILD, values![id], |row| {
+                Ok((row.get::<String>(0)?, row.get::<String>(1)?, row.get::<Option<String>>(2)?))
+            })?;
+            let (owner, project, digest) = found.into_iter().next().ok_or_else(|| no_build(id))?;
+            let none = || FarmError::NotFound(format!("file of samples of build {id}"));
+            Ok((history_project(&owner, &project), digest.ok_or_else(none)?))
+        })
+    }
+}
+
+/// What a project is called in the history beside the farm.
+#[must_use]
+pub fn history_project(owner: &str, project: &str) -> String {
+    format!("{owner}/{project}")
+}
+
+pub(crate) fn no_build(id: i64) -> FarmError {
+    FarmError::NotFound(format!("build {id}"))
+}
+
+/// Where a filter leads; `None`: to nothing, since what it names is not there.
+fn way(db: &Db, filter: &Filter<'_>) -> Result<Option<Way>, Stop> {
+    let bad = |told: &str| Err(FarmError::Bad(told.to_owned()).into());
+    let mut and = Vec::new();
+    let mut along = None;
+    if let Some(state) = filter.state {
+        and.push((sql::IN_STATE, of_state(state)));
+    }
+    let target = match filter.target {
+        Some(digest) => match db.first::<i64>(sql::TARGET_ID, values![digest])? {
+            Some(id) => Some(id),
+            None => return Ok(None),
+        },
+        None => None,
+    };
+    match (filter.owner, filter.project, filter.version) {
+        (None, None, None) => {}
+        (Some(owner), None, None) => match db.first::<i64>(sql::OWNER_ID, values![owner])? {
+            Some(id) => and.push((sql::OF_OWNER, id)),
+            None => return Ok(None),
+        },
+        (Some(owner), Some(project), None) => {
+            match db.first::<i64>(sql::PROJECT_ID, values![owner, project])? {
+                Some(id) => along = Some((sql::ALONG_PROJECT, Key::Number(id))),
+                None => return Ok(None),
+            }
+        }
+        (Some(owner), Some(project), Some(version)) => {
+            match db.first::<i64>(sql::VERSION_ID, values![owner, project, version])? {
+                Some(id) => along = Some((sql::ALONG_VERSION, Key::Number(id))),
+                None => return Ok(None),
+            }
+        }
+        _ => return bad("a version is asked for with its project, and a project with its owner"),
+    }
+    if let (Some(_), Some(_)) = (filter.node, &along) {
+        return bad("builds are asked for by node, or by project and version");
+    }
+    if let Some(node) = filter.node {
+        along = Some((sql::ALONG_NODE, Key::Name(node.to_owned())));
+    }
+    match (target, &along) {
+        (Some(id), None) => along = Some((sql::ALONG_TARGET, Key::Number(id))),
+        (Some(id), Some(_)) => and.push((sql::ON_TARGET, id)),
+        (None, _) => {}
+    }
+    let (along, of) = along.unwrap_or((sql::ALONG_ALL, Key::All));
+    Ok(Some(Way { along, of, and }))
+}
+
+fn lines(db: &Db, way: &Way, before: i64, most: i64) -> Result<Page<BuildLine>, Stop> {
+    let looked_at = if way.and.is_empty() { most + 1 } else { LOOKED_AT };
+    let mut values = vec![way.of.value(), Value::from(before), looked_at.into(), (most + 1).into()];
+    values.extend(way.and.iter().map(|(_, value)| Value::from(*value)));
+    let conditions: Vec<&str> = way.and.iter().map(|(condition, _)| *condition).collect();
+    let found = db.rows(&sql::lines(way.along, &conditions), &values, line_row)?;
+    let mut page = paging::page(found, most, |line| line.id.to_string());
+    if page.next.is_none() && !way.and.is_empty() {
+        // There may be more behind those that were looked at.
+        let ends = db.rows(&sql::looked_at(way.along), &values[..3], |row| {
+            Ok((row.get::<Option<i64>>(0)?, row.get::<i64>(1)?))
+        })?;
+        if let Some(&(Some(last), LOOKED_AT)) = ends.first() {
+            page.next = Some(last.to_string());
+        }
+    }
+    Ok(page)
+}
+
+/// The last builds along a tree.
+pub(crate) fn latest(
+    db: &Db,
+    along: &str,
+    of: Value<'_>,
+    most: i64,
+) -> Result<Vec<BuildLine>, Stop> {
+    let values = [of, Value::from(i64::MAX), Value::from(most), Value::from(most)];
+    Ok(db.rows(&sql::lines(along, &[]), &values, line_row)?)
+}
+
+/// One build in short.
+pub(crate) fn line(db: &Db, id: i64) -> Result<Option<BuildLine>, Stop> {
+    Ok(db.rows(&sql::line(), values![id], line_row)?.pop())
+}
+
+pub(crate) fn line_row(row: &Row<'_>) -> Result<BuildLine, DbError> {
+    line_at(row, 0)
+}
+
+/// A build in short, from this column on.
+pub(crate) fn line_at(row: &Row<'_>, at: usize) -> Result<BuildLine, DbError> {
+    Ok(BuildLine {
+        id: row.get(at)?,
+        owner: row.get(at + 1)?,
+        project: row.get(at + 2)?,
+        version: row.get(at + 3)?,
+        target: row.get(at + 4)?,
+        target_name: row.get(at + 5)?,
+        node: row.get(at + 6)?,
+        kind: coded::kind(row.get(at + 7)?),
+        state: coded::state(row.get(at + 8)?),
+        fault: row.get::<Option<i64>>(at + 9)?.and_then(coded::fault),
+        reason: row.get(at + 10)?,
+        added: when::text(row.get(at + 11)?),
+        seconds: row.get(at + 12)?,
+        tests: row.get::<i64>(at + 13)?.unsigned_abs(),
+        failed: row.get::<i64>(at + 14)?.unsigned_abs(),
+        is_evidence: !row.get::<bool>(at + 15)?,
+    })
+}
+
+/// The build of a number, whole.
+pub(crate) fn build(db: &Db, id: i64) -> Result<Build, Stop> {
+    let rows = db.rows(sql::BUILD, values![id], |row| {
+        let samples: Option<String> = row.get(10)?;
+        let read = (
+            Build {
+                id: row.get(0)?,
+                key: row.get(1)?,
+                job: row.get(2)?,
+                added: when::text(row.get(3)?),
+                log_bytes: row.get::<i64>(4)?.unsigned_abs(),
+                has_samples: samples.is_some(),
+                is_evidence: !row.get::<bool>(11)?,
+                of: NewBuild {
+                    owner: row.get(5)?,
+                    project: row.get(6)?,
+                    version: row.get(7)?,
+                    target: row.get(8)?,
+                    node: row.get(9)?,
+                    outcome: crate::ending::nothing(),
+                },
+            },
+            row.get::<String>(12)?,
+        );
+        Ok(read)
+    })?;
+    let (mut build, said) = rows.into_iter().next().ok_or_else(|| no_build(id))?;
+    build.of.outcome = from_json(&said)?;
+    Ok(build)
+}

@@ -1,0 +1,142 @@
+//! Opening a farm's store: its tables stand beside those of the history, in the same file or database, and grow by migrations of their own.
+
+use crate::error::{FarmError, Stop};
+use crate::sql;
+use assay_history::db::{Db, DbError, values};
+use assay_history::{Access, Place, StoreError};
+use std::fmt;
+
+/// A farm's store that is open.
+pub struct Store {
+    history: assay_history::Store,
+}
+
+/// What came of adding a thing that may be there already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Put<T> {
+    /// The thing, as it is now.
+    pub thing: T,
+    /// Whether it was not there.
+    pub is_new: bool,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Store({})", self.history.place())
+    }
+}
+
+impl Store {
+    /// The version of the tables that this program knows.
+    pub const VERSION: i64 = sql::MIGRATIONS.len() as i64;
+
+    /// Opens a store; for writing, one is begun where there is none, and one of an earlier version is brought up to this one.
+    ///
+    /// # Errors
+    /// When it is not there, is something else or of a later version, or can't be reached, read or written.
+    pub fn open(place: &Place, access: Access) -> Result<Self, FarmError> {
+        let none =
+            || FarmError::NotFound(format!("farm at `{place}`; `assay farm serve` begins one"));
+        let history = assay_history::Store::open(place, access);
+        let history = history.map_err(|error| match error {
+            StoreError::None { .. } => none(),
+            error => FarmError::Store(error),
+        })?;
+        let store = Self { history };
+        let found = store.version()?;
+        if found > Self::VERSION {
+            let (place, known) = (place.clone(), Self::VERSION);
+            return Err(StoreError::Newer { place, found, known }.into());
+        }
+        match access {
+            Access::Read if found < Self::VERSION => return Err(none()),
+            Access::Write if found < Self::VERSION => store.migrate(&sql::MIGRATIONS)?,
+            _ => {}
+        }
+        Ok(store)
+    }
+
+    /// The history beside it, which keeps the samples.
+    pub fn history(&mut self) -> &mut assay_history::Store {
+        &mut self.history
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        self.history.place()
+    }
+
+    /// The version of its tables; 0 where there are none.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn version(&self) -> Result<i64, FarmError> {
+        self.look(|db| Ok(version(db)?))
+    }
+
+    /// Brings the tables up to the last of these versions, or leaves them as they are.
+    pub(crate) fn migrate(&self, migrations: &[&str]) -> Result<(), FarmError> {
+        self.alone(|db| {
+            // Another program may have been quicker.
+            let found = usize::try_from(version(db)?).unwrap_or(0);
+            if found == 0 {
+                db.migrate(sql::NEW_SCHEMA)?;
+            }
+            for migration in migrations.iter().skip(found) {
+                db.migrate(migration)?;
+            }
+            db.execute(sql::SET_SCHEMA, values![migrations.len() as i64])?;
+            Ok(())
+        })
+    }
+
+    /// Reads.
+    pub(crate) fn look<T>(
+        &self,
+        read: impl FnOnce(&Db) -> Result<T, Stop>,
+    ) -> Result<T, FarmError> {
+        read(self.history.db()).map_err(|stop| self.told(stop))
+    }
+
+    /// Writes all of it or nothing, while others write other rows.
+    pub(crate) fn beside<T>(
+        &self,
+        write: impl FnOnce(&Db) -> Result<T, Stop>,
+    ) -> Result<T, FarmError> {
+        self.history.db().transact_beside(write).map_err(|stop| self.told(stop))
+    }
+
+    /// Writes all of it or nothing, while nobody else adds a thing: for what looks at all targets, versions or demands.
+    pub(crate) fn alone<T>(
+        &self,
+        write: impl FnOnce(&Db) -> Result<T, Stop>,
+    ) -> Result<T, FarmError> {
+        self.history.db().transact(write).map_err(|stop| self.told(stop))
+    }
+
+    fn told(&self, stop: Stop) -> FarmError {
+        match stop {
+            Stop::Told(error) => error,
+            Stop::Db(error) => FarmError::Store(self.history.failed(error)),
+        }
+    }
+}
+
+fn version(db: &Db) -> Result<i64, DbError> {
+    let there = if db.is_server() { sql::SERVER_HAS_SCHEMA } else { sql::FILE_HAS_SCHEMA };
+    match db.first::<i64>(there, &[])? {
+        Some(0) | None => Ok(0),
+        Some(_) => Ok(db.first(sql::SCHEMA, &[])?.unwrap_or(0)),
+    }
+}
+
+/// The number of a row that is added; the statement gives it back.
+pub(crate) fn added(
+    db: &Db,
+    insert: &str,
+    values: &[assay_history::db::Value<'_>],
+) -> Result<i64, Stop> {
+    let id = db.first(insert, values)?;
+    id.ok_or_else(|| FarmError::Conflict("the database added nothing".to_owned()).into())
+}

@@ -1,0 +1,45 @@
+//! Beginning a store, and its versions.
+
+use super::*;
+use crate::FarmError;
+use crate::sql;
+
+#[test]
+fn what_is_not_there_is_only_begun_by_who_writes() {
+    on_both(|home| {
+        let none = Store::open(&home.place(), Access::Read).unwrap_err();
+        assert_eq!(none.code(), "not_found");
+        // A history alone is no farm yet.
+        drop(assay_history::Store::open(&home.place(), Access::Write).unwrap());
+        let none = Store::open(&home.place(), Access::Read).unwrap_err();
+        assert!(none.to_string().contains("assay farm serve"), "{none}");
+        assert_eq!(home.store().version().unwrap(), Store::VERSION);
+        let read = Store::open(&home.place(), Access::Read).unwrap();
+        assert_eq!(read.version().unwrap(), Store::VERSION);
+        assert!(read.add_owner("rails").is_err());
+    });
+}
+
+#[test]
+fn a_migration_that_fails_halfway_changes_nothing() {
+    on_both(|home| {
+        let store = home.store();
+        store.add_owner("rails").unwrap();
+        let half = "CREATE TABLE farm_more (id INTEGER PRIMARY KEY); DELETE FROM farm_owner; \
+                    INSERT INTO farm_more (nothing) VALUES (1)";
+        let mut migrations = sql::MIGRATIONS.to_vec();
+        migrations.push(half);
+        assert!(matches!(store.migrate(&migrations), Err(FarmError::Store(_))));
+        drop(store);
+        let store = home.store();
+        assert_eq!(store.version().unwrap(), Store::VERSION);
+        assert_eq!(store.owners(None, 9).unwrap().items.len(), 1);
+        // The same table again: it was not left behind.
+        migrations.pop();
+        migrations.push("CREATE TABLE farm_more (id INTEGER PRIMARY KEY)");
+        store.migrate(&migrations).unwrap();
+        assert_eq!(store.version().unwrap(), Store::VERSION + 1);
+        let later = Store::open(&home.place(), Access::Write).unwrap_err().to_string();
+        assert!(later.contains("use a later assay"), "{later}");
+    });
+}

@@ -1,0 +1,35 @@
+//! Times: ms since 1970 in the store, text in RFC 3339 over the wire.
+
+use crate::error::FarmError;
+use jiff::Timestamp;
+
+/// The text of a time. One that no calendar has is the beginning of 1970.
+#[must_use]
+pub fn text(ms: i64) -> String {
+    Timestamp::from_millisecond(ms).unwrap_or_default().to_string()
+}
+
+/// The time of a text.
+///
+/// # Errors
+/// When it is none.
+pub fn read(text: &str) -> Result<i64, FarmError> {
+    let time: Result<Timestamp, _> = text.parse();
+    time.map(Timestamp::as_millisecond).map_err(|_| {
+        FarmError::Bad(format!("`{text}` is no time: write it as 2026-11-26T06:00:00Z"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_read_as_it_was_written() {
+        for ms in [0, 1_764_136_800_123, -1] {
+            assert_eq!(read(&text(ms)).unwrap(), ms);
+        }
+        assert!(read("yesterday").is_err());
+        assert!(read("2026-11-26").is_err());
+    }
+}
