@@ -11,16 +11,13 @@ const FAULTS: [Fault; 5] =
     [Fault::Disk, Fault::Network, Fault::Toolchain, Fault::Memory, Fault::Sandbox];
 const KINDS: [Kind; 2] = [Kind::Test, Kind::Bench];
 
-/// Queued.
-pub(crate) const QUEUED: i64 = 0;
+// Of the progress of a job: 0 is queued, 4 waits to be queued. No code but the statements asks for these two.
 /// Leased.
 pub(crate) const LEASED: i64 = 1;
 /// Done.
 pub(crate) const DONE: i64 = 2;
 /// Cancelled.
 pub(crate) const CANCELLED: i64 = 3;
-/// Queued, but not yet.
-pub(crate) const WAITING: i64 = 4;
 
 pub(crate) fn of_state(state: State) -> i64 {
     state as i64

@@ -1,0 +1,109 @@
+//! By which names the server may be asked. Web pages of others must learn nothing by way of a reader's browser: a name that may be anybody's is no
+//! host of ours (DNS rebinding), and what other sites embed or send is refused.
+
+use axum::http::{HeaderMap, Method, header};
+use std::net::IpAddr;
+
+/// By which names the server may be asked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hosts {
+    /// Whether any address is let in, not only this machine's own.
+    pub is_open: bool,
+    /// Names beside these.
+    pub names: Vec<String>,
+}
+
+impl Hosts {
+    /// Why a request gets no answer.
+    pub fn refused(&self, method: &Method, headers: &HeaderMap) -> Option<&'static str> {
+        let one = |name: header::HeaderName| {
+            let mut found = headers.get_all(name).iter();
+            let first = found.next().map(|value| value.to_str().unwrap_or("?"));
+            // Of two, nobody knows which is meant.
+            if found.next().is_some() { Some("?") } else { first }
+        };
+        if !one(header::HOST).is_some_and(|host| self.is_own(host)) {
+            return Some(
+                "this server is not asked by that name: use its address, or start it with --host NAME",
+            );
+        }
+        let fetch = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let site = fetch("sec-fetch-site");
+        let is_foreign = site.is_some_and(|site| !matches!(site, "same-origin" | "none"));
+        let only_looks = matches!(*method, Method::GET | Method::HEAD);
+        if is_foreign && !(only_looks && fetch("sec-fetch-mode") == Some("navigate")) {
+            return Some("pages of others are not answered");
+        }
+        let origin = one(header::ORIGIN).map(|origin| origin.split_once("://").map(|(_, o)| o));
+        match origin {
+            Some(origin) if !only_looks && !origin.is_some_and(|origin| self.is_own(origin)) => {
+                Some("pages of others are not answered")
+            }
+            _ => None,
+        }
+    }
+
+    fn is_own(&self, host: &str) -> bool {
+        let name = match host.strip_prefix('[') {
+            Some(rest) => rest.split(']').next().unwrap_or_default(),
+            None => host.split(':').next().unwrap_or_default(),
+        };
+        match name.parse::<IpAddr>() {
+            Ok(address) => self.is_open || address.is_loopback(),
+            Err(_) => {
+                name.eq_ignore_ascii_case("localhost")
+                    || self.names.iter().any(|own| own.eq_ignore_ascii_case(name))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(hosts: &Hosts, method: Method, pairs: &[(&'static str, &str)]) -> bool {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(*name, value.parse().unwrap());
+        }
+        hosts.refused(&method, &headers).is_some()
+    }
+
+    #[test]
+    fn hosts_that_may_be_anybodys_are_refused() {
+        let own = Hosts::default();
+        let of = |hosts: &Hosts, host: &str| refused(hosts, Method::GET, &[("host", host)]);
+        for good in ["127.0.0.1:8040", "localhost", "LOCALHOST:1", "[::1]:8040"] {
+            assert!(!of(&own, good), "{good}");
+        }
+        for bad in ["evil.example", "127.0.0.1.evil.example", "10.0.0.1", "", "x@127.0.0.1"] {
+            assert!(of(&own, bad), "{bad}");
+        }
+        assert!(refused(&own, Method::GET, &[]));
+        assert!(refused(&own, Method::GET, &[("host", "localhost"), ("host", "evil")]));
+        let open = Hosts { is_open: true, names: vec!["farm.example".to_owned()] };
+        assert!(!of(&open, "10.0.0.1") && !of(&open, "Farm.Example:443"));
+        assert!(of(&open, "evil.example"));
+    }
+
+    #[test]
+    fn what_pages_of_others_send_is_refused() {
+        let own = Hosts::default();
+        let of = |method: Method, more: &[(&'static str, &str)]| {
+            refused(&own, method, &[&[("host", "localhost")], more].concat())
+        };
+        assert!(!of(Method::POST, &[("origin", "http://localhost:8040")]));
+        assert!(of(Method::POST, &[("origin", "https://evil.example")]));
+        assert!(of(Method::POST, &[("origin", "null")]));
+        assert!(of(Method::GET, &[("sec-fetch-site", "cross-site")]));
+        assert!(!of(
+            Method::GET,
+            &[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")]
+        ));
+        assert!(of(
+            Method::POST,
+            &[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")]
+        ));
+    }
+}
