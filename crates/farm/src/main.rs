@@ -4,6 +4,9 @@
 //! Exit codes: 0 fine · 2 usage or input error · 130 interrupted.
 
 mod args;
+mod data;
+mod durations;
+mod policy;
 mod server;
 mod verbs;
 

@@ -1,42 +1,189 @@
-//! The server: HTTP in front of the store. It knows no statement of a database, and measures nothing.
+//! The server: HTTP in front of the store. It knows no statement of a database, measures nothing and draws nothing.
+//!
+//! `routes` is the list of what it answers; `dispatch` brings a request to its handler, which gets the store of a thread of its own (`pool`) and
+//! knows nothing of the wire. This file begins it and ends it.
+
+mod answer;
+mod asked;
+mod connections;
+mod dispatch;
+mod follow;
+mod hosts;
+mod jobs;
+mod limits;
+mod lists;
+mod logs;
+mod nodes;
+mod openapi;
+mod pool;
+mod query;
+mod routes;
+mod samples;
+mod things;
+mod tls;
+mod tokens;
 
 use crate::Ending;
-use anyhow::Context;
+use crate::data::{Data, Lock};
+use crate::policy::{BURST, FOLLOWERS, LOG, READERS, STRANGERS, SWEEP, WAITING, WRITERS};
+use answer::Failure;
+use anyhow::Context as _;
+use asked::Context;
+use assay_builds::model::Scope;
+use assay_builds::wire::NewToken;
+use assay_builds::{FarmError, Store};
 use assay_console::output;
-use axum::Router;
-use axum::http::header;
-use axum::routing::get;
-use jiff::Timestamp;
+use assay_history::{Access, Place};
+use dispatch::{App, now, router};
+use hosts::Hosts;
+use limits::Limits;
+use logs::Logs;
+use pool::Pool;
+use std::mem;
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{MissedTickBehavior, interval, sleep};
 
-/// What runs.
-const TOOL: &str = concat!("assay-farm ", env!("CARGO_PKG_VERSION"));
-/// The version of the API.
-const API: u64 = 1;
+/// What a server is started with.
+pub(crate) struct Options {
+    /// Where its files are, and its store.
+    pub data: Data,
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// Names by which it may be asked.
+    pub hosts: Vec<String>,
+    /// What a lease is.
+    pub lease: Duration,
+    /// What who was given nothing waits for.
+    pub ask: Duration,
+    /// Requests a second of one token.
+    pub rate: f64,
+    /// A certificate and its key.
+    pub tls: Option<(PathBuf, PathBuf)>,
+}
 
 /// Answers requests until somebody ends it.
 ///
 /// # Errors
-/// When nobody can connect.
-pub(crate) fn serve(listen: SocketAddr) -> anyhow::Result<Ending> {
+/// When the store can't be opened, another server has it, or nobody can connect.
+pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
+    let _lock: Lock = options.data.lock()?;
+    let place = options.data.place.clone();
+    let store = Store::open(&place, Access::Write)?;
+    first_token(&store, &options.data)?;
+    drop(store);
+    let writers = if matches!(place, Place::File(_)) { 1 } else { WRITERS };
+    let (tell, ending) = watch::channel(false);
+    let app = Arc::new(App {
+        context: Arc::new(Context {
+            logs: Logs::new(options.data.logs(), LOG),
+            log_limit: LOG,
+            lease: options.lease,
+            ask: options.ask,
+            seen: Mutex::default(),
+            used: Mutex::default(),
+        }),
+        reads: Pool::start(&place, Access::Read, READERS, WAITING)?,
+        writes: Pool::start(&place, Access::Write, writers, WAITING)?,
+        slow: Pool::start(&place, Access::Write, 1, WAITING)?,
+        hosts: Hosts { is_open: !options.listen.ip().is_loopback(), names: options.hosts.clone() },
+        tokens: Limits::new(options.rate, BURST),
+        strangers: Limits::new(STRANGERS, BURST),
+        followers: Arc::new(Semaphore::new(FOLLOWERS)),
+        ending,
+    });
+    let tls = options.tls.as_ref().map(|(cert, key)| tls::acceptor(cert, key)).transpose()?;
     Runtime::new().context("no threads can be started")?.block_on(async {
-        let listener = TcpListener::bind(listen).await.with_context(|| listen.to_string())?;
-        output::say(&format!("http://{}", listener.local_addr()?));
+        let listener = TcpListener::bind(options.listen);
+        let listener = listener.await.with_context(|| format!("--listen {}", options.listen))?;
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        output::print(&format!("{scheme}://{}\n", listener.local_addr()?))?;
+        if app.hosts.is_open && tls.is_none() {
+            output::say("warning: others are let in without TLS, so whoever is on the way reads tokens: give --tls-cert and --tls-key, or put a proxy before it");
+        }
         let mut interrupted = signal(SignalKind::interrupt())?;
         let mut ended = signal(SignalKind::terminate())?;
-        let routes = Router::new().route("/api/v1", get(about));
-        tokio::select! {
-            served = axum::serve(listener, routes).into_future() => served.map(|()| Ending::Fine).context("the server"),
-            _ = interrupted.recv() => Ok(Ending::Interrupted),
-            _ = ended.recv() => Ok(Ending::Fine),
+        let sweeping = tokio::spawn(sweep(Arc::clone(&app)));
+        let connections = connections::Connections::new(router(&app), tls, app.ending.clone());
+        let ending = tokio::select! {
+            () = connections.accept(listener) => Ending::Fine,
+            _ = interrupted.recv() => Ending::Interrupted,
+            _ = ended.recv() => Ending::Fine,
+        };
+        tracing::info!("ending");
+        let _everybody_hears = tell.send(true);
+        sweeping.abort();
+        connections.end().await;
+        if let Err(failure) = flush(&app).await {
+            tracing::error!("when nodes and tokens were last seen: {}", failure.message);
         }
+        Ok(ending)
     })
 }
 
-async fn about() -> ([(header::HeaderName, &'static str); 1], String) {
-    let about = serde_json::json!({"tool": TOOL, "api": API, "time": Timestamp::now().to_string()});
-    ([(header::CONTENT_TYPE, "application/json")], about.to_string())
+/// With the first start comes a token of scope `admin`, in a file that only the server's owner reads. It is there if and only if the store has it.
+fn first_token(store: &Store, data: &Data) -> anyhow::Result<()> {
+    if store.has_tokens()? {
+        return Ok(());
+    }
+    let new = NewToken {
+        name: "first".to_owned(),
+        scope: Scope::Admin,
+        node: None,
+        owner: None,
+        until: None,
+    };
+    store.add_token_with(&new, now(), |made| {
+        data.write_token(&made.secret).map_err(|error| {
+            FarmError::Conflict(format!("{}: {error}", data.token_file().display()))
+        })
+    })?;
+    output::say(&format!("a token of scope admin is in {}", data.token_file().display()));
+    Ok(())
+}
+
+/// Looks again and again for leases that nobody prolonged. Who could not reach a server that was away gets some time to come back first.
+async fn sweep(app: Arc<App>) {
+    sleep(app.context.lease / 2).await;
+    let mut again = interval(SWEEP);
+    again.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        again.tick().await;
+        match app.writes.run(|store| Ok(store.sweep(now())?)).await {
+            Ok(swept) if swept.expired + swept.lost > 0 => {
+                tracing::info!(expired = swept.expired, lost = swept.lost, "leases ran out");
+            }
+            Ok(_) => {}
+            Err(failure) => tracing::error!("leases can't be looked at: {}", failure.message),
+        }
+        if let Err(failure) = flush(&app).await {
+            tracing::error!("when nodes and tokens were last seen: {}", failure.message);
+        }
+    }
+}
+
+/// Writes down when nodes and tokens were last seen: once in a while, not with each request.
+async fn flush(app: &App) -> Result<(), Failure> {
+    let seen = mem::take(&mut *app.context.seen.lock().unwrap_or_else(PoisonError::into_inner));
+    let used = mem::take(&mut *app.context.used.lock().unwrap_or_else(PoisonError::into_inner));
+    if seen.is_empty() && used.is_empty() {
+        return Ok(());
+    }
+    let (mut seen, mut used): (Vec<_>, Vec<_>) =
+        (seen.into_iter().collect(), used.into_iter().collect());
+    // Always in the same order, so that two that write wait for each other in one direction.
+    seen.sort();
+    used.sort_unstable();
+    app.writes
+        .run(move |store| {
+            store.seen(&seen)?;
+            Ok(store.used(&used)?)
+        })
+        .await
 }

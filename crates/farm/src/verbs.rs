@@ -1,6 +1,8 @@
 //! The verbs of `assay farm`, a file each: its arguments, and what it does with them. Only those that do something are listed.
 
 mod serve;
+mod status;
+mod token;
 
 use crate::Ending;
 use clap::Subcommand;
@@ -9,6 +11,8 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Serve(serve::Args),
+    Status(status::Args),
+    Token(token::Args),
 }
 
 /// Does what was asked for.
@@ -18,5 +22,37 @@ pub(crate) enum Verb {
 pub(crate) fn run(verb: &Verb) -> anyhow::Result<Ending> {
     match verb {
         Verb::Serve(args) => serve::run(args),
+        Verb::Status(args) => status::run(args),
+        Verb::Token(args) => token::run(args),
+    }
+}
+
+/// Rows below each other, two blanks between their columns. What strangers wrote moves no cursor.
+fn table<const N: usize>(rows: impl Iterator<Item = [String; N]>) -> String {
+    let plain = |text: String| {
+        text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect::<String>()
+    };
+    let rows: Vec<[String; N]> = rows.map(|row| row.map(plain)).collect();
+    let width = |column: usize| {
+        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
+    };
+    let widths: [usize; N] = std::array::from_fn(width);
+    let mut table = String::new();
+    for row in &rows {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+        table += cells.collect::<Vec<_>>().join("  ").trim_end();
+        table.push('\n');
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_what_stands_in_them_and_move_no_cursor() {
+        let rows = [["a", "b"], ["long", "\u{1b}[2J"]].map(|row| row.map(str::to_owned));
+        assert_eq!(table(rows.into_iter()), "a     b\nlong  \u{fffd}[2J\n");
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Each thread has a connection of its own, and connects again when the database was away.
 
+use super::answer::Failure;
 use assay_builds::{FarmError, Store};
 use assay_history::{Access, Place};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -18,12 +19,8 @@ pub(crate) struct Pool {
     work: SyncSender<Work>,
 }
 
-/// Why nothing was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Busy;
-
 impl Pool {
-    /// Starts so many threads.
+    /// Starts so many threads, for which so much may wait.
     ///
     /// # Errors
     /// When the store can't be opened, or no thread started.
@@ -48,22 +45,23 @@ impl Pool {
     /// Does something with the store, when a thread has time for it.
     ///
     /// # Errors
-    /// When too much waits already.
+    /// Those of what is done, and when too much waits already or the database is away.
     pub async fn run<T: Send + 'static>(
         &self,
-        does: impl FnOnce(Result<&mut Store, FarmError>) -> Result<T, FarmError> + Send + 'static,
-    ) -> Result<Result<T, FarmError>, Busy> {
+        does: impl FnOnce(&mut Store) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
         let (tell, told) = oneshot::channel();
         let work: Work = Box::new(move |store| {
-            let done = does(store);
-            let is_gone = done.as_ref().is_err_and(FarmError::is_gone);
+            let done = store.map_err(Failure::from).and_then(does);
+            let is_gone = done.as_ref().is_err_and(|failure| failure.is_gone);
             // Whoever asked may have gone.
             let _nobody_listens = tell.send(done);
             is_gone
         });
+        let busy = || Failure::unavailable("too many requests wait for the store: ask again");
         match self.work.try_send(work) {
-            Ok(()) => told.await.map_err(|_| Busy),
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => Err(Busy),
+            Ok(()) => told.await.unwrap_or_else(|_| Err(busy())),
+            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => Err(busy()),
         }
     }
 }

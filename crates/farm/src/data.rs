@@ -1,0 +1,128 @@
+//! Where a server's files are: its directory, and the store, which is in it or in a database.
+
+use anyhow::{Context, bail};
+use assay_history::Place;
+use rustix::fs::{FlockOperation, flock};
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+const PRIVATE: u32 = 0o600;
+const PRIVATE_DIRECTORY: u32 = 0o700;
+
+/// Which server's files.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct DataArgs {
+    /// Directory of the server's files: store, logs, the first token
+    #[arg(long, value_name = "DIR")]
+    pub data: PathBuf,
+
+    /// Database that keeps the store: postgres://USER@HOST/DATABASE [default: DIR/farm.sqlite]
+    ///
+    /// The password is taken from PGPASSWORD where the address has none.
+    #[arg(long, value_name = "PLACE")]
+    pub store: Option<PathBuf>,
+}
+
+impl DataArgs {
+    /// Where the files are; the directory is made where there is none.
+    ///
+    /// # Errors
+    /// When it can't be made, or the place is none.
+    pub fn begin(&self) -> anyhow::Result<Data> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true).mode(PRIVATE_DIRECTORY);
+        builder.create(&self.data).with_context(|| format!("--data {}", self.data.display()))?;
+        self.find()
+    }
+
+    /// Where the files are.
+    ///
+    /// # Errors
+    /// When they are nowhere, or the place is none.
+    pub fn find(&self) -> anyhow::Result<Data> {
+        if !self.data.is_dir() {
+            bail!(
+                "--data {}: there is no such directory; `assay farm serve` begins it",
+                self.data.display()
+            );
+        }
+        let place = match &self.store {
+            Some(store) => {
+                let password = std::env::var("PGPASSWORD").ok();
+                Place::read(store.as_os_str(), password.as_deref())?
+            }
+            None => Place::read(OsStr::new(&self.data.join("farm.sqlite")), None)?,
+        };
+        Ok(Data { directory: self.data.clone(), place })
+    }
+}
+
+/// A server's files.
+#[derive(Clone, Debug)]
+pub(crate) struct Data {
+    /// Its directory.
+    pub directory: PathBuf,
+    /// Its store.
+    pub place: Place,
+}
+
+/// Held as long as a server has a directory; the system gives it back, however the server ends.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Data {
+    /// The logs.
+    pub fn logs(&self) -> PathBuf {
+        self.directory.join("logs")
+    }
+
+    /// The file of the first token.
+    pub fn token_file(&self) -> PathBuf {
+        self.directory.join("admin-token")
+    }
+
+    /// Writes the first token.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn write_token(&self, secret: &str) -> io::Result<()> {
+        let file = self.token_file();
+        // One that is there belongs to a store that never was.
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut written = private(&file, true)?;
+        writeln!(written, "{secret}")?;
+        written.sync_all()
+    }
+
+    /// Sees to it that no other server has this directory.
+    ///
+    /// # Errors
+    /// When one has.
+    pub fn lock(&self) -> anyhow::Result<Lock> {
+        let path = self.directory.join("lock");
+        let file = private(&path, false).with_context(|| path.display().to_string())?;
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            bail!("--data {}: another server has this directory", self.directory.display());
+        }
+        Ok(Lock { _file: file })
+    }
+}
+
+fn private(path: &Path, is_new: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(PRIVATE);
+    if is_new {
+        options.create_new(true)
+    } else {
+        options.create(true).truncate(false)
+    };
+    options.open(path)
+}

@@ -1,0 +1,101 @@
+//! Connections: taken, made secret where that is asked for, answered, and ended when the server is.
+
+use super::dispatch::Peer;
+use crate::policy::{CONNECTIONS, ENDING, PATIENCE};
+use axum::Router;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+
+/// What is waited for when no connection can be taken: too many files are open, for one.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// All connections of a server.
+pub(crate) struct Connections {
+    router: Router,
+    tls: Option<TlsAcceptor>,
+    ending: watch::Receiver<bool>,
+    free: Arc<Semaphore>,
+}
+
+impl Connections {
+    /// None yet.
+    pub fn new(router: Router, tls: Option<TlsAcceptor>, ending: watch::Receiver<bool>) -> Self {
+        Self { router, tls, ending, free: Arc::new(Semaphore::new(CONNECTIONS)) }
+    }
+
+    /// Takes connections for ever.
+    pub async fn accept(&self, listener: TcpListener) {
+        loop {
+            let Ok((stream, peer)) = listener.accept().await else {
+                sleep(PAUSE).await;
+                continue;
+            };
+            let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() else {
+                tracing::error!("more than {CONNECTIONS} connections: one is refused");
+                continue;
+            };
+            // Small answers are not held back.
+            let _slower = stream.set_nodelay(true);
+            let (router, tls, ending) =
+                (self.router.clone(), self.tls.clone(), self.ending.clone());
+            tokio::spawn(async move {
+                match tls {
+                    None => answer(stream, peer.ip(), router, ending).await,
+                    Some(tls) => match timeout(PATIENCE, tls.accept(stream)).await {
+                        Ok(Ok(stream)) => answer(stream, peer.ip(), router, ending).await,
+                        Ok(Err(error)) => tracing::debug!(%peer, "TLS: {error}"),
+                        Err(_) => tracing::debug!(%peer, "TLS took too long"),
+                    },
+                }
+                drop(permit);
+            });
+        }
+    }
+
+    /// Waits for those that are answered, for a while.
+    pub async fn end(&self) {
+        let all = u32::try_from(CONNECTIONS).unwrap_or(u32::MAX);
+        if timeout(ENDING, self.free.acquire_many(all)).await.is_err() {
+            tracing::info!("some requests are left unanswered");
+        }
+    }
+}
+
+async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: S,
+    peer: IpAddr,
+    router: Router,
+    mut ending: watch::Receiver<bool>,
+) {
+    let inner = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(Peer(peer));
+        inner.call(request)
+    });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        _ = ending.wait_for(|ends| *ends) => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        // Whoever goes away in the middle of something is no failure of ours.
+        tracing::debug!(%peer, "{error}");
+    }
+}

@@ -1,0 +1,321 @@
+//! A request on its way: from the wire to its handler, which knows nothing of the wire, and back. Who asks, whether they may and how often, what is
+//! too large, what is noted of it: all of that is here, once for all paths.
+
+use super::answer::{Answer, Body, Failure};
+use super::asked::{Asked, Context};
+use super::follow::{Following, events};
+use super::hosts::Hosts;
+use super::limits::Limits;
+use super::lists::API;
+use super::pool::Pool;
+use super::query;
+use super::routes::{Needs, ROUTES, Route, Threads, Verb};
+use crate::policy::{BODY, PATIENCE};
+use assay_builds::Store;
+use assay_builds::wire::Token;
+use axum::Router;
+use axum::extract::{FromRequestParts, RawPathParams, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, on};
+use futures_util::StreamExt;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, OnceLock, PoisonError};
+use std::time::Instant;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::timeout;
+
+/// The server, as all requests have it.
+pub(crate) struct App {
+    pub context: Arc<Context>,
+    pub reads: Pool,
+    pub writes: Pool,
+    pub slow: Pool,
+    pub hosts: Hosts,
+    pub tokens: Limits<i64>,
+    pub strangers: Limits<IpAddr>,
+    pub followers: Arc<Semaphore>,
+    /// True from when the server is to end.
+    pub ending: watch::Receiver<bool>,
+}
+
+/// Where a request comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub IpAddr);
+
+/// The router of the API.
+pub(crate) fn router(app: &Arc<App>) -> Router {
+    let mut router = Router::new();
+    for route in ROUTES {
+        let filter = match route.method {
+            Verb::Get => MethodFilter::GET,
+            Verb::Put => MethodFilter::PUT,
+            Verb::Post => MethodFilter::POST,
+            Verb::Delete => MethodFilter::DELETE,
+        };
+        let app = Arc::clone(app);
+        let dispatch = move |request: Request| dispatch(Arc::clone(&app), route, request);
+        router = router.route(route.path, on(filter, dispatch));
+    }
+    router
+        .fallback(|| async { refused(&Failure::no_path()) })
+        .method_not_allowed_fallback(|| async { refused(&Failure::no_method()) })
+}
+
+async fn dispatch(app: Arc<App>, route: &'static Route, request: Request) -> Response {
+    let begun = Instant::now();
+    let (mut parts, body) = request.into_parts();
+    let who = Arc::new(OnceLock::new());
+    let done = match app.hosts.refused(&parts.method, &parts.headers) {
+        Some(why) => Err(Failure::forbidden(why)),
+        None => answered(&app, route, &mut parts, body, &who).await,
+    };
+    let peer = parts.extensions.get::<Peer>().map(|peer| peer.0);
+    let done = match done {
+        Err(failure) if failure.status == 401 => Err(match peer {
+            Some(peer) => {
+                app.strangers.take(peer, begun).map_or_else(Failure::too_many, |()| failure)
+            }
+            None => failure,
+        }),
+        done => done,
+    };
+    let status = done.as_ref().map_or_else(|failure| failure.status, |answer| answer.status);
+    let name = who.get().map_or("-", |token| token.of.name.as_str());
+    let (method, path) = (&parts.method, parts.uri.path());
+    let ms = begun.elapsed().as_millis() as u64;
+    // What stands behind the path may be a nonce: it is in no log.
+    match (&done, route.audited) {
+        (Err(failure), _) if failure.status >= 500 => {
+            tracing::error!(%method, path, status, who = name, ms, "{}", failure.message);
+        }
+        (Err(failure), _) => {
+            tracing::info!(%method, path, status, who = name, ms, "{}", failure.message);
+        }
+        (Ok(_), true) => tracing::info!(%method, path, status, who = name, ms),
+        (Ok(_), false) => tracing::debug!(%method, path, status, who = name, ms),
+    }
+    let is_refused = matches!(status, 401 | 403);
+    if route.audited && status != 429 || is_refused {
+        let (name, what) = (name.to_owned(), format!("{method} {path}"));
+        let what: String = what.chars().take(500).collect();
+        let noted = app.writes.run(move |store| Ok(store.audit(now(), &name, &what, status)?));
+        // What was done is done.
+        if let Err(failure) = noted.await {
+            tracing::error!("the audit: {}", failure.message);
+        }
+    }
+    match done {
+        Ok(answer) => respond(&app, answer, &parts.headers),
+        Err(failure) => refused(&failure),
+    }
+}
+
+/// The time, in ms.
+pub(crate) fn now() -> i64 {
+    Timestamp::now().as_millisecond()
+}
+
+/// What a request comes to.
+async fn answered(
+    app: &Arc<App>,
+    route: &'static Route,
+    parts: &mut Parts,
+    body: axum::body::Body,
+    who: &Arc<OnceLock<Token>>,
+) -> Result<Answer, Failure> {
+    version(&parts.headers)?;
+    let path = RawPathParams::from_request_parts(parts, &()).await;
+    let path = path.map_err(|error| Failure::bad(error.to_string()))?;
+    let path: HashMap<String, String> =
+        path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let query = query::read(parts.uri.query().unwrap_or_default())?;
+    let secret = secret(&parts.headers);
+    if route.needs != Needs::Nothing && secret.is_none() {
+        return Err(Failure::unauthorized());
+    }
+    // Who sends much is known before it is taken.
+    if route.limit > BODY {
+        let (app, secret, who) = (Arc::clone(app), secret.clone(), Arc::clone(who));
+        let reads = app.reads.clone();
+        reads.run(move |store| known(&app, store, route, secret.as_deref(), &who)).await?;
+    }
+    let body = taken(body, &parts.headers, route.limit).await?;
+    let mut asked = Asked { path, query, body, token: who.get().cloned(), now: now() };
+    if let Some(glance) = route.glance {
+        let (own, secret, who) = (Arc::clone(app), secret.clone(), Arc::clone(who));
+        let mut glanced = asked.clone();
+        let found = app.reads.run(move |store| {
+            glanced.token = known(&own, store, route, secret.as_deref(), &who)?;
+            Ok((glance(store, &own.context, &glanced)?, glanced.token))
+        });
+        match found.await? {
+            (Some(answer), _) => return Ok(answer),
+            (None, token) => asked.token = token,
+        }
+    }
+    let threads = match route.threads {
+        Threads::Read => &app.reads,
+        Threads::Write => &app.writes,
+        Threads::Slow => &app.slow,
+    };
+    let (own, who) = (Arc::clone(app), Arc::clone(who));
+    threads
+        .run(move |store| {
+            if asked.token.is_none() {
+                asked.token = known(&own, store, route, secret.as_deref(), &who)?;
+            }
+            (route.handler)(store, &own.context, &asked)
+        })
+        .await
+}
+
+/// The token of a secret, if it is enough for a route, and was not used too often.
+fn known(
+    app: &App,
+    store: &mut Store,
+    route: &Route,
+    secret: Option<&str>,
+    who: &OnceLock<Token>,
+) -> Result<Option<Token>, Failure> {
+    if route.needs == Needs::Nothing {
+        return Ok(None);
+    }
+    let now = now();
+    let token = match secret {
+        Some(secret) => store.token_of(secret, now)?,
+        None => None,
+    };
+    let token = token.ok_or_else(Failure::unauthorized)?;
+    let _once = who.set(token.clone());
+    app.tokens.take(token.id, Instant::now()).map_err(Failure::too_many)?;
+    app.context.used.lock().unwrap_or_else(PoisonError::into_inner).insert(token.id, now);
+    if !route.needs.are_met_by(token.of.scope) {
+        return Err(Failure::forbidden(format!(
+            "this needs a token of scope {}; `{}` has another one",
+            route.needs.words(),
+            token.of.name
+        )));
+    }
+    Ok(Some(token))
+}
+
+fn version(headers: &HeaderMap) -> Result<(), Failure> {
+    match headers.get("assay-api") {
+        None => Ok(()),
+        Some(asked) if asked.as_bytes() == API.to_string().as_bytes() => Ok(()),
+        Some(asked) => Err(Failure::wrong_version(format!(
+            "version {} of the API is not served here; this is version {API}",
+            String::from_utf8_lossy(asked.as_bytes()).escape_debug()
+        ))),
+    }
+}
+
+fn secret(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, secret) = text.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim().to_owned())
+}
+
+/// The whole body, or why it is not taken.
+async fn taken(
+    body: axum::body::Body,
+    headers: &HeaderMap,
+    limit: usize,
+) -> Result<Vec<u8>, Failure> {
+    if limit == 0 {
+        return Ok(Vec::new());
+    }
+    let told = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    let told: Option<usize> = told.and_then(|length| length.parse().ok());
+    if told.is_some_and(|length| length > limit) {
+        return Err(Failure::too_large(limit));
+    }
+    let mut taken = Vec::with_capacity(told.unwrap_or(0));
+    let mut pieces = body.into_data_stream();
+    loop {
+        let piece = timeout(PATIENCE, pieces.next()).await;
+        match piece.map_err(|_| Failure::bad("the body did not come to its end"))? {
+            None => return Ok(taken),
+            Some(Err(error)) => {
+                return Err(Failure::bad(format!("the body ended before its end: {error}")));
+            }
+            Some(Ok(piece)) if taken.len() + piece.len() > limit => {
+                return Err(Failure::too_large(limit));
+            }
+            Some(Ok(piece)) => taken.extend_from_slice(&piece),
+        }
+    }
+}
+
+/// An answer for the wire.
+fn respond(app: &Arc<App>, answer: Answer, asked: &HeaderMap) -> Response {
+    let Answer { status, kind, body, headers } = answer;
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = match body {
+        Body::Follow { of, offset, job } => match Arc::clone(&app.followers).try_acquire_owned() {
+            Ok(permit) => events(Following { app: Arc::clone(app), of, offset, job, permit }),
+            Err(_) => {
+                return refused(&Failure::unavailable("too many follow logs: come again later"));
+            }
+        },
+        Body::Whole(bytes) if status == StatusCode::OK => {
+            let digest = Sha256::digest(&bytes);
+            let tag: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+            let tag = format!("\"{tag}\"");
+            let known = asked.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+            let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag));
+            let mut response = match is_known {
+                true => StatusCode::NOT_MODIFIED.into_response(),
+                false => (status, bytes).into_response(),
+            };
+            set(&mut response, "etag", &tag);
+            response
+        }
+        Body::Whole(bytes) => (status, bytes).into_response(),
+    };
+    if !kind.is_empty() {
+        set(&mut response, "content-type", kind);
+    } else {
+        response.headers_mut().remove(header::CONTENT_TYPE);
+    }
+    common(&mut response);
+    for (name, value) in &headers {
+        set(&mut response, name, value);
+    }
+    response
+}
+
+fn refused(failure: &Failure) -> Response {
+    let status = StatusCode::from_u16(failure.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = (status, failure.body()).into_response();
+    set(&mut response, "content-type", "application/json");
+    if let Some(seconds) = failure.again {
+        set(&mut response, "retry-after", &seconds.to_string());
+    }
+    if failure.status == 401 {
+        set(&mut response, "www-authenticate", "Bearer");
+    }
+    common(&mut response);
+    response
+}
+
+/// What every answer has.
+fn common(response: &mut Response) {
+    set(response, "assay-api", &API.to_string());
+    set(response, "x-content-type-options", "nosniff");
+    set(response, "content-security-policy", "default-src 'none'; frame-ancestors 'none'");
+    set(response, "cross-origin-resource-policy", "same-origin");
+    set(response, "referrer-policy", "no-referrer");
+    set(response, "cache-control", "private, no-cache");
+}
+
+fn set(response: &mut Response, name: &'static str, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        response.headers_mut().insert(name, value);
+    }
+}

@@ -1,0 +1,171 @@
+//! Jobs, what came of them, and their logs.
+
+use super::answer::{Answer, Body, Failure};
+use super::asked::{Asked, Context};
+use super::logs::Of;
+use crate::policy::LOG_PIECE;
+use assay_builds::wire::{Beat, Ending, NewBuild, NewJob};
+use assay_builds::{Ended, Store};
+
+/// Logs are what programs of others printed: no browser takes them for a page.
+const TEXT: &str = "text/plain; charset=utf-8";
+
+pub(crate) fn jobs(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let (after, most) = (asked.word("after"), asked.most()?);
+    let page = match asked.word("progress") {
+        None => store.jobs(after, most)?,
+        Some("queued") => store.queued(after, most)?,
+        Some(other) => {
+            let other = other.escape_debug();
+            return Err(Failure::bad(format!("progress=`{other}`: `queued`, or nothing")));
+        }
+    };
+    Answer::json(200, &page)
+}
+
+pub(crate) fn add(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let new: NewJob = asked.thing()?;
+    asked.is_owner(&new.owner)?;
+    let put = store.add_job(&new, asked.now)?;
+    Answer::put(&put.thing, put.is_new)
+}
+
+pub(crate) fn job(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    Answer::json(200, &store.job(asked.number("id")?)?)
+}
+
+pub(crate) fn page(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    Answer::json(200, &store.job_page(asked.number("id")?)?)
+}
+
+pub(crate) fn cancel(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let id = asked.number("id")?;
+    asked.is_owner(&store.job(id)?.of.owner)?;
+    Answer::json(200, &store.cancel(id, asked.now)?)
+}
+
+pub(crate) fn beat(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let beat: Beat = asked.thing()?;
+    let (node, id) = (asked.node()?, asked.number("id")?);
+    context.saw(node, asked.now);
+    let beaten = store.beat(node, id, &beat.nonce, asked.now, context.lease_ms())?;
+    Answer::json(200, &beaten)
+}
+
+pub(crate) fn end(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let ending: Ending = asked.thing()?;
+    let (node, id) = (asked.node()?, asked.number("id")?);
+    // A lease that is lost has a log, too; how long it is, is seen in the file.
+    let lease = store.lease_of(node, id, &ending.nonce).ok();
+    let bytes = lease.map_or(0, |lease| context.logs.state(Of::Lease(lease)).bytes);
+    match store.hand_in(node, id, &ending, bytes, asked.now)? {
+        Ended::Job(build) | Ended::Again(build) => Answer::put(&build, true),
+        Ended::Known(build)
+            if build.is_evidence && lease.is_none() && !build.of.outcome.state.is_retried() =>
+        {
+            Err(late(build.id))
+        }
+        Ended::Known(build) => Answer::put(&build, false),
+        Ended::Late(build) => Err(late(build.id)),
+    }
+}
+
+fn late(build: i64) -> Failure {
+    Failure::lease_lost(format!(
+        "the lease was lost before: what was handed in is kept as build {build}, and ended nothing"
+    ))
+}
+
+pub(crate) fn add_build(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let new: NewBuild = asked.thing()?;
+    asked.is_node(&new.node)?;
+    asked.is_owner(&new.owner)?;
+    let put = store.add_build(asked.part("build"), &new, asked.now)?;
+    Answer::put(&put.thing, put.is_new)
+}
+
+pub(crate) fn add_log(
+    store: &mut Store,
+    context: &Context,
+    asked: &Asked,
+) -> Result<Answer, Failure> {
+    let nonce = asked.word("nonce").unwrap_or_default();
+    let lease = store.lease_of(asked.node()?, asked.number("id")?, nonce)?;
+    let logged = context.logs.append(Of::Lease(lease), asked.offset()?, &asked.body)?;
+    Answer::json(200, &logged)
+}
+
+pub(crate) fn add_log_of_build(
+    store: &mut Store,
+    context: &Context,
+    asked: &Asked,
+) -> Result<Answer, Failure> {
+    let node = asked.node().ok();
+    let id = store.build_without_job(asked.part("build"), node)?;
+    let logged = context.logs.append(Of::Build(id), asked.offset()?, &asked.body)?;
+    store.log_of_build(id, logged.bytes)?;
+    Answer::json(200, &logged)
+}
+
+/// Whose log is that of a build.
+fn of_build(store: &Store, asked: &Asked) -> Result<Of, Failure> {
+    let id = asked.number("build")?;
+    Ok(store.lease_of_build(id)?.map_or(Of::Build(id), Of::Lease))
+}
+
+/// Whose log is that of a job, and whether it may grow.
+fn of_job(store: &Store, asked: &Asked) -> Result<(Of, bool), Failure> {
+    let id = asked.number("id")?;
+    let (lease, runs) = store.last_lease(id)?;
+    // A lease that nobody had has no log.
+    Ok((Of::Lease(lease.unwrap_or(0)), runs))
+}
+
+fn log(context: &Context, of: Of, asked: &Asked) -> Result<Answer, Failure> {
+    let bytes = context.logs.read(of, asked.offset()?, LOG_PIECE)?;
+    let state = context.logs.state(of);
+    let answer = Answer::bytes(TEXT, bytes);
+    Ok(answer
+        .with("log-bytes", state.bytes.to_string())
+        .with("log-cut", state.cut.to_string())
+        .with("content-disposition", "inline; filename=\"log.txt\"".to_owned()))
+}
+
+pub(crate) fn log_of_build(
+    store: &mut Store,
+    context: &Context,
+    asked: &Asked,
+) -> Result<Answer, Failure> {
+    log(context, of_build(store, asked)?, asked)
+}
+
+pub(crate) fn log_of_job(
+    store: &mut Store,
+    context: &Context,
+    asked: &Asked,
+) -> Result<Answer, Failure> {
+    log(context, of_job(store, asked)?.0, asked)
+}
+
+fn follow(of: Of, job: Option<i64>, asked: &Asked) -> Result<Answer, Failure> {
+    Ok(Answer {
+        status: 200,
+        kind: "text/event-stream",
+        body: Body::Follow { of, offset: asked.offset()?, job },
+        headers: Vec::new(),
+    })
+}
+
+pub(crate) fn follow_build(
+    store: &mut Store,
+    _: &Context,
+    asked: &Asked,
+) -> Result<Answer, Failure> {
+    follow(of_build(store, asked)?, None, asked)
+}
+
+pub(crate) fn follow_job(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let (of, runs) = of_job(store, asked)?;
+    let job = if runs { Some(asked.number("id")?) } else { None };
+    follow(of, job, asked)
+}

@@ -1,0 +1,73 @@
+//! What is read of many rows: what pages show, as JSON. And what the server says of itself.
+
+use super::answer::{Answer, Failure};
+use super::asked::{Asked, Context};
+use super::openapi;
+use assay_builds::{Store, when};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What runs.
+pub(crate) const TOOL: &str = concat!("assay-farm ", env!("CARGO_PKG_VERSION"));
+/// The version of the API.
+pub(crate) const API: u64 = 1;
+
+/// What the server says of itself.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct About {
+    /// What runs.
+    tool: &'static str,
+    /// The version of the API.
+    api: u64,
+    /// Its clock.
+    time: String,
+}
+
+pub(crate) fn about(_: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    Answer::json(200, &About { tool: TOOL, api: API, time: when::text(asked.now) })
+}
+
+pub(crate) fn openapi(_: &mut Store, _: &Context, _: &Asked) -> Result<Answer, Failure> {
+    Answer::json(200, &openapi::document())
+}
+
+pub(crate) fn home(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    Answer::json(200, &store.home(asked.word("after"), asked.most()?)?)
+}
+
+pub(crate) fn project(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let (owner, project) = (asked.part("owner"), asked.part("project"));
+    Answer::json(200, &store.project_page(owner, project, asked.word("after"), asked.most()?)?)
+}
+
+pub(crate) fn matrix(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let (owner, project) = (asked.part("owner"), asked.part("project"));
+    let (matrix, next) = store.matrix(owner, project, asked.word("after"), asked.most()?)?;
+    let answer = Answer::json(200, &matrix)?;
+    Ok(match next {
+        Some(next) => answer.with("next", next),
+        None => answer,
+    })
+}
+
+pub(crate) fn benched(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let (owner, project) = (asked.part("owner"), asked.part("project"));
+    let (after, most) = (asked.word("after"), asked.most()?);
+    Answer::json(200, &store.benched(owner, project, asked.part("version"), after, most)?)
+}
+
+pub(crate) fn builds(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    Answer::json(200, &store.builds(&asked.filter()?, asked.word("after"), asked.most()?)?)
+}
+
+pub(crate) fn waterfall(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    Answer::json(200, &store.waterfall(&asked.filter()?, asked.word("after"), asked.most()?)?)
+}
+
+pub(crate) fn build(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    Answer::json(200, &store.build(asked.number("build")?)?)
+}
+
+pub(crate) fn build_page(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    Answer::json(200, &store.build_page(asked.number("build")?)?)
+}

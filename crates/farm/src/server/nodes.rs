@@ -1,0 +1,90 @@
+//! Nodes: what their agents say and ask, and what people say of them.
+
+use super::answer::{Answer, Failure};
+use super::asked::{Asked, Context};
+use crate::policy::BEATS;
+use assay_builds::Store;
+use assay_builds::wire::{Asking, Calibration, Hello, Reason, Welcome};
+
+pub(crate) fn nodes(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    Answer::json(200, &store.nodes(asked.word("after"), asked.most()?)?)
+}
+
+pub(crate) fn node(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    Answer::json(200, &store.node(asked.part("node"))?)
+}
+
+pub(crate) fn page(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    Answer::json(200, &store.node_page(asked.part("node"))?)
+}
+
+/// The node of the path, whose agent asks.
+fn own(asked: &Asked) -> Result<&str, Failure> {
+    let node = asked.part("node");
+    asked.is_node(node)?;
+    Ok(node)
+}
+
+pub(crate) fn hello(
+    store: &mut Store,
+    context: &Context,
+    asked: &Asked,
+) -> Result<Answer, Failure> {
+    let hello: Hello = asked.thing()?;
+    let greeted = store.hello(own(asked)?, &hello, asked.now)?;
+    let lease = context.lease.as_secs().max(1);
+    let welcome = Welcome {
+        lease,
+        heartbeat: (lease / u64::from(BEATS)).max(1),
+        ask: context.ask.as_secs().max(1),
+        clock_ahead: greeted.clock_ahead,
+        log_limit: context.log_limit,
+        drained: greeted.drained,
+    };
+    Answer::json(200, &welcome)
+}
+
+fn none(context: &Context) -> Answer {
+    Answer::nothing().with("retry-after", context.ask.as_secs().max(1).to_string())
+}
+
+/// Answers most of those who wait, without writing.
+pub(crate) fn glance(
+    store: &mut Store,
+    context: &Context,
+    asked: &Asked,
+) -> Result<Option<Answer>, Failure> {
+    let (node, asking): (_, Asking) = (own(asked)?, asked.thing()?);
+    context.saw(node, asked.now);
+    Ok(if store.may_lease(node, &asking)? { None } else { Some(none(context)) })
+}
+
+pub(crate) fn lease(
+    store: &mut Store,
+    context: &Context,
+    asked: &Asked,
+) -> Result<Answer, Failure> {
+    let asking: Asking = asked.thing()?;
+    match store.lease(own(asked)?, &asking, asked.now, context.lease_ms())? {
+        Some(leased) => Answer::json(200, &leased),
+        None => Ok(none(context)),
+    }
+}
+
+pub(crate) fn calibration(
+    store: &mut Store,
+    _: &Context,
+    asked: &Asked,
+) -> Result<Answer, Failure> {
+    let said: Calibration = asked.thing()?;
+    Answer::json(200, &store.calibrated(own(asked)?, &said)?)
+}
+
+pub(crate) fn drain(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let said: Reason = asked.thing()?;
+    Answer::json(200, &store.drain(own(asked)?, &said.reason)?)
+}
+
+pub(crate) fn resume(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    Answer::json(200, &store.resume(own(asked)?)?)
+}

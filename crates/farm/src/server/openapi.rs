@@ -1,0 +1,126 @@
+//! The OpenAPI document: made of the list of routes and the types of the wire, so that it can't say anything else than they do.
+
+use super::lists::{API, TOOL};
+use super::routes::{Needs, ROUTES, Route, word};
+use assay_builds::wire::Refusal;
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+/// The document.
+pub(crate) fn document() -> Value {
+    let settings = SchemaSettings::draft2020_12()
+        .with(|settings| settings.definitions_path = "/components/schemas".into());
+    let mut generator = settings.into_generator();
+    let refusal = serde_json::to_value(generator.subschema_for::<Refusal>()).unwrap_or_default();
+    let mut paths: Map<String, Value> = Map::new();
+    for route in ROUTES {
+        let operation = operation(route, &mut generator, &refusal);
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[word(route.method)] = operation;
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "assay farm",
+            "version": API.to_string(),
+            "description": format!("{TOOL}. Errors are `Refusal`; lists go on with `after=` what `next` said."),
+        },
+        "paths": paths,
+        "components": {
+            "schemas": generator.take_definitions(true),
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    })
+}
+
+fn operation(route: &Route, generator: &mut SchemaGenerator, refusal: &Value) -> Value {
+    let in_path = route.path.split('/').filter_map(|part| {
+        let name = part.strip_prefix('{')?.strip_suffix('}')?;
+        Some(json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
+    });
+    let in_query = route.query.iter().map(|name| {
+        let schema = match *name {
+            "offset" | "limit" => "integer",
+            _ => "string",
+        };
+        json!({"name": name, "in": "query", "schema": {"type": schema}})
+    });
+    let parameters: Vec<Value> = in_path.chain(in_query).collect();
+    let good = match route.gives {
+        Some(shape) => json!({
+            "description": "What was asked for",
+            "content": {"application/json": {"schema": shape(generator)}},
+        }),
+        None => json!({"description": "What was asked for"}),
+    };
+    let mut operation = json!({
+        "summary": route.does,
+        "parameters": parameters,
+        "responses": {
+            "2XX": good,
+            "default": {
+                "description": "Why not",
+                "content": {"application/json": {"schema": refusal}},
+            },
+        },
+    });
+    match route.takes {
+        Some(shape) => {
+            operation["requestBody"] = json!({
+                "required": true,
+                "content": {"application/json": {"schema": shape(generator)}},
+            });
+        }
+        None if !route.query.is_empty() && word(route.method) == "put" => {
+            operation["requestBody"] = json!({
+                "required": true,
+                "content": {"application/octet-stream": {}},
+            });
+        }
+        None => {}
+    }
+    if route.needs != Needs::Nothing {
+        operation["security"] = json!([{"token": []}]);
+        operation["x-scope"] = route.needs.words().into();
+    }
+    operation
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_has_each_route_and_all_types_that_it_names() {
+        let document = document();
+        let mut operations = 0;
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            operations += methods.as_object().unwrap().len();
+            assert!(ROUTES.iter().any(|route| route.path == path), "{path}");
+        }
+        for route in ROUTES {
+            let operation = &document["paths"][route.path][word(route.method)];
+            assert_eq!(operation["summary"], route.does, "{}", route.path);
+            assert_eq!(operation["security"].is_null(), route.needs == Needs::Nothing);
+        }
+        assert_eq!(operations, ROUTES.len(), "two routes are the same");
+        let text = document.to_string();
+        for part in text.split("#/components/schemas/").skip(1) {
+            let name = part.split('"').next().unwrap();
+            assert!(!document["components"]["schemas"][name].is_null(), "{name}");
+        }
+        assert!(text.contains("\"Leased\"") && text.contains("\"Ending\""));
+    }
+
+    #[test]
+    fn the_design_names_each_route() {
+        let design = include_str!("../../../../docs/design/010-farm.md");
+        for route in ROUTES {
+            let path = route.path.trim_start_matches("/api/v1");
+            let last = path.rsplit('/').find(|part| !part.is_empty() && !part.starts_with('{'));
+            let last = last.unwrap_or_default();
+            assert!(design.contains(last), "{} of {path}", last);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What stands behind the question mark of an address.
+
+use super::answer::Failure;
+use std::collections::HashMap;
+
+/// The words of a query, each once.
+///
+/// # Errors
+/// When it is no text.
+pub(crate) fn read(query: &str) -> Result<HashMap<String, String>, Failure> {
+    let mut words = HashMap::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        words.insert(plain(name)?, plain(value)?);
+    }
+    Ok(words)
+}
+
+fn plain(text: &str) -> Result<String, Failure> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        rest = after;
+        bytes.push(match (first, after) {
+            (b'+', _) => b' ',
+            (b'%', [high, low, ..]) => {
+                let digit = |byte: u8| char::from(byte).to_digit(16);
+                let Some((high, low)) = digit(*high).zip(digit(*low)) else {
+                    return Err(Failure::bad("the query: % without two digits behind it"));
+                };
+                rest = &after[2..];
+                (high * 16 + low) as u8
+            }
+            (b'%', _) => return Err(Failure::bad("the query: % without two digits behind it")),
+            (byte, _) => byte,
+        });
+    }
+    String::from_utf8(bytes).map_err(|_| Failure::bad("the query is no text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_as_they_were_meant() {
+        let words = read("a=1&b=x%2Fy+z&c&%C3%A4=").unwrap();
+        assert_eq!(words["a"], "1");
+        assert_eq!(words["b"], "x/y z");
+        assert_eq!((words["c"].as_str(), words["ä"].as_str()), ("", ""));
+        for bad in ["a=%", "a=%2", "a=%zz", "a=%ff"] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,583 @@
+//! Every path of the API, with who may ask it, what it takes and gives, and what does it. The router and the OpenAPI document are both made of this
+//! list, so that neither has a path that the other has not.
+
+use super::answer::{Answer, Failure};
+use super::asked::{Asked, Context};
+use super::{jobs, lists, nodes, samples, things, tokens};
+use crate::policy::{BODY, LOG_PIECE, SAMPLES};
+use assay_builds::model::Scope;
+use assay_builds::{Store, shown, wire};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+/// What answers a request.
+pub(crate) type Handler = fn(&mut Store, &Context, &Asked) -> Result<Answer, Failure>;
+
+/// A type, as the document has it.
+pub(crate) type Shape = fn(&mut SchemaGenerator) -> Schema;
+
+/// Who may ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// Anybody.
+    Nothing,
+    /// Whoever has a token.
+    Read,
+    /// Scopes `submit` and `admin`.
+    Submit,
+    /// The same, and `agent`.
+    SubmitOrAgent,
+    /// Scope `agent`.
+    Agent,
+    /// Scopes `agent` and `admin`.
+    AgentOrAdmin,
+    /// Scope `admin`.
+    Admin,
+}
+
+impl Needs {
+    /// Whether a token of this scope is enough.
+    pub fn are_met_by(self, scope: Scope) -> bool {
+        match self {
+            Self::Nothing | Self::Read => true,
+            Self::Submit => matches!(scope, Scope::Submit | Scope::Admin),
+            Self::SubmitOrAgent => matches!(scope, Scope::Submit | Scope::Agent | Scope::Admin),
+            Self::Agent => scope == Scope::Agent,
+            Self::AgentOrAdmin => matches!(scope, Scope::Agent | Scope::Admin),
+            Self::Admin => scope == Scope::Admin,
+        }
+    }
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Nothing => "none",
+            Self::Read => "read",
+            Self::Submit => "submit",
+            Self::SubmitOrAgent => "submit or agent",
+            Self::Agent => "agent",
+            Self::AgentOrAdmin => "agent or admin",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// Which threads a request waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Threads {
+    /// Those that read.
+    Read,
+    /// Those that write.
+    Write,
+    /// That for what takes long.
+    Slow,
+}
+
+/// A path of the API.
+#[derive(Clone, Copy)]
+pub(crate) struct Route {
+    /// How it is asked.
+    pub method: Verb,
+    /// The path, as the router has it.
+    pub path: &'static str,
+    /// What it does, in a line.
+    pub does: &'static str,
+    /// Who may.
+    pub needs: Needs,
+    /// Which threads do it.
+    pub threads: Threads,
+    /// What reads first, and answers where nothing is to be written.
+    pub glance: Option<fn(&mut Store, &Context, &Asked) -> Result<Option<Answer>, Failure>>,
+    /// What does it.
+    pub handler: Handler,
+    /// Bytes of its body.
+    pub limit: usize,
+    /// Its body; `None`: none, or bytes.
+    pub takes: Option<Shape>,
+    /// What it gives; `None`: nothing, bytes or text.
+    pub gives: Option<Shape>,
+    /// Words of the query.
+    pub query: &'static [&'static str],
+    /// Whether who did it is noted.
+    pub audited: bool,
+}
+
+/// How a path is asked; a constant can hold it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    /// GET, and HEAD with it.
+    Get,
+    /// PUT.
+    Put,
+    /// POST.
+    Post,
+    /// DELETE.
+    Delete,
+}
+
+fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+const LIST: &[&str] = &["after", "limit"];
+const BUILDS: &[&str] =
+    &["owner", "project", "version", "target", "node", "state", "after", "limit"];
+
+const fn get(path: &'static str, does: &'static str, handler: Handler, gives: Shape) -> Route {
+    Route {
+        method: Verb::Get,
+        path,
+        does,
+        needs: Needs::Read,
+        threads: Threads::Read,
+        glance: None,
+        handler,
+        limit: 0,
+        takes: None,
+        gives: Some(gives),
+        query: &[],
+        audited: false,
+    }
+}
+
+const fn list(path: &'static str, does: &'static str, handler: Handler, gives: Shape) -> Route {
+    Route { query: LIST, ..get(path, does, handler, gives) }
+}
+
+const fn change(
+    method: Verb,
+    path: &'static str,
+    needs: Needs,
+    does: &'static str,
+    handler: Handler,
+    gives: Shape,
+) -> Route {
+    Route {
+        method,
+        needs,
+        threads: Threads::Write,
+        limit: BODY,
+        audited: true,
+        ..get(path, does, handler, gives)
+    }
+}
+
+const fn taking(route: Route, takes: Shape) -> Route {
+    Route { takes: Some(takes), ..route }
+}
+
+/// What comes again and again is not noted.
+const fn often(route: Route) -> Route {
+    Route { audited: false, ..route }
+}
+
+/// Bytes, so many at most.
+const fn bytes(
+    route: Route,
+    limit: usize,
+    threads: Threads,
+    query: &'static [&'static str],
+) -> Route {
+    Route { limit, threads, query, ..route }
+}
+
+const OWNER: &str = "/api/v1/owners/{owner}";
+const PROJECT: &str = "/api/v1/owners/{owner}/projects/{project}";
+const VERSION: &str = "/api/v1/owners/{owner}/projects/{project}/versions/{version}";
+const TARGET: &str = "/api/v1/targets/{digest}";
+const TOKEN: &str = "/api/v1/tokens/{id}";
+
+use Verb::{Delete, Get, Post, Put};
+
+/// The API.
+pub(crate) const ROUTES: &[Route] = &[
+    Route {
+        needs: Needs::Nothing,
+        ..get("/api/v1", "What runs here, and its clock", lists::about, of::<lists::About>)
+    },
+    Route {
+        needs: Needs::Nothing,
+        gives: None,
+        ..get("/api/v1/openapi.json", "This document", lists::openapi, of::<()>)
+    },
+    list("/api/v1/owners", "Owners, by name", things::owners, of::<wire::Page<wire::Owner>>),
+    get(OWNER, "An owner", things::owner, of::<wire::Owner>),
+    change(
+        Put,
+        OWNER,
+        Needs::Submit,
+        "Adds an owner, or gives the one that is there",
+        things::add_owner,
+        of::<wire::Owner>,
+    ),
+    list(
+        "/api/v1/owners/{owner}/projects",
+        "Projects, by name",
+        things::projects,
+        of::<wire::Page<wire::Project>>,
+    ),
+    get(PROJECT, "A project", things::project, of::<wire::Project>),
+    taking(
+        change(
+            Put,
+            PROJECT,
+            Needs::Submit,
+            "Adds a project, or changes the one that is there",
+            things::add_project,
+            of::<wire::Project>,
+        ),
+        of::<wire::NewProject>,
+    ),
+    list(
+        "/api/v1/owners/{owner}/projects/{project}/versions",
+        "Versions, the newest first",
+        things::versions,
+        of::<wire::Page<wire::Version>>,
+    ),
+    get(VERSION, "A version", things::version, of::<wire::Version>),
+    taking(
+        change(
+            Put,
+            VERSION,
+            Needs::SubmitOrAgent,
+            "Adds a version, and queues a job for each target that its project's needs are met by; or gives the one that is there",
+            things::add_version,
+            of::<wire::Version>,
+        ),
+        of::<wire::NewVersion>,
+    ),
+    change(
+        Delete,
+        VERSION,
+        Needs::SubmitOrAgent,
+        "Notes that a version is gone where it came from, and cancels its jobs; what was found of it stays",
+        things::gone,
+        of::<wire::Version>,
+    ),
+    list(
+        "/api/v1/owners/{owner}/projects/{project}/versions/{version}/benched",
+        "All that benchmarks of a version came to",
+        lists::benched,
+        of::<wire::Page<shown::Benched>>,
+    ),
+    list(
+        "/api/v1/owners/{owner}/projects/{project}/page",
+        "What the page of a project shows",
+        lists::project,
+        of::<shown::ProjectPage>,
+    ),
+    list(
+        "/api/v1/owners/{owner}/projects/{project}/matrix",
+        "Versions × targets, the newest versions first",
+        lists::matrix,
+        of::<wire::Matrix>,
+    ),
+    list(
+        "/api/v1/targets",
+        "Targets, as they were added",
+        things::targets,
+        of::<wire::Page<wire::Target>>,
+    ),
+    get(TARGET, "A target", things::target, of::<wire::Target>),
+    taking(
+        change(
+            Put,
+            TARGET,
+            Needs::SubmitOrAgent,
+            "Adds a target, and queues the newest versions for it; or gives the one that is there",
+            things::add_target,
+            of::<wire::Target>,
+        ),
+        of::<wire::NewTarget>,
+    ),
+    list("/api/v1/home", "What the first page shows", lists::home, of::<shown::Home>),
+    Route {
+        query: BUILDS,
+        ..get(
+            "/api/v1/builds",
+            "Builds, the last first",
+            lists::builds,
+            of::<wire::Page<wire::Build>>,
+        )
+    },
+    Route {
+        query: BUILDS,
+        ..get(
+            "/api/v1/waterfall",
+            "Builds in short, the last first",
+            lists::waterfall,
+            of::<shown::Waterfall>,
+        )
+    },
+    get("/api/v1/builds/{build}", "A build", lists::build, of::<wire::Build>),
+    taking(
+        change(
+            Put,
+            "/api/v1/builds/{build}",
+            Needs::SubmitOrAgent,
+            "Adds what came of a version without a job, by its key",
+            jobs::add_build,
+            of::<wire::Build>,
+        ),
+        of::<wire::NewBuild>,
+    ),
+    get(
+        "/api/v1/builds/{build}/page",
+        "What the page of a build shows",
+        lists::build_page,
+        of::<shown::BuildPage>,
+    ),
+    Route {
+        gives: None,
+        query: &["offset"],
+        ..get("/api/v1/builds/{build}/log", "Bytes of its log", jobs::log_of_build, of::<()>)
+    },
+    often(bytes(
+        change(
+            Put,
+            "/api/v1/builds/{build}/log",
+            Needs::SubmitOrAgent,
+            "Bytes of the log of a build without a job, by its key; those that are known already change nothing",
+            jobs::add_log_of_build,
+            of::<wire::Logged>,
+        ),
+        LOG_PIECE,
+        Threads::Write,
+        &["offset"],
+    )),
+    Route {
+        gives: None,
+        query: &["offset"],
+        ..get(
+            "/api/v1/builds/{build}/log/follow",
+            "Its log as server-sent events",
+            jobs::follow_build,
+            of::<()>,
+        )
+    },
+    Route {
+        gives: None,
+        ..get("/api/v1/builds/{build}/samples", "Its file of samples", samples::of_build, of::<()>)
+    },
+    bytes(
+        change(
+            Put,
+            "/api/v1/builds/{build}/samples",
+            Needs::SubmitOrAgent,
+            "The file of samples of a build without a job, by its key",
+            samples::add_of_build,
+            of::<samples::Kept>,
+        ),
+        SAMPLES,
+        Threads::Slow,
+        &[],
+    ),
+    Route {
+        query: &["progress", "after", "limit"],
+        ..get(
+            "/api/v1/jobs",
+            "Jobs that have not ended; with progress=queued those that nobody has, the most urgent first",
+            jobs::jobs,
+            of::<wire::Page<wire::Job>>,
+        )
+    },
+    taking(
+        change(
+            Post,
+            "/api/v1/jobs",
+            Needs::Submit,
+            "Queues a job, or gives the one that has not ended",
+            jobs::add,
+            of::<wire::Job>,
+        ),
+        of::<wire::NewJob>,
+    ),
+    get("/api/v1/jobs/{id}", "A job", jobs::job, of::<wire::Job>),
+    change(
+        Delete,
+        "/api/v1/jobs/{id}",
+        Needs::Submit,
+        "Cancels a job",
+        jobs::cancel,
+        of::<wire::Job>,
+    ),
+    get("/api/v1/jobs/{id}/page", "A job with its leases", jobs::page, of::<shown::JobPage>),
+    often(taking(
+        change(
+            Post,
+            "/api/v1/jobs/{id}/heartbeat",
+            Needs::Agent,
+            "Prolongs a lease",
+            jobs::beat,
+            of::<wire::Beaten>,
+        ),
+        of::<wire::Beat>,
+    )),
+    Route {
+        gives: None,
+        query: &["offset"],
+        ..get(
+            "/api/v1/jobs/{id}/log",
+            "Bytes of the log of its last lease",
+            jobs::log_of_job,
+            of::<()>,
+        )
+    },
+    often(bytes(
+        change(
+            Put,
+            "/api/v1/jobs/{id}/log",
+            Needs::Agent,
+            "Bytes of the log of a lease; those that are known already change nothing",
+            jobs::add_log,
+            of::<wire::Logged>,
+        ),
+        LOG_PIECE,
+        Threads::Read,
+        &["nonce", "offset"],
+    )),
+    Route {
+        gives: None,
+        query: &["offset"],
+        ..get(
+            "/api/v1/jobs/{id}/log/follow",
+            "The same as server-sent events, while it runs",
+            jobs::follow_job,
+            of::<()>,
+        )
+    },
+    bytes(
+        change(
+            Put,
+            "/api/v1/jobs/{id}/samples",
+            Needs::Agent,
+            "The file of samples of a lease, which goes into the history as any other run",
+            samples::add,
+            of::<samples::Kept>,
+        ),
+        SAMPLES,
+        Threads::Slow,
+        &["nonce"],
+    ),
+    taking(
+        change(
+            Put,
+            "/api/v1/jobs/{id}/result",
+            Needs::Agent,
+            "Ends a job with what came of it",
+            jobs::end,
+            of::<wire::Build>,
+        ),
+        of::<wire::Ending>,
+    ),
+    list("/api/v1/nodes", "Nodes, by name", nodes::nodes, of::<wire::Page<wire::Node>>),
+    get("/api/v1/nodes/{node}", "A node", nodes::node, of::<wire::Node>),
+    get(
+        "/api/v1/nodes/{node}/page",
+        "What the page of a node shows",
+        nodes::page,
+        of::<shown::NodePage>,
+    ),
+    often(taking(
+        change(
+            Post,
+            "/api/v1/nodes/{node}/hello",
+            Needs::Agent,
+            "An agent begins",
+            nodes::hello,
+            of::<wire::Welcome>,
+        ),
+        of::<wire::Hello>,
+    )),
+    Route {
+        glance: Some(nodes::glance),
+        ..often(taking(
+            change(
+                Post,
+                "/api/v1/nodes/{node}/lease",
+                Needs::Agent,
+                "Gives a job, or 204 with Retry-After",
+                nodes::lease,
+                of::<wire::Leased>,
+            ),
+            of::<wire::Asking>,
+        ))
+    },
+    taking(
+        change(
+            Post,
+            "/api/v1/nodes/{node}/calibration",
+            Needs::Agent,
+            "What A/A runs of a node came to",
+            nodes::calibration,
+            of::<wire::Node>,
+        ),
+        of::<wire::Calibration>,
+    ),
+    taking(
+        change(
+            Post,
+            "/api/v1/nodes/{node}/drain",
+            Needs::AgentOrAdmin,
+            "Gives a node no more leases",
+            nodes::drain,
+            of::<wire::Node>,
+        ),
+        of::<wire::Reason>,
+    ),
+    change(
+        Post,
+        "/api/v1/nodes/{node}/resume",
+        Needs::AgentOrAdmin,
+        "Gives a node leases again",
+        nodes::resume,
+        of::<wire::Node>,
+    ),
+    Route {
+        needs: Needs::Admin,
+        ..list(
+            "/api/v1/tokens",
+            "Tokens, never with their secrets",
+            tokens::tokens,
+            of::<wire::Page<wire::Token>>,
+        )
+    },
+    taking(
+        change(
+            Post,
+            "/api/v1/tokens",
+            Needs::Admin,
+            "Makes a token; its secret is told this once",
+            tokens::add,
+            of::<wire::MadeToken>,
+        ),
+        of::<wire::NewToken>,
+    ),
+    change(Delete, TOKEN, Needs::Admin, "Takes a token back", tokens::remove, of::<wire::Token>),
+    change(
+        Post,
+        "/api/v1/tokens/{id}/rotate",
+        Needs::Admin,
+        "Gives a token another secret",
+        tokens::rotate,
+        of::<wire::MadeToken>,
+    ),
+    Route {
+        needs: Needs::Admin,
+        ..list(
+            "/api/v1/audit",
+            "Who did what, the last first",
+            tokens::audit,
+            of::<wire::Page<wire::Audited>>,
+        )
+    },
+];
+
+/// Methods of a route, for the document.
+pub(crate) fn word(method: Verb) -> &'static str {
+    match method {
+        Get => "get",
+        Put => "put",
+        Post => "post",
+        Delete => "delete",
+    }
+}

@@ -1,0 +1,29 @@
+//! TLS with a certificate of one's own.
+
+use anyhow::{Context, ensure};
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::path::Path;
+use std::sync::Arc;
+use tokio_rustls::TlsAcceptor;
+
+/// What makes connections secret, of a certificate with its chain and its key, both PEM.
+///
+/// # Errors
+/// When the files can't be read, or don't belong together.
+pub(crate) fn acceptor(certificate: &Path, key: &Path) -> anyhow::Result<TlsAcceptor> {
+    let shown = || certificate.display().to_string();
+    let chain = CertificateDer::pem_file_iter(certificate).with_context(shown)?;
+    let chain: Vec<CertificateDer<'static>> =
+        chain.collect::<Result<_, _>>().with_context(shown)?;
+    ensure!(!chain.is_empty(), "{}: there is no certificate in it", shown());
+    let key = PrivateKeyDer::from_pem_file(key).with_context(|| key.display().to_string())?;
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .context("--tls-cert and --tls-key")?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}

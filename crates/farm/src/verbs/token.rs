@@ -1,0 +1,175 @@
+//! `assay farm token`: makes tokens, lists them, replaces and takes them back, in the store itself. The server need not run for it, and if it does it
+//! knows at once.
+
+use crate::Ending;
+use crate::data::DataArgs;
+use assay_builds::model::Scope;
+use assay_builds::policy::LARGEST_PAGE;
+use assay_builds::wire::{MadeToken, NewToken, Token};
+use assay_builds::{Store, when};
+use assay_console::output;
+use assay_history::Access;
+use clap::{Subcommand, ValueEnum};
+use jiff::{SignedDuration, Timestamp};
+use std::time::Duration;
+
+/// Make, list, replace and take back the tokens that agents and programs ask with
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  assay farm token add --data farm --scope agent --node arm1 arm1    for the agent of the node arm1
+  assay farm token add --data farm --scope submit --owner rails ci   for a program that adds versions of rails
+  assay farm token list --data farm")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    does: Does,
+}
+
+#[derive(Debug, Subcommand)]
+enum Does {
+    /// Make a token; its secret is printed, this once
+    Add(Add),
+    /// List the tokens, never with their secrets
+    List(List),
+    /// Give a token another secret, which is printed; the old one is worth nothing from then on
+    Rotate(One),
+    /// Take a token back
+    Remove(One),
+}
+
+#[derive(clap::Args, Debug)]
+struct Add {
+    #[command(flatten)]
+    of: DataArgs,
+
+    /// What the token is for; the audit calls whoever has it so
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// What it allows
+    #[arg(long, value_name = "SCOPE")]
+    scope: Allows,
+
+    /// Node whose agent has it; with --scope agent
+    #[arg(long, value_name = "NODE")]
+    node: Option<String>,
+
+    /// Owner whose projects alone it may change
+    #[arg(long, value_name = "OWNER")]
+    owner: Option<String>,
+
+    /// How long it is good for, as in 720h [default: until it is taken back]
+    #[arg(long, value_name = "TIME", value_parser = crate::durations::read)]
+    lasts: Option<Duration>,
+}
+
+#[derive(clap::Args, Debug)]
+struct List {
+    #[command(flatten)]
+    of: DataArgs,
+
+    /// Print the list as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args, Debug)]
+struct One {
+    #[command(flatten)]
+    of: DataArgs,
+
+    /// Its number, as the list has it
+    #[arg(value_name = "ID")]
+    id: i64,
+}
+
+/// What a token allows. Each includes reading.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Allows {
+    /// To read
+    Read,
+    /// To add owners, projects, versions, targets, builds and jobs
+    Submit,
+    /// To take jobs under one node's name, and to hand in what came of them
+    Agent,
+    /// To make and take back tokens, to drain nodes, to delete
+    Admin,
+}
+
+impl Allows {
+    fn scope(self) -> Scope {
+        match self {
+            Self::Read => Scope::Read,
+            Self::Submit => Scope::Submit,
+            Self::Agent => Scope::Agent,
+            Self::Admin => Scope::Admin,
+        }
+    }
+}
+
+/// Does it.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    match &args.does {
+        Does::Add(add) => {
+            let now = Timestamp::now();
+            let until = add.lasts.and_then(|lasts| SignedDuration::try_from(lasts).ok());
+            let until = until.map(|lasts| now.checked_add(lasts)).transpose()?;
+            let new = NewToken {
+                name: add.name.clone(),
+                scope: add.scope.scope(),
+                node: add.node.clone(),
+                owner: add.owner.clone(),
+                until: until.map(|until| when::text(until.as_millisecond())),
+            };
+            let made = open(&add.of)?.add_token(&new, now.as_millisecond())?;
+            made_known(&made)?;
+        }
+        Does::List(list) => {
+            let tokens = open(&list.of)?.tokens(None, LARGEST_PAGE)?.items;
+            output::print(&listed(&tokens, list.json)?)?;
+        }
+        Does::Rotate(one) => made_known(&open(&one.of)?.rotate_token(one.id)?)?,
+        Does::Remove(one) => {
+            let token = open(&one.of)?.remove_token(one.id)?;
+            output::say(&format!(
+                "token {} ({}) is worth nothing any more",
+                token.id, token.of.name
+            ));
+        }
+    }
+    Ok(Ending::Fine)
+}
+
+fn open(of: &DataArgs) -> anyhow::Result<Store> {
+    let place = of.find()?.place;
+    // Whoever asks for tokens of a farm that is not there has the wrong directory.
+    drop(Store::open(&place, Access::Read)?);
+    Ok(Store::open(&place, Access::Write)?)
+}
+
+/// The secret is data, the rest is talk: so the secret alone can go into a file.
+fn made_known(made: &MadeToken) -> anyhow::Result<()> {
+    let Token { id, of, .. } = &made.token;
+    output::say(&format!("token {id} ({}): keep it now, it is not told again", of.name));
+    output::print(&format!("{}\n", made.secret))
+}
+
+fn listed(tokens: &[Token], json: bool) -> anyhow::Result<String> {
+    if json {
+        return Ok(serde_json::to_string_pretty(tokens)? + "\n");
+    }
+    let rows = tokens.iter().map(|token| {
+        let of = &token.of;
+        let bound = of.node.as_ref().map(|node| format!("node {node}"));
+        let bound = bound.or(of.owner.as_ref().map(|owner| format!("owner {owner}")));
+        [
+            token.id.to_string(),
+            of.name.clone(),
+            format!("{:?}", of.scope).to_lowercase(),
+            bound.unwrap_or_default(),
+            of.until.clone().unwrap_or_else(|| "for ever".to_owned()),
+            token.used.clone().unwrap_or_else(|| "never".to_owned()),
+        ]
+    });
+    let head = ["ID", "NAME", "SCOPE", "BOUND TO", "UNTIL", "LAST USED"].map(str::to_owned);
+    Ok(super::table(std::iter::once(head).chain(rows)))
+}
