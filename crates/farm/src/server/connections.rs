@@ -89,7 +89,7 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        _ = ending.wait_for(|ends| *ends) => {
+        () = async { drop(ending.wait_for(|ends| *ends).await) } => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }

@@ -258,7 +258,9 @@ fn respond(app: &Arc<App>, answer: Answer, asked: &HeaderMap) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = match body {
         Body::Follow { of, offset, job } => match Arc::clone(&app.followers).try_acquire_owned() {
-            Ok(permit) => events(Following { app: Arc::clone(app), of, offset, job, permit }),
+            Ok(permit) => {
+                events(Following { app: Arc::clone(app), of, offset, job, _permit: permit })
+            }
             Err(_) => {
                 return refused(&Failure::unavailable("too many follow logs: come again later"));
             }

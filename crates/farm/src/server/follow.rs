@@ -30,7 +30,7 @@ pub(crate) struct Following {
     /// The job that writes it; `None`: nobody does.
     pub job: Option<i64>,
     /// One of those who may.
-    pub permit: OwnedSemaphorePermit,
+    pub _permit: OwnedSemaphorePermit,
 }
 
 /// The answer.
