@@ -1,0 +1,106 @@
+//! Logs and samples: pieces that come twice or too early, limits, following, and the history.
+
+use super::*;
+use assay_data::{Metric, Observation, Samples, assay_file};
+use std::thread;
+
+#[test]
+fn pieces_of_a_log_come_twice_or_not_at_all_and_it_is_cut_at_its_limit() {
+    let server = Server::new(&[]);
+    let token = server.farm("a", 1);
+    let leased = server.leased("a", &token);
+    let job = format!("/api/v1/jobs/{}", leased.job.id);
+    let put = |offset: u64, bytes: &[u8]| {
+        let path = format!("{job}/log?nonce={}&offset={offset}", leased.nonce);
+        server.asks("PUT", &path, &token, "", bytes)
+    };
+    assert_eq!(put(0, b"abc").is(200).json(), json!({"bytes": 3, "cut": 0}));
+    assert_eq!(put(0, b"abc").is(200).json(), json!({"bytes": 3, "cut": 0}));
+    let told = put(9, b"x").refuses(409, "conflict");
+    assert!(told.contains("go on at 3"), "{told}");
+    let forged = format!("{job}/log?nonce={}&offset=0", "0".repeat(64));
+    server.asks("PUT", &forged, &token, "", b"x").refuses(409, "lease_lost");
+    put(3, &vec![b'x'; (4 << 20) + 1]).refuses(413, "too_large");
+    let limit = 16 << 20;
+    let mut at = 3;
+    while at < limit + (1 << 20) {
+        at += 4 << 20;
+        put(at - (4 << 20), &vec![b'x'; 4 << 20]).is(200);
+    }
+    let logged = put(at, b"more").is(200).json();
+    assert_eq!(logged, json!({"bytes": limit, "cut": at + 4 - limit}));
+    let read = server.get(&format!("{job}/log?offset={}", limit - 2), &token);
+    assert_eq!(read.is(200).body, b"xx");
+    let cut = (at + 4 - limit).to_string();
+    assert_eq!(read.header("log-cut"), Some(cut.as_str()));
+    assert_eq!(read.header("content-type"), Some("text/plain; charset=utf-8"));
+}
+
+#[test]
+fn a_log_is_followed_while_it_grows_until_its_job_ends() {
+    let server = Server::new(&[]);
+    let token = server.farm("a", 1);
+    let leased = server.leased("a", &token);
+    let job = format!("/api/v1/jobs/{}", leased.job.id);
+    let put = |offset: u64, bytes: &[u8]| {
+        let path = format!("{job}/log?nonce={}&offset={offset}", leased.nonce);
+        server.asks("PUT", &path, &token, "", bytes).is(200);
+    };
+    put(0, "begun \u{1b}[31m<b>".as_bytes());
+    thread::scope(|scope| {
+        let followed = scope.spawn(|| server.get(&format!("{job}/log/follow?offset=6"), &token));
+        // Half a character comes, then the rest of it.
+        let rest = " größer\n".as_bytes();
+        put(14, &rest[..4]);
+        thread::sleep(Duration::from_millis(600));
+        put(18, &rest[4..]);
+        server.end(&token, &leased, "k").is(201);
+        let followed = String::from_utf8(followed.join().unwrap().body).unwrap();
+        let text: String = followed
+            .lines()
+            .filter_map(|line| line.strip_prefix("data: {\"offset\""))
+            .map(|data| {
+                let event: Value = serde_json::from_str(&format!("{{\"offset\"{data}")).unwrap();
+                event["text"].as_str().unwrap().to_owned()
+            })
+            .collect();
+        assert_eq!(text, "\u{1b}[31m<b> größer\n", "{followed}");
+        assert!(followed.trim_end().ends_with("event: end\ndata: {}"), "{followed}");
+    });
+}
+
+#[test]
+fn samples_go_into_the_history_and_come_back_whole() {
+    let server = Server::new(&[]);
+    let token = server.farm("a", 1);
+    let leased = server.leased("a", &token);
+    let file = format!("/api/v1/jobs/{}/samples?nonce={}", leased.job.id, leased.nonce);
+    server.asks("PUT", &file, &token, "", b"no samples").refuses(400, "bad_request");
+    let samples = samples();
+    let kept = server.asks("PUT", &file, &token, "", &samples).is(200).json();
+    assert_eq!(kept["project"], "rails/rack");
+    // Twice is once.
+    assert_eq!(server.asks("PUT", &file, &token, "", &samples).is(200).json(), kept);
+    let build = server.end(&token, &leased, "k").is(201).json();
+    assert_eq!(build["has_samples"], true);
+    let path = format!("/api/v1/builds/{}/samples", build["id"]);
+    let back = server.get(&path, &token);
+    assert!(back.is(200).body.starts_with(b"{\"assay\":"));
+    server.asks("PUT", &file, &token, "", &samples).refuses(409, "lease_lost");
+    server.get("/api/v1/builds/99/samples", &token).refuses(404, "not_found");
+}
+
+/// What was measured of two sides.
+fn samples() -> Vec<u8> {
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    for name in ["base", "new"] {
+        let subject = samples.add_subject(name);
+        for block in 0..5 {
+            let values = vec![0.01 + f64::from(block) * 1e-4];
+            samples.push(Observation { subject, values, ..Observation::default() });
+        }
+    }
+    let mut text = Vec::new();
+    assay_file::write(&samples, &mut text).unwrap();
+    text
+}
