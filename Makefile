@@ -51,7 +51,8 @@ bench: tools
 # bench-history-scale, bench-history-site, bench-ruby-methods, bench-python-methods, bench-ruby-blocks, bench-python-blocks, bench-tests,
 # bench-tests-log, bench-tests-parts, bench-tests-itself, bench-tests-polluter, bench-tests-report, bench-tests-toggles, bench-bisect,
 # bench-kill-history, bench-watch (all of watching), bench-watch-start, bench-watch-files, bench-watch-saves, bench-watch-syntax, bench-watch-warm,
-# bench-watch-recording, bench-change-recall, bench-mutate (all of mutants), bench-mutate-generate.
+# bench-watch-recording, bench-change-recall, bench-mutate (all of mutants), bench-mutate-generate,
+# bench-farm (both of the farm's server), bench-farm-lease, bench-farm-pages.
 bench-%: tools
 	python3 bench/run.py $*
 

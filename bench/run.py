@@ -21,6 +21,7 @@ import allocations
 import bisect_commits
 import change_recall
 import damaged
+import farm
 import front_ends
 import history_site
 import imports
@@ -116,10 +117,12 @@ FIGURES = {
     "watch-recording": (recording.recording, ["watch-recording"]),
     "watch-syntax": (watch_syntax.syntax, ["watch-syntax"]),
     "watch-warm": (warm.warm, ["watch-warm", "watch-fork"]),
+    "farm-lease": (farm.lease, ["farm-lease"]),
+    "farm-pages": (farm.pages, ["farm-pages"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
 # Figures that are asked for together.
-GROUPS = {group: [name for name in FIGURES if name.startswith(f"{group}-")] for group in ("load", "history", "tests", "watch", "mutate")}
+GROUPS = {group: [name for name in FIGURES if name.startswith(f"{group}-")] for group in ("load", "history", "tests", "watch", "mutate", "farm")}
 # A machine with more to do than this is not idle.
 IDLE_LOAD = 0.5
 

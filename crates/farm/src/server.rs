@@ -80,6 +80,7 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
     drop(store);
     let writers = if matches!(place, Place::File(_)) { 1 } else { WRITERS };
     let (tell, ending) = watch::channel(false);
+    let mut threads = Vec::new();
     let app = Arc::new(App {
         context: Arc::new(Context {
             logs: Logs::new(options.data.logs(), LOG),
@@ -89,9 +90,9 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
             seen: Mutex::default(),
             used: Mutex::default(),
         }),
-        reads: Pool::start(&place, Access::Read, READERS, WAITING)?,
-        writes: Pool::start(&place, Access::Write, writers, WAITING)?,
-        slow: Pool::start(&place, Access::Write, 1, WAITING)?,
+        reads: Pool::start(&place, Access::Read, READERS, WAITING, &mut threads)?,
+        writes: Pool::start(&place, Access::Write, writers, WAITING, &mut threads)?,
+        slow: Pool::start(&place, Access::Write, 1, WAITING, &mut threads)?,
         hosts: Hosts { is_open: !options.listen.ip().is_loopback(), names: options.hosts.clone() },
         tokens: Limits::new(options.rate, BURST),
         strangers: Limits::new(STRANGERS, BURST),
@@ -99,7 +100,7 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
         ending,
     });
     let tls = options.tls.as_ref().map(|(cert, key)| tls::acceptor(cert, key)).transpose()?;
-    Runtime::new().context("no threads can be started")?.block_on(async {
+    let ended = Runtime::new().context("no threads can be started")?.block_on(async {
         let listener = TcpListener::bind(options.listen);
         let listener = listener.await.with_context(|| format!("--listen {}", options.listen))?;
         let scheme = if tls.is_some() { "https" } else { "http" };
@@ -123,8 +124,14 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
         if let Err(failure) = flush(&app).await {
             tracing::error!("when nodes and tokens were last seen: {}", failure.message);
         }
-        Ok(ending)
-    })
+        anyhow::Ok(ending)
+    });
+    // The last one to close a file takes its log into it: then the file alone is the store.
+    drop(app);
+    for thread in threads {
+        let _it_only_waits = thread.join();
+    }
+    ended
 }
 
 /// With the first start comes a token of scope `admin`, in a file that only the server's owner reads. It is there if and only if the store has it.

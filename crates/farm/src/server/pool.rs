@@ -7,7 +7,7 @@ use assay_builds::{FarmError, Store};
 use assay_history::{Access, Place};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use tokio::sync::oneshot;
 
 /// What is to be done with the store, or without it; and whether the database went away.
@@ -20,7 +20,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Starts so many threads, for which so much may wait.
+    /// Starts so many threads, for which so much may wait. They end when nobody has the pool any more, and close the store then.
     ///
     /// # Errors
     /// When the store can't be opened, or no thread started.
@@ -29,15 +29,15 @@ impl Pool {
         access: Access,
         threads: usize,
         waiting: usize,
+        started: &mut Vec<JoinHandle<()>>,
     ) -> anyhow::Result<Self> {
         let (work, waits) = sync_channel(waiting);
         let waits = Arc::new(Mutex::new(waits));
         for _ in 0..threads {
             let (place, waits) = (place.clone(), Arc::clone(&waits));
             let store = Store::open(&place, access)?;
-            thread::Builder::new()
-                .name("store".to_owned())
-                .spawn(move || works(store, &place, access, &waits))?;
+            let thread = thread::Builder::new().name("store".to_owned());
+            started.push(thread.spawn(move || works(store, &place, access, &waits))?);
         }
         Ok(Self { work })
     }

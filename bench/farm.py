@@ -1,0 +1,168 @@
+"""The figures about the farm's server: how long a thousand agents wait that ask it each second, and how soon its pages are there however many builds
+it knows. Everything runs on this machine; the store is made by an example of `builds`, by a few statements.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+
+from machine import ASSAY, ROOT, Failed, execute, say
+from result import Bar, Result, milliseconds
+from servers import started
+
+FARM = ROOT / "target/release/assay-farm"
+FILL = ROOT / "target/release/examples/fill_farm"
+CLIENTS = ROOT / "target/release/examples/lease_clients"
+PAGES = {
+    "home": "/",
+    "project": "/owner0/project0",
+    "matrix": "/owner0/project0/matrix",
+    "home, JSON": "/api/v1/home",
+    "project, JSON": "/api/v1/owners/owner0/projects/project0/page",
+    "matrix, JSON": "/api/v1/owners/owner0/projects/project0/matrix",
+}
+# Requests a second to a page.
+RATE = 20
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def build():
+    execute(["cargo", "build", "--release", "-p", "assay-farm", "--bins", "--example", "lease_clients"], 1800, cwd=ROOT)
+    execute(["cargo", "build", "--release", "-p", "assay-builds", "--example", "fill_farm"], 1800, cwd=ROOT)
+
+
+@contextlib.contextmanager
+def postgres(home):
+    """A PostgreSQL that goes with its directory; gives the address of a database."""
+    programs = max(Path("/usr/lib/postgresql").glob("*/bin/initdb"), default=None)
+    if programs is None:
+        raise Failed("there is no PostgreSQL: sh scripts/tools.sh installs it")
+    programs, data = programs.parent, home / "postgres"
+    data.mkdir()
+    own = []
+    if os.geteuid() == 0:
+        shutil.chown(data, "postgres")
+        os.chmod(home, 0o755)
+        own = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+    execute([*own, programs / "initdb", "-D", data / "data", "-A", "trust", "-U", "postgres", "--no-sync"], 300, cwd="/")
+    # As much memory as a small server has; everything else is as it comes.
+    line = [*own, programs / "postgres", "-D", data / "data", "-c", "listen_addresses=", "-c", f"unix_socket_directories={data}", "-c", "shared_buffers=512MB"]
+    with started([str(part) for part in line], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/"):
+        until(lambda: subprocess.run([programs / "pg_isready", "-q", "-h", data, "-U", "postgres"], check=False).returncode == 0)
+        execute([programs / "createdb", "-h", data, "-U", "postgres", "farm"], 60, cwd="/")
+        yield f"postgres:///farm?user=postgres&host={data}"
+
+
+def until(is_so, patience=60):
+    ends = time.monotonic() + patience
+    while not is_so():
+        if time.monotonic() > ends:
+            raise Failed(f"nothing came of {patience} s of waiting")
+        time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def server(home, store, *more):
+    """A running server: its address, the first token, and the process."""
+    words = [FARM, "serve", "--listen", "127.0.0.1:0", "--log", "error", "--data", home, "--rate", 10_000, *more]
+    words += ["--store", store] if store else []
+    with started([str(word) for word in words], stdout=subprocess.PIPE, text=True) as process:
+        address = process.stdout.readline().strip()
+        if not address.startswith("http://"):
+            raise Failed(f"the server says {address!r}")
+        yield address, (home / "admin-token").read_text().strip(), process.pid
+
+
+def cpu(pid):
+    """Seconds of processor that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def lease(bench):
+    """A thousand agents that ask each second, on both databases."""
+    build()
+    clients, seconds = bench.size((1000, 60), (50, 3))
+    result = Result(
+        "farm-lease",
+        f"{clients} simulated agents that ask for a job each second, evenly over it, {seconds} s; one in twenty gets one and hands in a result. The time counts from when a question was due",
+        ["store", "questions", "p50", "p99", "longest", "CPU of the server per question", "jobs", "given", "given twice", "ended", "errors"],
+    )
+    for name, place in stores(bench):
+        with place as (home, store):
+            with server(home, store) as (address, _token, pid):
+                before = cpu(pid)
+                own = store or home / "farm.sqlite"
+                told = bench.run([CLIENTS, address.removeprefix("http://"), own, clients, seconds], 600 + 10 * seconds)
+                used = cpu(pid) - before
+            found = json.loads(told.stdout)
+            result.row(
+                name, found["asked"], *[milliseconds(found[key]) for key in ("p50", "p99", "max")], milliseconds(used / found["asked"]),
+                found["jobs"], found["leased"], found["twice"], found["ended"], found["errors"],
+            )
+            result.bar(Bar.at_most(f"p99, {name}", found["p99"], 0.05, milliseconds))
+            result.bar(Bar.at_most(f"jobs given twice, {name}", found["twice"], 0, str))
+            result.bar(Bar.at_most(f"jobs given and not ended, {name}", found["leased"] - found["ended"], 0, str))
+    return [result]
+
+
+def pages(bench):
+    """Pages of many builds."""
+    build()
+    sizes = {"SQLite": bench.size(1_000_000, 100_000), "PostgreSQL": bench.size(10_000_000, 100_000)}
+    seconds = bench.size(20, 2)
+    result = Result(
+        "farm-pages",
+        f"Pages of a farm of 1,000 projects and 20 targets, {RATE} requests a second to each, {seconds} s; the latency counts from when a request was due",
+        ["store", "page", "bytes", "p50", "p99", "CPU of the server"],
+    )
+    for name, place in stores(bench):
+        with place as (home, store):
+            own = store or home / "farm.sqlite"
+            began = time.monotonic()
+            bench.run([FILL, own, sizes[name]], 7200)
+            say(f"{name}: {sizes[name]:,} builds in {time.monotonic() - began:.0f} s")
+            with server(home, store) as (address, token, pid):
+                for page, path in PAGES.items():
+                    measured(bench, result, f"{name}, {sizes[name]:,} builds", page, address + path, token, pid, seconds)
+    return [result]
+
+
+def measured(bench, result, store, page, url, token, pid, seconds):
+    secret = {"Authorization": f"Bearer {token}"}
+    size = len(urllib.request.urlopen(urllib.request.Request(url, headers=secret), timeout=60).read())
+    before = cpu(pid)
+    line = [ASSAY, "load", "--rate", RATE, "--slice", f"{seconds}s", "-r", 1, "--no-save", "--json", "-H", f"Authorization: Bearer {token}", url]
+    # The token is of a server that is gone when this is read.
+    metrics = json.loads(bench.run(line, 120 + 4 * seconds).stdout)["descriptions"][0]["metrics"]
+    requests = metrics["requests"]["median"]
+    # What settles the server counts, too: so it is an upper bound.
+    used = (cpu(pid) - before) / requests
+    p50, p99 = (metrics[f"latency_{share}"]["median"] for share in ("p50", "p99"))
+    result.row(store, page, f"{size:,}", milliseconds(p50), milliseconds(p99), milliseconds(used))
+    result.bar(Bar.at_most(f"p99 of {page}, {store}", p99, 0.05, milliseconds))
+    result.bar(Bar.at_most(f"CPU of {page}, {store}", used, 0.03, milliseconds))
+
+
+def stores(bench):
+    """Where a store can be, each with a directory for the server."""
+
+    @contextlib.contextmanager
+    def file():
+        home = bench.scratch / "file"
+        home.mkdir(mode=0o700)
+        yield home, None
+
+    @contextlib.contextmanager
+    def database():
+        home = bench.scratch / "database"
+        home.mkdir(mode=0o700)
+        with postgres(bench.scratch) as address:
+            yield home, address
+
+    return [("SQLite", file()), ("PostgreSQL", database())]

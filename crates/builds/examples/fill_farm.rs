@@ -1,0 +1,126 @@
+//! Fills a farm's store with made-up builds, by a few statements, so that pages can be measured on many of them:
+//!
+//!     cargo run --release -p assay-builds --example fill_farm -- farm.sqlite 1000000
+//!     cargo run --release -p assay-builds --example fill_farm -- postgres:///farm 10000000
+//!
+//! Ten owners have a hundred projects each, there are twenty targets, and each version has five builds on each target. The sums are those that adding
+//! the builds one by one would have left.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "an example")]
+
+use assay_builds::Store;
+use assay_builds::model::{State, digest};
+use assay_builds::wire::NewTarget;
+use assay_history::db::{Db, DbError, values};
+use assay_history::{Access, Place};
+use std::ffi::OsStr;
+
+const PROJECTS: i64 = 1_000;
+const TARGETS: i64 = 20;
+const ROUNDS: i64 = 5;
+/// Builds that one statement adds.
+const TOGETHER: i64 = 200_000;
+const NOW: i64 = 1_764_136_800_000;
+
+const SAID: &str = r#"{"state":"passed","reason":"","began":"2026-11-26T06:00:00Z","seconds":12.5,"evidence":{"framework":"minitest 5.17","tests":120,"failed":0,"skipped":2,"assertions":310,"failures":[]},"repeat":"assay tests -- rake test","log_cut":0,"comparisons":[]}"#;
+/// Numbers from `?1` up to, but without `?2`.
+const NUMBERS: &str = "WITH RECURSIVE n (i) AS (SELECT CAST(?1 AS INTEGER) UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2) ";
+/// The state of the build of a number: most pass.
+const STATE: &str = "CASE WHEN i * 7919 % 100 < 86 THEN 0 WHEN i * 7919 % 100 < 93 THEN 1 ELSE i * 7919 % 100 - 92 END";
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [place, builds] = words.as_slice() else {
+        println!("fill_farm PLACE BUILDS");
+        return;
+    };
+    let builds: i64 = builds.parse().unwrap();
+    let place = Place::read(OsStr::new(place), std::env::var("PGPASSWORD").ok().as_deref());
+    let mut store = Store::open(&place.unwrap(), Access::Write).unwrap();
+    for number in 0..TARGETS {
+        let facts = [
+            ("os".to_owned(), "debian 12".to_owned()),
+            ("runtime.ruby".to_owned(), format!("3.{number}")),
+        ];
+        let target = NewTarget { name: format!("ruby 3.{number}, debian 12"), facts: facts.into() };
+        store.add_target(&digest(&target.facts), &target, NOW).unwrap();
+    }
+    for owner in 0..10 {
+        store.add_owner(&format!("owner{owner}")).unwrap();
+    }
+    // Of a version there are builds on each target, and of a project versions.
+    let versions = (builds / (TARGETS * ROUNDS)).max(PROJECTS) / PROJECTS * PROJECTS;
+    let db = store.history().db();
+    fill(db, versions).unwrap();
+    if db.is_server() {
+        db.batch("ANALYZE").unwrap();
+    }
+    println!("{}", versions * TARGETS * ROUNDS);
+}
+
+fn fill(db: &Db, versions: i64) -> Result<(), DbError> {
+    let each = versions / PROJECTS;
+    let zeros = "0, 0, 0, 0, 0, 0, 0, 0";
+    let sums = "n0, n1, n2, n3, n4, n5, n6, n7";
+    db.execute(
+        &format!(
+            "{NUMBERS} INSERT INTO farm_project (id, owner, name, said, newest, last_build, {sums}) \
+             SELECT i + 1, i % 10 + 1, 'project' || i, '{{\"recipe\":{{}},\"needs\":{{}}}}', (i + 1) * ?3, 0, {zeros} FROM n"
+        ),
+        values![0_i64, PROJECTS, each],
+    )?;
+    db.execute(
+        &format!(
+            "{NUMBERS} INSERT INTO farm_version (id, project, name, place, added, is_gone, said, {sums}) \
+             SELECT i + 1, i / ?3 + 1, '1.' || (i % ?3), i, {NOW}, FALSE, '{{\"kind\":\"release\"}}', {zeros} FROM n"
+        ),
+        values![0_i64, versions, each],
+    )?;
+    let cells = versions * TARGETS;
+    let mut from = 0;
+    while from < cells * ROUNDS {
+        let to = (from + TOGETHER).min(cells * ROUNDS);
+        db.execute(
+            &format!(
+                "{NUMBERS} INSERT INTO farm_build (id, handed, project, version, target, node, kind, counts, state, reason, added, seconds, \
+                 tests, failed, said, log_bytes) SELECT i + 1, 'k' || i, i % ?3 / {TARGETS} / ?4 + 1, i % ?3 / {TARGETS} + 1, i % {TARGETS} + 1, \
+                 'node' || (i % 50), 0, TRUE, {STATE}, '', {NOW} + i * 10, 12.5, 120, 0, ?5, 0 FROM n"
+            ),
+            values![from, to, cells, each, SAID],
+        )?;
+        from = to;
+        println!("{from}");
+    }
+    let last = cells * (ROUNDS - 1);
+    db.execute(
+        "INSERT INTO farm_cell (version, target, build, kind, state, builds, passed, failed) \
+         SELECT version, target, id, 0, state, ?2, CASE WHEN state = 0 THEN ?2 ELSE ?2 - 1 END, CASE WHEN state = 1 THEN 1 ELSE 0 END \
+         FROM farm_build WHERE id > ?1",
+        values![last, ROUNDS],
+    )?;
+    for state in State::ALL {
+        let number = state as i64;
+        let counted = |table: &str, column: &str, of: &str| {
+            format!(
+                "UPDATE {table} SET n{number} = coalesce((SELECT c.n FROM farm_filled c WHERE c.id = {table}.id), 0); DROP TABLE farm_filled",
+            )
+            .replacen("UPDATE", &format!("CREATE TABLE farm_filled AS SELECT {column} AS id, count(*) AS n FROM {of} WHERE state = {number} GROUP BY {column}; CREATE INDEX farm_filled_id ON farm_filled (id); UPDATE"), 1)
+        };
+        db.batch(&counted("farm_version", "version", "farm_cell"))?;
+        db.batch(&counted("farm_project", "project", "farm_build"))?;
+        db.batch(&format!(
+            "UPDATE farm_total SET n{number} = (SELECT count(*) FROM farm_build WHERE state = {number})"
+        ))?;
+    }
+    db.batch(
+        "UPDATE farm_project SET last_build = (SELECT max(b.id) FROM farm_build b WHERE b.project = farm_project.id)",
+    )?;
+    if db.is_server() {
+        // What was numbered by hand, the database goes on behind.
+        for table in ["farm_project", "farm_version", "farm_build"] {
+            db.batch(&format!(
+                "SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))"
+            ))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,239 @@
+//! Many agents that ask a server for jobs, each once a second, and hand in what they get: how long the answers take, and whether a job was ever given twice.
+//!
+//!     lease_clients ADDRESS:PORT STORE CLIENTS SECONDS
+//!
+//! STORE is the server's own, in which tokens and jobs are made beforehand. Prints one line of JSON.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "an example")]
+
+use assay_builds::Store;
+use assay_builds::model::{Kind, Scope, State, VersionKind, digest};
+use assay_builds::wire::{
+    Asking, Ending, Evidence, Hello, Leased, NewProject, NewTarget, NewToken, NewVersion, Outcome,
+    Recipe,
+};
+use assay_history::{Access, Place};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+use tokio::runtime::Runtime;
+use tokio::time::{interval_at, sleep};
+
+/// Jobs for each client and second: the others find nothing, as most do.
+const SHARE: f64 = 0.05;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [address, place, clients, seconds] = words.as_slice() else {
+        println!("lease_clients ADDRESS:PORT STORE CLIENTS SECONDS");
+        return;
+    };
+    let (clients, seconds): (usize, u64) = (clients.parse().unwrap(), seconds.parse().unwrap());
+    let place =
+        Place::read(OsStr::new(place), std::env::var("PGPASSWORD").ok().as_deref()).unwrap();
+    let store = Store::open(&place, Access::Write).unwrap();
+    let now = jiff::Timestamp::now().as_millisecond();
+    let target = NewTarget {
+        name: "simulated".to_owned(),
+        facts: [("os".to_owned(), "simulated".to_owned())].into(),
+    };
+    store.add_owner("simulated").unwrap();
+    let project =
+        NewProject { origin: None, recipe: Recipe::default(), needs: target.facts.clone() };
+    store.add_project("simulated", "jobs", &project).unwrap();
+    store.add_target(&digest(&target.facts), &target, now).unwrap();
+    let jobs = (clients as f64 * seconds as f64 * SHARE) as i64;
+    for number in 0..jobs {
+        let version = NewVersion {
+            kind: VersionKind::Release,
+            published: None,
+            ordinal: Some(number),
+            address: None,
+            sha256: None,
+        };
+        store
+            .add_version(("simulated", "jobs"), &format!("{now}.{number}"), &version, now)
+            .unwrap();
+    }
+    let tokens: Vec<String> = (0..clients)
+        .map(|number| {
+            let new = NewToken {
+                name: format!("simulated {number}"),
+                scope: Scope::Agent,
+                node: Some(format!("simulated{number}")),
+                owner: None,
+                until: None,
+            };
+            store.add_token(&new, now).unwrap().secret
+        })
+        .collect();
+    let all = Runtime::new().unwrap().block_on(async {
+        let (address, target) = (Arc::new(address.clone()), Arc::new(target));
+        let begins = Instant::now() + Duration::from_secs(2);
+        let ends = begins + Duration::from_secs(seconds);
+        let each = tokens.into_iter().enumerate().map(|(number, token)| {
+            let (address, target) = (Arc::clone(&address), Arc::clone(&target));
+            // Evenly over the second, as agents that were started at different times.
+            let begins = begins + Duration::from_secs_f64(number as f64 / clients as f64);
+            tokio::spawn(
+                async move { client(&address, &token, number, &target, begins, ends).await },
+            )
+        });
+        let mut all = Vec::new();
+        for one in each.collect::<Vec<_>>() {
+            all.push(one.await.unwrap());
+        }
+        all
+    });
+    let mut waits: Vec<f64> = all.iter().flat_map(|one| one.waits.iter().copied()).collect();
+    waits.sort_by(f64::total_cmp);
+    let quantile = |q: f64| waits.get(((waits.len() as f64 * q) as usize).min(waits.len() - 1));
+    let mut given: HashMap<i64, usize> = HashMap::new();
+    all.iter().flat_map(|one| &one.jobs).for_each(|job| *given.entry(*job).or_default() += 1);
+    let told = serde_json::json!({
+        "asked": waits.len(),
+        "p50": quantile(0.5),
+        "p99": quantile(0.99),
+        "max": waits.last(),
+        "jobs": jobs,
+        "leased": given.len(),
+        "twice": given.values().filter(|count| **count > 1).count(),
+        "ended": all.iter().map(|one| one.ended).sum::<usize>(),
+        "errors": all.iter().map(|one| one.errors).sum::<usize>(),
+    });
+    println!("{told}");
+}
+
+#[derive(Default)]
+struct Found {
+    /// Seconds from when a question was due to its answer.
+    waits: Vec<f64>,
+    jobs: Vec<i64>,
+    ended: usize,
+    errors: usize,
+}
+
+async fn client(
+    address: &str,
+    token: &str,
+    number: usize,
+    target: &NewTarget,
+    begins: Instant,
+    ends: Instant,
+) -> Found {
+    let node = format!("simulated{number}");
+    let mut found = Found::default();
+    let mut line = Line { address, token, stream: None };
+    let hello = Hello {
+        tool: "lease_clients".to_owned(),
+        targets: vec![target.clone()],
+        kinds: vec![Kind::Test],
+        instance: node.clone(),
+        time: jiff::Timestamp::now().to_string(),
+    };
+    while line.ask("POST", &format!("/api/v1/nodes/{node}/hello"), &hello).await.is_none() {
+        sleep(Duration::from_millis(100)).await;
+    }
+    let asking = Asking {
+        instance: node.clone(),
+        targets: vec![digest(&target.facts)],
+        kinds: vec![Kind::Test],
+        job: None,
+    };
+    let mut due = interval_at(begins.into(), Duration::from_secs(1));
+    while Instant::now() < ends {
+        let since = due.tick().await;
+        let answer = line.ask("POST", &format!("/api/v1/nodes/{node}/lease"), &asking).await;
+        found.waits.push(since.elapsed().as_secs_f64());
+        match answer {
+            Some((204, _)) => {}
+            Some((200, body)) => {
+                let leased: Leased = serde_json::from_slice(&body).unwrap();
+                found.jobs.push(leased.job.id);
+                let outcome = Outcome {
+                    state: State::Passed,
+                    fault: None,
+                    reason: String::new(),
+                    began: jiff::Timestamp::now().to_string(),
+                    seconds: 0.0,
+                    evidence: Evidence { tests: 1, ..Evidence::default() },
+                    repeat: String::new(),
+                    log_cut: 0,
+                    comparisons: Vec::new(),
+                };
+                let key = format!("simulated-{}", leased.nonce);
+                let ending = Ending { nonce: leased.nonce, key, outcome };
+                let path = format!("/api/v1/jobs/{}/result", leased.job.id);
+                match line.ask("PUT", &path, &ending).await {
+                    Some((201, _)) => found.ended += 1,
+                    _ => found.errors += 1,
+                }
+            }
+            _ => found.errors += 1,
+        }
+    }
+    found
+}
+
+/// A connection that stays, and is made again where it is not there.
+struct Line<'a> {
+    address: &'a str,
+    token: &'a str,
+    stream: Option<BufReader<TcpStream>>,
+}
+
+impl Line<'_> {
+    async fn ask(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Option<(u16, Vec<u8>)> {
+        let body = serde_json::to_vec(body).ok()?;
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
+            self.token,
+            body.len()
+        );
+        if self.stream.is_none() {
+            self.stream = Some(BufReader::new(TcpStream::connect(self.address).await.ok()?));
+        }
+        let answer = self.exchange(&[head.as_bytes(), &body].concat()).await;
+        if answer.is_none() {
+            self.stream = None;
+        }
+        answer
+    }
+
+    async fn exchange(&mut self, request: &[u8]) -> Option<(u16, Vec<u8>)> {
+        let stream = self.stream.as_mut()?;
+        stream.write_all(request).await.ok()?;
+        let (mut status, mut length) = (None, 0);
+        loop {
+            let mut line = String::new();
+            if stream.read_line(&mut line).await.ok()? == 0 {
+                return None;
+            }
+            let line = line.trim_end();
+            if line.is_empty() {
+                break;
+            }
+            match status {
+                None => status = line.split(' ').nth(1)?.parse().ok(),
+                Some(_) => {
+                    if let Some((name, value)) = line.split_once(':')
+                        && name.eq_ignore_ascii_case("content-length")
+                    {
+                        length = value.trim().parse().ok()?;
+                    }
+                }
+            }
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).await.ok()?;
+        Some((status?, body))
+    }
+}
