@@ -40,3 +40,7 @@ pub(crate) const READERS: usize = 3;
 pub(crate) const WRITERS: usize = 4;
 /// Requests that wait for a thread; more are told to come again.
 pub(crate) const WAITING: usize = 2_048;
+/// Bytes of a body that is too large which are taken and thrown away, and for how long: so that whoever sends them hears why before the line is cut.
+pub(crate) const THROWN_AWAY: usize = 32 << 20;
+/// How long.
+pub(crate) const THROWING: Duration = Duration::from_secs(2);

@@ -10,10 +10,11 @@ use super::lists::API;
 use super::pool::Pool;
 use super::query;
 use super::routes::{Needs, ROUTES, Route, Threads, Verb};
-use crate::policy::{BODY, PATIENCE};
+use crate::policy::{BODY, PATIENCE, THROWING, THROWN_AWAY};
 use assay_builds::Store;
 use assay_builds::wire::Token;
 use axum::Router;
+use axum::body::BodyDataStream;
 use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -232,11 +233,12 @@ async fn taken(
     }
     let told = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
     let told: Option<usize> = told.and_then(|length| length.parse().ok());
+    let mut pieces = body.into_data_stream();
     if told.is_some_and(|length| length > limit) {
+        throw_away(pieces).await;
         return Err(Failure::too_large(limit));
     }
     let mut taken = Vec::with_capacity(told.unwrap_or(0));
-    let mut pieces = body.into_data_stream();
     loop {
         let piece = timeout(PATIENCE, pieces.next()).await;
         match piece.map_err(|_| Failure::bad("the body did not come to its end"))? {
@@ -245,11 +247,25 @@ async fn taken(
                 return Err(Failure::bad(format!("the body ended before its end: {error}")));
             }
             Some(Ok(piece)) if taken.len() + piece.len() > limit => {
+                throw_away(pieces).await;
                 return Err(Failure::too_large(limit));
             }
             Some(Ok(piece)) => taken.extend_from_slice(&piece),
         }
     }
+}
+
+/// Takes some of what is too much: to cut the line under somebody who sends takes the answer away, too.
+async fn throw_away(mut pieces: BodyDataStream) {
+    let mut thrown = 0;
+    let throwing = async {
+        while let Some(Ok(piece)) = pieces.next().await
+            && thrown < THROWN_AWAY
+        {
+            thrown += piece.len();
+        }
+    };
+    let _enough = timeout(THROWING, throwing).await;
 }
 
 /// An answer for the wire.

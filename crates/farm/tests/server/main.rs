@@ -4,6 +4,7 @@
 mod agents;
 mod files;
 mod killing;
+mod secret;
 mod serving;
 mod strangers;
 
