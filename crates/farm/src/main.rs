@@ -3,6 +3,7 @@
 //!
 //! Exit codes: 0 fine · 2 usage or input error · 130 interrupted.
 
+mod agent;
 mod args;
 mod data;
 mod durations;
@@ -11,6 +12,7 @@ mod server;
 mod verbs;
 
 use args::Args;
+use assay_farm::{client, plain};
 use assay_console::output;
 use clap::FromArgMatches;
 use clap_complete::Shell;

@@ -127,8 +127,7 @@ pub(super) fn bench(
     if let Some(kept) = &kept {
         fs::copy(&samples, kept).with_context(|| kept.display().to_string())?;
     }
-    let found = Found { top: Some(repository), ..Found::of(judged) };
-    Ok(Measured { found, comparisons, samples: kept })
+    Ok(Measured { found: Found::of(judged), comparisons, samples: kept })
 }
 
 fn judged(ended: &judging::Ended<'_>, comparisons: &[Compared]) -> judging::Judged {

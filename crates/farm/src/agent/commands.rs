@@ -9,7 +9,7 @@ use super::place::{Job, Place, free};
 use super::policy::{COUNT, FREE, MEMORY, PROCESSES};
 use super::walls::{How, Ran, Walls};
 use assay_builds::wire::{Project, Recipe, Version};
-use assay_measure::{Outcome, interrupt};
+use assay_measure::interrupt;
 use assay_sandbox::Limits;
 use std::ffi::OsString;
 use std::fs;
@@ -193,9 +193,4 @@ fn machine_kills() -> u64 {
     let text = fs::read_to_string("/proc/vmstat").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
     line.and_then(|own| own.trim().parse().ok()).unwrap_or(0)
-}
-
-/// Whether a command that failed was ended by us, not by itself.
-pub(super) fn is_unwanted(came: &Came) -> bool {
-    matches!(came.stop, Some(Stop::Unwanted(_))) && came.ran.outcome != Outcome::Exited(0)
 }

@@ -8,8 +8,6 @@ pub(super) const TIMEOUT: Duration = Duration::from_secs(1800);
 pub(super) const MEMORY: u64 = 2 << 30;
 /// So many processes and threads at a time.
 pub(super) const PROCESSES: u64 = 512;
-/// It may write so much in all, bytes.
-pub(super) const DISK: u64 = 8 << 30;
 /// So much has to be left on the disk of the agent's directory, bytes: before a job is begun, and while it runs.
 pub(super) const FREE: u64 = 256 << 20;
 /// While a job runs, one looks so often whether it is to be ended.

@@ -28,33 +28,23 @@ const LONGEST_REPORT: u64 = 256 << 20;
 pub(super) struct Found {
     pub judged: Judged,
     pub evidence: Evidence,
-    /// The job is not wanted any more: nothing is handed in.
-    pub unwanted: Option<String>,
     pub steps: Steps,
-    pub top: Option<std::path::PathBuf>,
 }
 
 impl Found {
     /// One without evidence.
     pub fn of(judged: Judged) -> Self {
-        Self {
-            judged,
-            evidence: Evidence::default(),
-            unwanted: None,
-            steps: Steps::default(),
-            top: None,
-        }
+        Self { judged, evidence: Evidence::default(), steps: Steps::default() }
     }
 
-    /// One of a job that nobody wants.
+    /// One of a job that was ended before it came to something: it says nothing about the version.
     pub fn unwanted(why: String) -> Self {
-        let judged = (State::Infrastructure, None, why.clone());
-        Self { unwanted: Some(why), ..Self::of(judged) }
+        Self::of((State::Infrastructure, None, why))
     }
 
     /// One that was judged after these steps.
-    fn after(judged: Judged, steps: &Steps, top: &Path) -> Self {
-        Self { steps: steps.clone(), top: Some(top.to_owned()), ..Self::of(judged) }
+    fn after(judged: Judged, steps: &Steps) -> Self {
+        Self { steps: steps.clone(), ..Self::of(judged) }
     }
 }
 
@@ -101,24 +91,24 @@ pub(super) fn test(
     let steps = steps(recipe, &fetched.top, runtime, gem.as_deref());
     if let Some(judged) = install(commands, &steps, &fetched.top)? {
         return Ok(match judged {
-            Ok(judged) => Found::after(judged, &steps, &fetched.top),
+            Ok(judged) => Found::after(judged, &steps),
             Err(why) => Found::unwanted(why),
         });
     }
     let Some(line) = steps.test.clone() else {
         let why = "the recipe has no tests, and its files suggest none".to_owned();
-        return Ok(Found::after((State::NotTested, None, why), &steps, &fetched.top));
+        return Ok(Found::after((State::NotTested, None, why), &steps));
     };
     let (came, run) = match tests(commands, &line, &fetched.top, recipe.network)? {
         Ok(ran) => ran,
-        Err(why) => return Ok(Found::after((State::Errored, None, why), &steps, &fetched.top)),
+        Err(why) => return Ok(Found::after((State::Errored, None, why), &steps)),
     };
     if let Some(Stop::Unwanted(why)) = &came.stop {
         return Ok(Found::unwanted(why.clone()));
     }
     let judged = judging::tested(&came.ended(steps.is_own_test), &run);
     let evidence = judging::evidence(&run);
-    Ok(Found { evidence, ..Found::after(judged, &steps, &fetched.top) })
+    Ok(Found { evidence, ..Found::after(judged, &steps) })
 }
 
 /// What a version that could not be had came to, if anybody still wants to know.
