@@ -104,11 +104,15 @@ pub(crate) fn run(
     let found = runtimes::find(&mut walls, &settings.runtimes);
     found.notes.iter().for_each(|note| say(note));
     if found.targets.is_empty() {
-        bail!("there is no runtime here that the user of the sandbox can run; install one for all users, or name one that is there with --runtime");
+        bail!(
+            "there is no runtime here that the user of the sandbox can run; install one for all users, or name one that is there with --runtime"
+        );
     }
     found.targets.iter().for_each(|own| say(&format!("target: {}", own.target.name)));
     if !walls.sandbox.has_groups() {
-        say("there are no control groups here: memory and processes are limited for each process, not for all of a job together");
+        say(
+            "there are no control groups here: memory and processes are limited for each process, not for all of a job together",
+        );
     }
     let assay = measuring(&settings.directory, &walls)?;
     let mut kinds = settings.kinds.clone();
@@ -184,7 +188,10 @@ impl Agent<'_> {
                         say(&format!("the server gives this node no jobs: {reason}"));
                     }
                     if welcome.clock_ahead.abs() > 5.0 {
-                        say(&format!("this clock is {:.0} s off the server's", welcome.clock_ahead));
+                        say(&format!(
+                            "this clock is {:.0} s off the server's",
+                            welcome.clock_ahead
+                        ));
                     }
                     self.welcome = welcome;
                     return Ok(true);
@@ -244,7 +251,9 @@ impl Agent<'_> {
                 Ok(Lease::Nothing(after)) => {
                     self.unanswered = 0;
                     match self.settings.once {
-                        Some(Some(job)) => bail!("job {job} is not there to be leased: it ended, or another node has it"),
+                        Some(Some(job)) => bail!(
+                            "job {job} is not there to be leased: it ended, or another node has it"
+                        ),
                         Some(None) => {
                             say("there is nothing to do");
                             return Ok(Ending::Fine);
@@ -283,18 +292,17 @@ impl Agent<'_> {
         let Some(own) = self.targets.iter().find(|own| own.digest == leased.target).cloned() else {
             bail!("the server gave this node job {id} for a target that is not here");
         };
-        say(&format!("job {id}: {} {} on {}", leased.project.name, leased.version.name, own.target.name));
+        say(&format!(
+            "job {id}: {} {} on {}",
+            leased.project.name, leased.version.name, own.target.name
+        ));
         let (key, began, started) = (random(16)?, now(), Instant::now());
         let job = self.place.job(&key, &own.runtime)?;
         let mut log = Log::new(&job.beside().join("log"), self.welcome.log_limit)?;
         let every = Duration::from_secs(self.welcome.heartbeat.max(1));
         let held = Held::start(Arc::clone(&self.client), id, &leased.nonce, every);
-        let sending = Sending::start(
-            Arc::clone(&self.client),
-            (id, leased.nonce.clone()),
-            &log,
-            held.over(),
-        );
+        let sending =
+            Sending::start(Arc::clone(&self.client), (id, leased.nonce.clone()), &log, held.over());
         self.walls.refresh()?;
         let done = self.done(leased, &own, (&job, &mut log, &held));
         let Done { found, comparisons, samples } = done.unwrap_or_else(|error| {
@@ -366,7 +374,9 @@ impl Agent<'_> {
 
     /// Looks whether this node may vote, if it is time to.
     fn calibrates(&mut self) {
-        let Some((assay, every)) = self.assay.as_ref().zip(self.settings.calibrates) else { return };
+        let Some((assay, every)) = self.assay.as_ref().zip(self.settings.calibrates) else {
+            return;
+        };
         let is_due = self.calibrated.is_none_or(|last| last.elapsed() >= every);
         if !is_due || !self.settings.kinds.contains(&Kind::Bench) {
             return;
@@ -378,7 +388,8 @@ impl Agent<'_> {
             Ok(found) => {
                 let said = self.client.calibrated(name, &found);
                 let drained = self.client.node(name).ok().and_then(|own| own.drained);
-                let is_ours = drained.as_ref().is_some_and(|own| own.starts_with(qualifying::PREFIX));
+                let is_ours =
+                    drained.as_ref().is_some_and(|own| own.starts_with(qualifying::PREFIX));
                 match (found.is_fit, drained) {
                     (false, None) => {
                         let why = format!("{}{}", qualifying::PREFIX, found.reason);
@@ -464,7 +475,9 @@ fn say(line: &str) {
 /// So many random bytes in hexadecimal digits.
 fn random(bytes: usize) -> anyhow::Result<String> {
     let mut drawn = vec![0; bytes];
-    File::open("/dev/urandom").and_then(|mut own| own.read_exact(&mut drawn)).context("/dev/urandom")?;
+    File::open("/dev/urandom")
+        .and_then(|mut own| own.read_exact(&mut drawn))
+        .context("/dev/urandom")?;
     Ok(drawn.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -12,8 +12,8 @@ mod server;
 mod verbs;
 
 use args::Args;
-use assay_farm::{client, plain};
 use assay_console::output;
+use assay_farm::{client, plain};
 use clap::FromArgMatches;
 use clap_complete::Shell;
 use std::process::ExitCode;

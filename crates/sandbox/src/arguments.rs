@@ -39,6 +39,13 @@ pub(crate) fn of(policy: &Policy, closes: bool) -> Vec<OsString> {
     in_memory(&mut words, policy, Path::new("/dev/shm"));
     in_memory(&mut words, policy, Path::new("/tmp"));
     in_memory(&mut words, policy, Path::new("/run"));
+    // Names of hosts: a link into `/run` on many systems, where nothing of it is any more.
+    if policy.network
+        && let Ok(names) = fs::canonicalize("/etc/resolv.conf")
+        && !is_of_system(&names)
+    {
+        words.add(&[&"--ro-bind", &names, &names]);
+    }
     for path in &policy.reads {
         words.add(&[&"--ro-bind", path, path]);
     }

@@ -139,9 +139,7 @@ fn judged(ended: &judging::Ended<'_>, comparisons: &[Compared]) -> judging::Judg
             let all = comparisons.len();
             (State::Passed, None, format!("{all} benchmarks compared, {slower} of them slower"))
         }
-        (0, Outcome::Exited(0)) => {
-            (State::NotTested, None, "nothing was compared".to_owned())
-        }
+        (0, Outcome::Exited(0)) => (State::NotTested, None, "nothing was compared".to_owned()),
         _ => match machine {
             Some((State::InstallFailed, fault, why)) => (State::Errored, fault, why),
             Some(other) => other,

@@ -87,9 +87,17 @@ fn of_git(error: &anyhow::Error) -> FetchError {
     let has = |words: &[&str]| words.iter().any(|own| said.contains(own));
     if has(&["No space left"]) {
         FetchError::Disk(said)
-    } else if has(&["was ended by", "did not end in its time"]) && assay_measure::interrupt::count() > 0 {
+    } else if has(&["was ended by", "did not end in its time"])
+        && assay_measure::interrupt::count() > 0
+    {
         FetchError::Ended
-    } else if has(&["Could not resolve", "unable to access", "Connection", "timed out", "did not end"]) {
+    } else if has(&[
+        "Could not resolve",
+        "unable to access",
+        "Connection",
+        "timed out",
+        "did not end",
+    ]) {
         FetchError::Network(said)
     } else if has(&["there is no `git`", "cannot be found", "not found in"]) {
         FetchError::Toolchain(said)
@@ -127,7 +135,8 @@ pub(super) fn offered(
     origin: &Origin,
     means: &mut Means<'_>,
 ) -> Result<Vec<(VersionKind, Offered)>, FetchError> {
-    let release = |own: Vec<Offered>| own.into_iter().map(|own| (VersionKind::Release, own)).collect();
+    let release =
+        |own: Vec<Offered>| own.into_iter().map(|own| (VersionKind::Release, own)).collect();
     match origin {
         Origin::Git { url } => {
             let named = git::named(url, means.allows_files).map_err(|error| of_git(&error))?;
@@ -140,9 +149,7 @@ pub(super) fn offered(
             });
             Ok(all.collect())
         }
-        Origin::Gem { name, index } => {
-            gem::offered(means.web, name, index.as_deref()).map(release)
-        }
+        Origin::Gem { name, index } => gem::offered(means.web, name, index.as_deref()).map(release),
         Origin::PyPi { name, index } => {
             pypi::offered(means.web, name, index.as_deref()).map(release)
         }
@@ -170,8 +177,7 @@ fn by_command(
     policy.environment.extend(env.iter().map(|(name, own)| (name.into(), own.into())));
     let argv = ["sh", "-c", line].map(OsString::from);
     let mut looks = |_: &dyn Fn(u64) -> Vec<u8>| ends();
-    let how =
-        How { limit: super::policy::FETCHING, is_together: false, looks: &mut looks };
+    let how = How { limit: super::policy::FETCHING, is_together: false, looks: &mut looks };
     let ran = means.walls.run(&policy, &argv, how);
     let ran = ran.map_err(|error| FetchError::Toolchain(format!("{error:#}")))?;
     match ran.outcome {

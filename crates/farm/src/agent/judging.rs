@@ -95,14 +95,21 @@ pub(super) fn installed(ended: &Ended<'_>, line: &str) -> Option<Judged> {
     }
     let line = crate::plain::line(line);
     if ended.exceeded.memory {
-        return Some((State::InstallFailed, None, format!("`{line}` used more memory than it may")));
+        return Some((
+            State::InstallFailed,
+            None,
+            format!("`{line}` used more memory than it may"),
+        ));
     }
     let last = last_line(ended.said);
     if let Some(word) = NETWORK.iter().find(|word| ended.said.contains(*word)) {
         return Some(machine(Fault::Network, format!("`{line}`: {word}")));
     }
     if ended.outcome == Outcome::Exited(127) && !ended.is_own {
-        return Some(machine(Fault::Toolchain, format!("`{line}` needs a program that is not there: {last}")));
+        return Some(machine(
+            Fault::Toolchain,
+            format!("`{line}` needs a program that is not there: {last}"),
+        ));
     }
     let outcome = ended.outcome;
     Some((State::InstallFailed, None, format!("`{line}` {outcome}: {last}")))
@@ -127,24 +134,33 @@ pub(super) fn tested(ended: &Ended<'_>, run: &Result<Run, SuiteError>) -> Judged
     let unfinished = run.iter().flat_map(|run| &run.unfinished).next();
     if let Some(own) = unfinished {
         let name = crate::plain::line(&own.name);
-        return (State::Errored, None, format!("`{name}` began and never ended; the command {outcome}"));
+        return (
+            State::Errored,
+            None,
+            format!("`{name}` began and never ended; the command {outcome}"),
+        );
     }
     match (run, outcome) {
         (Ok(_), Outcome::Exited(0)) if passed > 0 => {
             (State::Passed, None, format!("{passed} tests passed"))
         }
-        (Ok(_), _) if passed > 0 => {
-            (State::Errored, None, format!("{passed} tests passed and none failed, but the command {outcome}"))
-        }
+        (Ok(_), _) if passed > 0 => (
+            State::Errored,
+            None,
+            format!("{passed} tests passed and none failed, but the command {outcome}"),
+        ),
         (Ok(_) | Err(SuiteError::NoTests { .. }), Outcome::Exited(_)) => {
             (State::NotTested, None, "no test ran".to_owned())
         }
-        (_, Outcome::Exited(0)) => {
-            (State::NotTested, None, "it ended with status 0, but nothing shows that a test ran".to_owned())
-        }
-        (_, Outcome::Exited(126 | 127)) if !ended.is_own => {
-            machine(Fault::Toolchain, format!("the tests need a program that is not there: {}", last_line(ended.said)))
-        }
+        (_, Outcome::Exited(0)) => (
+            State::NotTested,
+            None,
+            "it ended with status 0, but nothing shows that a test ran".to_owned(),
+        ),
+        (_, Outcome::Exited(126 | 127)) if !ended.is_own => machine(
+            Fault::Toolchain,
+            format!("the tests need a program that is not there: {}", last_line(ended.said)),
+        ),
         (Err(error), _) => {
             let why = crate::plain::line(&error.to_string());
             (State::Errored, None, format!("the command {outcome}: {why}"))
@@ -156,9 +172,8 @@ pub(super) fn tested(ended: &Ended<'_>, run: &Result<Run, SuiteError>) -> Judged
 /// What shows that tests ran.
 pub(super) fn evidence(run: &Result<Run, SuiteError>) -> Evidence {
     let Ok(run) = run else { return Evidence::default() };
-    let count = |status: TestStatus| {
-        run.tests.iter().filter(|own| own.status == status).count() as u64
-    };
+    let count =
+        |status: TestStatus| run.tests.iter().filter(|own| own.status == status).count() as u64;
     let failed = run.tests.iter().filter(|own| own.status == TestStatus::Failed);
     Evidence {
         framework: Some(crate::plain::line(&run.framework)).filter(|own| !own.is_empty()),
@@ -241,7 +256,8 @@ mod tests {
 
     #[test]
     fn an_install_fails_for_its_own_reasons_or_others() {
-        let of = |ended: &Ended<'_>| installed(ended, "make").map(|(state, fault, _)| (state, fault));
+        let of =
+            |ended: &Ended<'_>| installed(ended, "make").map(|(state, fault, _)| (state, fault));
         assert_eq!(of(&ended(Outcome::Exited(0))), None);
         assert_eq!(of(&ended(Outcome::Exited(2))), Some((State::InstallFailed, None)));
         let away = Ended { said: "fetch: Could not resolve host: x", ..ended(Outcome::Exited(2)) };

@@ -36,9 +36,9 @@ impl Held {
                     Ok(_) => continue,
                     Err(error) => match error.code() {
                         Some(Code::LeaseLost) => "the lease ran out".to_owned(),
-                        Some(Code::NotFound | Code::Forbidden | Code::Unauthorized | Code::Conflict) => {
-                            error.to_string()
-                        }
+                        Some(
+                            Code::NotFound | Code::Forbidden | Code::Unauthorized | Code::Conflict,
+                        ) => error.to_string(),
                         // Nobody answers: the job goes on, and its result waits in the spool.
                         _ => {
                             pause = every.min(AWAY);

@@ -8,9 +8,9 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::Arc;
 use std::thread::JoinHandle;
 
 /// A log that is written.
@@ -114,7 +114,8 @@ impl Sending {
                     break;
                 }
                 // What can't be sent now is sent later, at the latest with the result.
-                let _later = send(&client, (job, &nonce), &path, &mut sent, length.load(Ordering::Acquire));
+                let _later =
+                    send(&client, (job, &nonce), &path, &mut sent, length.load(Ordering::Acquire));
             }
             sent
         });

@@ -50,13 +50,16 @@ pub(super) struct Place {
 pub(super) struct Job {
     directory: PathBuf,
     reads: Vec<PathBuf>,
+    /// Name and version of its runtime.
+    runtime: (&'static str, String),
 }
 
 fn made(path: &Path, mode: u32) -> anyhow::Result<()> {
     let made = DirBuilder::new().recursive(true).mode(mode).create(path);
     made.with_context(|| path.display().to_string())?;
     // Whatever the umask is, and whatever it was when it was made before.
-    fs::set_permissions(path, Permissions::from_mode(mode)).with_context(|| path.display().to_string())
+    fs::set_permissions(path, Permissions::from_mode(mode))
+        .with_context(|| path.display().to_string())
 }
 
 impl Place {
@@ -103,7 +106,11 @@ impl Place {
     /// # Errors
     /// When they can't be made.
     pub fn job(&self, key: &str, runtime: &Runtime) -> anyhow::Result<Job> {
-        let job = Job { directory: self.jobs().join(key), reads: runtime.reads.clone() };
+        let job = Job {
+            directory: self.jobs().join(key),
+            reads: runtime.reads.clone(),
+            runtime: (runtime.name, runtime.version.clone()),
+        };
         for own in [job.directory.clone(), job.bin()] {
             made(&own, 0o755)?;
         }
@@ -202,6 +209,9 @@ impl Job {
             ("CARGO_HOME".into(), home.join("cargo").into()),
             ("PIP_DISABLE_PIP_VERSION_CHECK".into(), "1".into()),
             ("PYTHONDONTWRITEBYTECODE".into(), "1".into()),
+            // For recipes that are for several runtimes.
+            ("ASSAY_RUNTIME".into(), self.runtime.0.into()),
+            ("ASSAY_RUNTIME_VERSION".into(), self.runtime.1.clone().into()),
         ];
         let network = HANDED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
         all.extend(network.map(|(name, own)| (OsString::from(name), own)));

@@ -67,7 +67,11 @@ pub(super) fn calibrate(
     let ran = runner.run_watched(subject, RunOptions::default(), Some(watching))?;
     if ran.outcome != Outcome::Exited(0) {
         let said = ran.errors.map(|own| own.bytes).unwrap_or_default();
-        bail!("assay calibrate {}: {}", ran.outcome, crate::plain::line(&String::from_utf8_lossy(&said)));
+        bail!(
+            "assay calibrate {}: {}",
+            ran.outcome,
+            crate::plain::line(&String::from_utf8_lossy(&said))
+        );
     }
     let text = ran.output.map(|own| own.bytes).unwrap_or_default();
     let known = fs::read_to_string(first).ok().and_then(|own| own.trim().parse::<f64>().ok());
@@ -92,7 +96,10 @@ fn judged(text: &[u8], first: Option<f64>, now: &str) -> anyhow::Result<Calibrat
     let detects = nearest.and_then(|own| own.difference).map(|own| 1.0 + own);
     let reason = match (method.rate.lower, detects, first) {
         (Some(lower), ..) if lower > FALSE_ALARMS => {
-            format!("more than {:.0} % of comparisons of a program with itself found a difference", FALSE_ALARMS * 100.0)
+            format!(
+                "more than {:.0} % of comparisons of a program with itself found a difference",
+                FALSE_ALARMS * 100.0
+            )
         }
         (_, None, _) => "it is not known what a run of a minute detects here".to_owned(),
         (_, Some(now), _) if now > DETECTS => {

@@ -2,8 +2,8 @@
 //! pastes it knows whose code it is.
 
 use super::suggesting::Steps;
-use assay_builds::wire::{Leased, Origin, Version};
 use assay_builds::model::Kind;
+use assay_builds::wire::{Leased, Origin, Version};
 
 fn quoted(word: &str) -> String {
     shell_words::quote(word).into_owned()
@@ -13,7 +13,9 @@ fn quoted(word: &str) -> String {
 fn got(origin: Option<&Origin>, version: &Version, directory: &str) -> Option<String> {
     let address = version.of.address.as_deref();
     let checked = |file: &str| match &version.of.sha256 {
-        Some(sum) => format!(" && echo {} | sha256sum --check --quiet", quoted(&format!("{sum}  {file}"))),
+        Some(sum) => {
+            format!(" && echo {} | sha256sum --check --quiet", quoted(&format!("{sum}  {file}")))
+        }
         None => String::new(),
     };
     let at = quoted(directory);
@@ -36,7 +38,8 @@ fn got(origin: Option<&Origin>, version: &Version, directory: &str) -> Option<St
             checked("version.gem")
         )),
         (Origin::Gem { name, index }, None) => {
-            let source = index.as_ref().map(|own| format!(" --clear-sources --source {}", quoted(own)));
+            let source =
+                index.as_ref().map(|own| format!(" --clear-sources --source {}", quoted(own)));
             Some(format!(
                 "mkdir {at} && cd {at} && gem fetch {} --version {}{} && gem unpack ./*.gem && cd ./*/",
                 quoted(name),
@@ -66,7 +69,9 @@ fn got(origin: Option<&Origin>, version: &Version, directory: &str) -> Option<St
 pub(super) fn line(leased: &Leased, steps: &Steps) -> Option<String> {
     let name = |version: &Version| {
         let text = format!("{}-{}", leased.project.name, version.name);
-        let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' };
+        let plain = |c: char| {
+            if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' }
+        };
         let text: String = text.chars().map(plain).collect();
         text.trim_start_matches(['-', '.']).to_owned()
     };
@@ -75,7 +80,9 @@ pub(super) fn line(leased: &Leased, steps: &Steps) -> Option<String> {
     let own = own.or_else(|| {
         let url = leased.version.of.address.as_deref()?;
         let origin = Origin::PyPi { name: String::new(), index: None };
-        url.ends_with(".tar.gz").then(|| got(Some(&origin), &leased.version, &name(&leased.version))).flatten()
+        url.ends_with(".tar.gz")
+            .then(|| got(Some(&origin), &leased.version, &name(&leased.version)))
+            .flatten()
     })?;
     let line = match leased.job.of.kind {
         Kind::Test => {

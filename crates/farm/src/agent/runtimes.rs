@@ -32,8 +32,15 @@ const ALL: [Known; 5] = [
     Known {
         name: "python",
         programs: &[
-            "python3", "python3.8", "python3.9", "python3.10", "python3.11", "python3.12",
-            "python3.13", "python3.14", "python3.15",
+            "python3",
+            "python3.8",
+            "python3.9",
+            "python3.10",
+            "python3.11",
+            "python3.12",
+            "python3.13",
+            "python3.14",
+            "python3.15",
         ],
         asked: &["-c", PYTHON],
         called: &["python3", "python"],

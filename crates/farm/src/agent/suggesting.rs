@@ -115,7 +115,8 @@ fn ruby(top: &Path, gem: Option<&Path>) -> Option<Steps> {
         let files: Vec<PathBuf> =
             below(&top.join("test"), ".rb").into_iter().filter(is_test).collect();
         (!files.is_empty()).then(|| {
-            let load = "Dir['test/**/{test_*,*_test}.rb'].sort.each { |f| require File.expand_path(f) }";
+            let load =
+                "Dir['test/**/{test_*,*_test}.rb'].sort.each { |f| require File.expand_path(f) }";
             format!("{exec}ruby -Ilib -Itest -e \"{load}\"")
         })
     };
@@ -123,7 +124,8 @@ fn ruby(top: &Path, gem: Option<&Path>) -> Option<Steps> {
 }
 
 fn python(top: &Path) -> Option<Steps> {
-    let is_package = ["pyproject.toml", "setup.py", "setup.cfg"].iter().any(|own| is_there(top, own));
+    let is_package =
+        ["pyproject.toml", "setup.py", "setup.cfg"].iter().any(|own| is_there(top, own));
     let place = ["tests", "test"].into_iter().find(|own| is_there(top, own));
     let beside = fs::read_dir(top).into_iter().flatten().flatten().any(|own| {
         let name = own.file_name().to_string_lossy().into_owned();
@@ -139,15 +141,16 @@ fn python(top: &Path) -> Option<Steps> {
         .any(|own| says(&top.join(own)))
         || files.iter().any(|own| says(own) || own.ends_with("conftest.py"));
     // What is installed for all is there, so that a common framework need not come over the network.
-    let mut install = vec!["python3 -m venv --system-site-packages \"$HOME/venv\"".to_owned()];
-    if is_package {
-        install.push("python3 -m pip install --quiet .".to_owned());
-    }
+    let venv = "python3 -m venv --system-site-packages \"$HOME/venv\"".to_owned();
+    let wanted = [(is_package, "."), (is_pytest, "pytest")].into_iter();
+    let wanted: Vec<&str> =
+        wanted.filter_map(|(is_wanted, own)| is_wanted.then_some(own)).collect();
+    let install = match wanted.is_empty() {
+        true => Vec::new(),
+        false => vec![venv, format!("python3 -m pip install --quiet {}", wanted.join(" "))],
+    };
     let test = match place {
-        _ if is_pytest => {
-            install.push("python3 -m pip install --quiet pytest".to_owned());
-            Some("python3 -m pytest".to_owned())
-        }
+        _ if is_pytest => Some("python3 -m pytest".to_owned()),
         Some(place) if !files.is_empty() => {
             let is_package = is_there(&top.join(place), "__init__.py");
             let from = if is_package { " -t ." } else { "" };
@@ -220,7 +223,9 @@ mod tests {
             test("ruby", &[("Rakefile", "Rake::TestTask.new"), ("test/test_a.rb", "")]),
             "rake test"
         );
-        assert!(test("ruby", &[("Rakefile", ""), ("test/test_a.rb", "")]).starts_with("ruby -Ilib"));
+        assert!(
+            test("ruby", &[("Rakefile", ""), ("test/test_a.rb", "")]).starts_with("ruby -Ilib")
+        );
         assert_eq!(test("node", &[("package.json", "{}")]), "node --test");
         assert_eq!(test("go", &[("go.mod", "")]), "go test ./...");
         assert_eq!(test("rust", &[("Cargo.toml", "")]), "cargo test");
@@ -232,8 +237,12 @@ mod tests {
     fn a_recipe_comes_first() {
         let room = tempfile::tempdir().unwrap();
         fs::write(room.path().join("go.mod"), "").unwrap();
-        let runtime =
-            Runtime { name: "go", version: "1".to_owned(), programs: Vec::new(), reads: Vec::new() };
+        let runtime = Runtime {
+            name: "go",
+            version: "1".to_owned(),
+            programs: Vec::new(),
+            reads: Vec::new(),
+        };
         let recipe = Recipe { test: Some("go test ./a".to_owned()), ..Recipe::default() };
         let own = steps(&recipe, room.path(), &runtime, None);
         assert_eq!(own.test.as_deref(), Some("go test ./a"));

@@ -60,12 +60,7 @@ impl Walls {
     ///
     /// # Errors
     /// When no sandbox can be made for it, or it can't be started.
-    pub fn run(
-        &mut self,
-        policy: &Policy,
-        argv: &[OsString],
-        how: How<'_>,
-    ) -> anyhow::Result<Ran> {
+    pub fn run(&mut self, policy: &Policy, argv: &[OsString], how: How<'_>) -> anyhow::Result<Ran> {
         let entered = self.sandbox.enter(policy, argv)?;
         let mut all: Vec<OsString> = Vec::new();
         if how.is_together {

@@ -106,6 +106,18 @@ impl Client {
         self.add(&version(of, of_project, name), new, |own: &Version| own.id)
     }
 
+    /// Notes that a version is gone where it came from; what was found of it stays.
+    ///
+    /// # Errors
+    /// As every call has them.
+    pub fn version_is_gone(
+        &self,
+        (of, of_project): (&str, &str),
+        name: &str,
+    ) -> Result<(), ClientError> {
+        self.hand((Method::DELETE, &version(of, of_project, name)), None)
+    }
+
     /// Adds a target under the digest of its facts; gives its number, without asking where that is known.
     ///
     /// # Errors
@@ -272,13 +284,7 @@ impl Client {
     ///
     /// # Errors
     /// As every call has them.
-    pub fn log(
-        &self,
-        job: i64,
-        nonce: &str,
-        offset: u64,
-        bytes: &[u8],
-    ) -> Result<(), ClientError> {
+    pub fn log(&self, job: i64, nonce: &str, offset: u64, bytes: &[u8]) -> Result<(), ClientError> {
         let path = format!("/jobs/{job}/log?nonce={}&offset={offset}", part(nonce));
         self.hand((Method::PUT, &path), Some((BYTES, bytes)))
     }

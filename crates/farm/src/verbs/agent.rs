@@ -116,21 +116,25 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     };
     let directory = args.directory.clone().unwrap_or_else(usual);
     let hours = u64::from(args.calibrate);
-    agent::run(&Settings {
-        name: args.name.clone(),
-        once: args.once,
-        directory: std::path::absolute(&directory)?,
-        runtimes: args.runtime.clone(),
-        kinds: match args.kind {
-            Some(KindOf::Test) => vec![Kind::Test],
-            Some(KindOf::Bench) => vec![Kind::Bench],
-            None => vec![Kind::Test, Kind::Bench],
+    agent::run(
+        &Settings {
+            name: args.name.clone(),
+            once: args.once,
+            directory: std::path::absolute(&directory)?,
+            runtimes: args.runtime.clone(),
+            kinds: match args.kind {
+                Some(KindOf::Test) => vec![Kind::Test],
+                Some(KindOf::Bench) => vec![Kind::Bench],
+                None => vec![Kind::Test, Kind::Bench],
+            },
+            disk: args.disk,
+            calibrates: (hours > 0).then(|| Duration::from_secs(hours * 3600)),
+            discovers: args.discover.map(|own| Duration::from_secs(u64::from(own) * 60)),
+            allows_files: args.local_repositories,
         },
-        disk: args.disk,
-        calibrates: (hours > 0).then(|| Duration::from_secs(hours * 3600)),
-        discovers: args.discover.map(|own| Duration::from_secs(u64::from(own) * 60)),
-        allows_files: args.local_repositories,
-    }, client, submits)
+        client,
+        submits,
+    )
 }
 
 #[cfg(test)]

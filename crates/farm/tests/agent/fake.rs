@@ -108,8 +108,8 @@ impl Fake {
 
     /// How a job ended, once it has.
     pub fn ending(&self, id: i64) -> Ending {
-        self.until(&format!("the end of job {id}"), |state| state.endings.contains_key(&id))
-            .endings[&id]
+        self.until(&format!("the end of job {id}"), |state| state.endings.contains_key(&id)).endings
+            [&id]
             .clone()
     }
 
@@ -220,7 +220,8 @@ fn answered(state: &mut State, method: &str, target: &str, body: &[u8]) -> (u16,
             let wanted = asking.job;
             state.askings.push(asking);
             let place = state.waiting.iter().position(|own| wanted.is_none_or(|id| id == own.0));
-            let Some((id, project, version)) = place.and_then(|own| state.waiting.remove(own)) else {
+            let Some((id, project, version)) = place.and_then(|own| state.waiting.remove(own))
+            else {
                 return (204, Vec::new());
             };
             let nonce = format!("nonce-{id}");
@@ -230,14 +231,8 @@ fn answered(state: &mut State, method: &str, target: &str, body: &[u8]) -> (u16,
                 "owner": "me", "project": "project", "version": version.name, "kind": kind,
             });
             let of: NewJob = serde_json::from_value(of).unwrap();
-            let job = Job {
-                id,
-                of,
-                progress: Progress::Leased,
-                attempts: 1,
-                node: None,
-                build: None,
-            };
+            let job =
+                Job { id, of, progress: Progress::Leased, attempts: 1, node: None, build: None };
             let until = "2100-01-01T00:00:00Z".to_owned();
             let base = state.base.clone();
             json(200, &Leased { job, project, version, base, target, nonce, until })

@@ -6,14 +6,15 @@ use assay_builds::model::{Fault, State};
 use assay_builds::wire::{Origin, Recipe};
 use std::time::{Duration, Instant};
 
-const PASSES: &str = "import unittest\nclass A(unittest.TestCase):\n def test_x(self): print('seen in the log')\n";
+const PASSES: &str =
+    "import unittest\nclass A(unittest.TestCase):\n def test_x(self): print('seen in the log')\n";
 const FAILS: &str = "import unittest\nclass A(unittest.TestCase):\n def test_x(self): pass\n def test_y(self): self.fail('no')\n";
 
 fn recipe(install: &[&str], test: Option<&str>) -> Recipe {
     Recipe {
         install: install.iter().map(|own| (*own).to_owned()).collect(),
         test: test.map(str::to_owned),
-        timeout: Some(60),
+        timeout: Some(300),
         ..Recipe::default()
     }
 }
@@ -33,7 +34,11 @@ fn each_state_is_told_from_the_others() {
     // Status 0, and no test.
     fake.job(3, passes.clone(), recipe(&["true"], Some("true")));
     fake.job(4, passes.clone(), recipe(&["echo it can not be >&2; exit 3"], unittest));
-    fake.job(5, archive(&[("tests/test_a.py", "import nothing_of_this_name")]), recipe(&["true"], unittest));
+    fake.job(
+        5,
+        archive(&[("tests/test_a.py", "import nothing_of_this_name")]),
+        recipe(&["true"], unittest),
+    );
     let slow = archive(&[("tests/test_a.py", &format!("import time\ntime.sleep(600)\n{PASSES}"))]);
     fake.job(6, slow, Recipe { timeout: Some(2), ..recipe(&["true"], unittest) });
     fake.job(7, passes.clone(), recipe(&["echo Could not resolve host: x; exit 6"], unittest));
@@ -74,7 +79,11 @@ fn each_state_is_told_from_the_others() {
     let second = &state.endings[&2].outcome;
     assert_eq!((second.evidence.tests, second.evidence.failed), (2, 1));
     assert!(second.evidence.failures[0].contains("test_y"));
-    assert!(state.endings[&10].outcome.repeat.contains("assay tests -- "), "{:?}", state.endings[&10]);
+    assert!(
+        state.endings[&10].outcome.repeat.contains("assay tests -- "),
+        "{:?}",
+        state.endings[&10]
+    );
     assert_eq!(state.tokens.iter().collect::<Vec<_>>(), [&format!("Bearer {TOKEN}")]);
     drop(state);
     // What was run, what it said, and what it came to.
@@ -101,7 +110,8 @@ fn what_can_not_be_handed_in_waits_in_order() {
     let recipe = recipe(&["echo begun; sleep 2"], unittest);
     fake.job(1, files, recipe);
     let first = agent(&fake, room.path(), &["--once"]);
-    fake.until("a log", |state| state.logs.get(&1).is_some_and(|log| !log.is_empty())).is_away = true;
+    fake.until("a log", |state| state.logs.get(&1).is_some_and(|log| !log.is_empty())).is_away =
+        true;
     let spool = room.path().join("spool");
     let end = Instant::now() + crate::fake::PATIENCE;
     while std::fs::read_dir(&spool).unwrap().count() == 0 {
@@ -217,7 +227,9 @@ fn an_index_of_python_is_asked_and_its_sums_are_held() {
     let room = place();
     let files = archive(&[("tests/test_a.py", PASSES)]);
     let page = |sum: &str| {
-        format!(r#"{{"files":[{{"filename":"p-1.0.tar.gz","url":"/files/p-1.0.tar.gz","hashes":{{"sha256":"{sum}"}}}}]}}"#)
+        format!(
+            r#"{{"files":[{{"filename":"p-1.0.tar.gz","url":"/files/p-1.0.tar.gz","hashes":{{"sha256":"{sum}"}}}}]}}"#
+        )
     };
     {
         let mut state = fake.state();
@@ -232,7 +244,8 @@ fn an_index_of_python_is_asked_and_its_sums_are_held() {
     assert_eq!(outcome.state, State::InstallFailed, "{said}");
     assert!(outcome.reason.contains("not what was announced"), "{}", outcome.reason);
     // The sum that it really has stands in the message.
-    let sum = outcome.reason.split("SHA-256 is ").nth(1).unwrap().split(',').next().unwrap().to_owned();
+    let sum =
+        outcome.reason.split("SHA-256 is ").nth(1).unwrap().split(',').next().unwrap().to_owned();
     fake.state().files.insert("/good/p/".to_owned(), page(&sum).into_bytes());
     let index = format!("{}/good", fake.url());
     let origin = Origin::PyPi { name: "p".to_owned(), index: Some(index) };

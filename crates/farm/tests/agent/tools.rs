@@ -41,13 +41,17 @@ pub struct Agent {
 }
 
 pub fn agent(fake: &Fake, directory: &Path, more: &[&str]) -> Agent {
+    agent_at(&fake.url(), TOKEN, directory, more)
+}
+
+pub fn agent_at(url: &str, secret: &str, directory: &Path, more: &[&str]) -> Agent {
     let token = directory.join("token-of-the-test");
     std::fs::create_dir_all(directory).unwrap();
-    std::fs::write(&token, TOKEN).unwrap();
+    std::fs::write(&token, secret).unwrap();
     std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o600)).unwrap();
     let child = Command::new(env!("CARGO_BIN_EXE_assay-farm"))
         .args(["agent", "--name", "node", "--runtime", "python", "--calibrate", "0", "--server"])
-        .arg(fake.url())
+        .arg(url)
         .arg("--token-file")
         .arg(&token)
         .arg("--directory")
@@ -109,10 +113,8 @@ pub fn signal(process: i32, name: &str) {
 
 /// A compressed archive of a version.
 pub fn archive(files: &[(&str, &str)]) -> Vec<u8> {
-    let mut builder = tar::Builder::new(flate2::write::GzEncoder::new(
-        Vec::new(),
-        flate2::Compression::fast(),
-    ));
+    let mut builder =
+        tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
     for (path, text) in files {
         let mut header = tar::Header::new_gnu();
         header.set_size(text.len() as u64);

@@ -38,8 +38,9 @@ pub(in crate::agent) fn unpack(from: impl Read, to: &Path, most: u64) -> anyhow:
     for entry in archive.entries()? {
         let mut entry = entry.context("the archive can't be read")?;
         let name = entry.path().context("a name that is no path")?.into_owned();
-        one(&mut entry, &name, to, &mut left)
-            .with_context(|| format!("`{}` in the archive", crate::plain::line(&name.to_string_lossy())))?;
+        one(&mut entry, &name, to, &mut left).with_context(|| {
+            format!("`{}` in the archive", crate::plain::line(&name.to_string_lossy()))
+        })?;
     }
     Ok(())
 }
@@ -69,7 +70,8 @@ fn one<R: Read>(
         }
         EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
             removed(&path)?;
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+            let mut file =
+                OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
             let written = io::copy(&mut entry.take(left.bytes.saturating_add(1)), &mut file)?;
             left.bytes = left.bytes.checked_sub(written).context("it unpacks to too much")?;
             // Neither as another user nor for others to write.

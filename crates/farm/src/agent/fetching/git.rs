@@ -29,7 +29,9 @@ fn git(
     ends: &mut dyn FnMut() -> bool,
 ) -> anyhow::Result<String> {
     let mut argv: Vec<OsString> = vec!["git".into()];
-    argv.extend(["-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false"].map(Into::into));
+    argv.extend(
+        ["-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false"].map(Into::into),
+    );
     argv.extend(words.iter().map(OsString::from));
     let protocols = match allows_files {
         true => format!("{PROTOCOLS}:file"),
@@ -49,11 +51,9 @@ fn git(
     let command = Command { env, cwd, keep_output: true, keep_errors: true, ..command };
     let mut runner = Runner::start()?;
     let subject = runner.add(&command)?;
-    let options =
-        RunOptions { timeout: Some(FETCHING), end_strays: true, ..RunOptions::default() };
+    let options = RunOptions { timeout: Some(FETCHING), end_strays: true, ..RunOptions::default() };
     let mut looks = |_: &assay_measure::OutputSoFar<'_>| ends();
-    let watching =
-        Watching { every: crate::agent::policy::LOOK, also: &[], ends: &mut looks };
+    let watching = Watching { every: crate::agent::policy::LOOK, also: &[], ends: &mut looks };
     let ran = runner.run_watched(subject, options, Some(watching))?;
     let text = |kept: Option<assay_measure::Kept>| {
         String::from_utf8_lossy(&kept.map(|own| own.bytes).unwrap_or_default()).into_owned()
@@ -86,7 +86,8 @@ fn checked(url: &str) -> anyhow::Result<()> {
 /// When the repository can't be asked.
 pub(in crate::agent) fn named(url: &str, allows_files: bool) -> anyhow::Result<Vec<Named>> {
     checked(url)?;
-    let said = git(&["ls-remote", "--heads", "--tags", "--", url], None, allows_files, &mut || false)?;
+    let said =
+        git(&["ls-remote", "--heads", "--tags", "--", url], None, allows_files, &mut || false)?;
     Ok(listed(&said))
 }
 
@@ -102,11 +103,12 @@ fn listed(said: &str) -> Vec<Named> {
             Some(name) => (name, true),
             None => (name, false),
         };
-        let (name, is_tag) = match (name.strip_prefix("refs/tags/"), name.strip_prefix("refs/heads/")) {
-            (Some(tag), _) => (tag, true),
-            (None, Some(branch)) => (branch, false),
-            (None, None) => continue,
-        };
+        let (name, is_tag) =
+            match (name.strip_prefix("refs/tags/"), name.strip_prefix("refs/heads/")) {
+                (Some(tag), _) => (tag, true),
+                (None, Some(branch)) => (branch, false),
+                (None, None) => continue,
+            };
         let commit = commit.to_owned();
         match all.iter_mut().find(|own| own.is_tag == is_tag && own.name == name) {
             Some(own) if is_peeled => own.commit = commit,
@@ -142,7 +144,12 @@ pub(in crate::agent) fn fetch(
         git(&["checkout", "--quiet", "--detach", revision, "--"], Some(to), allows_files, ends)
             .with_context(|| format!("{} is not there", crate::plain::line(revision)))?;
     } else {
-        git(&["checkout", "--quiet", "--detach", "FETCH_HEAD", "--"], Some(to), allows_files, ends)?;
+        git(
+            &["checkout", "--quiet", "--detach", "FETCH_HEAD", "--"],
+            Some(to),
+            allows_files,
+            ends,
+        )?;
     }
     Ok(git(&["rev-parse", "HEAD"], Some(to), allows_files, ends)?.trim().to_owned())
 }

@@ -31,14 +31,11 @@ impl Web {
             return Err(FetchError::Version(format!("`{shown}` is no address of the web")));
         }
         let answer = self.agent.get(url).header("accept", accept).call();
-        let answer =
-            answer.map_err(|error| FetchError::Network(format!("{shown}: {error}")))?;
+        let answer = answer.map_err(|error| FetchError::Network(format!("{shown}: {error}")))?;
         match answer.status().as_u16() {
             200 => Ok(answer),
             404 | 410 => Err(FetchError::Gone(format!("{shown} is not there"))),
-            status @ (429 | 500..) => {
-                Err(FetchError::Network(format!("{shown}: status {status}")))
-            }
+            status @ (429 | 500..) => Err(FetchError::Network(format!("{shown}: status {status}"))),
             status => Err(FetchError::Version(format!("{shown}: status {status}"))),
         }
     }
@@ -92,9 +89,12 @@ impl Web {
         }
         let found = digits(&hash.finalize());
         match sha256 {
-            Some(wanted) if !wanted.eq_ignore_ascii_case(&found) => Err(FetchError::Version(
-                format!("{shown} is not what was announced: its SHA-256 is {found}, not {}", crate::plain::line(wanted)),
-            )),
+            Some(wanted) if !wanted.eq_ignore_ascii_case(&found) => {
+                Err(FetchError::Version(format!(
+                    "{shown} is not what was announced: its SHA-256 is {found}, not {}",
+                    crate::plain::line(wanted)
+                )))
+            }
             _ => Ok(found),
         }
     }
@@ -115,7 +115,8 @@ pub(super) fn joined(base: &str, url: &str) -> String {
         return format!("{}/{rooted}", &base[..host]);
     }
     // From the directory of the page, up as often as it says.
-    let mut directory = base[..base.rfind('/').filter(|at| *at >= host).unwrap_or(base.len())].to_owned();
+    let mut directory =
+        base[..base.rfind('/').filter(|at| *at >= host).unwrap_or(base.len())].to_owned();
     let mut url = url;
     while let Some(above) = url.strip_prefix("../") {
         url = above;
