@@ -92,7 +92,8 @@ for runtime in ruby python node; do
     case $runtime in
         ruby | node) [ -x /usr/bin/$runtime ] || continue ;;
     esac
-    /usr/bin/python3 agent_token.py "$server" "$WORK/farm/admin-token" "$runtime" "$WORK/token-$runtime"
+    # shellcheck disable=SC2086 # two words, or none
+    (umask 077 && "$assay" farm token add --data "$WORK/farm" $store --scope agent --node "$runtime" "$runtime" >"$WORK/token-$runtime")
     PATH=/usr/local/bin:/usr/bin:/bin "$assay" farm agent --server "$server" --name "$runtime" --runtime "$runtime" \
         --token-file "$WORK/token-$runtime" --directory "$WORK/agent-$runtime" --calibrate 0 2>"$WORK/agent-$runtime.log" &
     running="$running $!"

@@ -48,6 +48,8 @@ use walls::Walls;
 
 /// What the agent calls itself.
 const TOOL: &str = concat!("assay-farm ", env!("CARGO_PKG_VERSION"));
+/// So often in a row somebody else may have been quicker.
+const CONFLICTS: u32 = 5;
 /// An A/A run takes so long.
 const CALIBRATION: Duration = Duration::from_secs(30);
 
@@ -72,8 +74,6 @@ pub(crate) struct Settings {
 struct Agent<'a> {
     settings: &'a Settings,
     client: Arc<Client>,
-    /// Adds versions, if the other may not.
-    submits: Option<Client>,
     walls: Walls,
     web: Web,
     place: Place,
@@ -93,11 +93,7 @@ struct Agent<'a> {
 ///
 /// # Errors
 /// When the server refuses the agent, or nothing can be run here.
-pub(crate) fn run(
-    settings: &Settings,
-    client: Client,
-    submits: Option<Client>,
-) -> anyhow::Result<Ending> {
+pub(crate) fn run(settings: &Settings, client: Client) -> anyhow::Result<Ending> {
     interrupt::install()?;
     let mut walls = Walls::find()?;
     let place = Place::open(&settings.directory, &walls)?;
@@ -128,7 +124,6 @@ pub(crate) fn run(
     let mut agent = Agent {
         settings,
         client: Arc::new(client),
-        submits,
         walls,
         web: Web::new(),
         place,
@@ -219,6 +214,7 @@ impl Agent<'_> {
     }
 
     fn works(&mut self) -> anyhow::Result<Ending> {
+        let mut conflicts = 0;
         loop {
             if let Err(error) = self.spool.replay(&self.client, &mut say) {
                 self.away(error)?;
@@ -242,14 +238,14 @@ impl Agent<'_> {
             };
             match self.client.lease(&self.settings.name, &asking) {
                 Ok(Lease::Job(leased)) => {
-                    self.unanswered = 0;
+                    (self.unanswered, conflicts) = (0, 0);
                     self.job(&leased)?;
                     if self.settings.once.is_some() {
                         return self.last();
                     }
                 }
                 Ok(Lease::Nothing(after)) => {
-                    self.unanswered = 0;
+                    (self.unanswered, conflicts) = (0, 0);
                     match self.settings.once {
                         Some(Some(job)) => bail!(
                             "job {job} is not there to be leased: it ended, or another node has it"
@@ -262,6 +258,11 @@ impl Agent<'_> {
                     }
                     let pause = after.unwrap_or(Duration::from_secs(self.welcome.ask.max(1)));
                     interrupt::sleep_until(&[], Some(jittered(pause)))?;
+                }
+                // Somebody was quicker; or another agent goes by this name, and then always is.
+                Err(error) if error.code() == Some(&Code::Conflict) && conflicts < CONFLICTS => {
+                    conflicts += 1;
+                    interrupt::sleep_until(&[], Some(jittered(policy::AWAY)))?;
                 }
                 // The server began anew, and does not know the node any more.
                 Err(error) if error.code() == Some(&Code::NotFound) && job.is_none() => {
@@ -297,7 +298,7 @@ impl Agent<'_> {
             leased.project.name, leased.version.name, own.target.name
         ));
         let (key, began, started) = (random(16)?, now(), Instant::now());
-        let job = self.place.job(&key, &own.runtime)?;
+        let job = self.place.job(&key, &own.runtime, self.assay.as_deref())?;
         let mut log = Log::new(&job.beside().join("log"), self.welcome.log_limit)?;
         let every = Duration::from_secs(self.welcome.heartbeat.max(1));
         let held = Held::start(Arc::clone(&self.client), id, &leased.nonce, every);
@@ -416,7 +417,7 @@ impl Agent<'_> {
         }
         self.discovered = Some(Instant::now());
         let looked = random(16).and_then(|key| {
-            let job = self.place.job(&key, &self.targets[0].runtime)?;
+            let job = self.place.job(&key, &self.targets[0].runtime, None)?;
             job.hand_over(&self.walls)?;
             let limits = commands::limits(&wire::Recipe::default());
             let policy = job.policy(&job.work(), true, limits);
@@ -426,8 +427,7 @@ impl Agent<'_> {
                 allows_files: self.settings.allows_files,
                 policy: &policy,
             };
-            let client = self.submits.as_ref().unwrap_or(&self.client);
-            Ok(discovering::discover(client, &mut means, &mut say)?)
+            Ok(discovering::discover(&self.client, &mut means, &mut say)?)
         });
         match looked {
             Ok(0) => {}

@@ -101,14 +101,20 @@ impl Place {
         free(&self.directory)
     }
 
-    /// Makes the directories of a job.
+    /// Makes the directories of a job, which can read this beside its runtime.
     ///
     /// # Errors
     /// When they can't be made.
-    pub fn job(&self, key: &str, runtime: &Runtime) -> anyhow::Result<Job> {
+    pub fn job(&self, key: &str, runtime: &Runtime, beside: Option<&Path>) -> anyhow::Result<Job> {
         let job = Job {
             directory: self.jobs().join(key),
-            reads: runtime.reads.clone(),
+            reads: runtime
+                .reads
+                .iter()
+                .map(PathBuf::as_path)
+                .chain(beside)
+                .map(Path::to_owned)
+                .collect(),
             runtime: (runtime.name, runtime.version.clone()),
         };
         for own in [job.directory.clone(), job.bin()] {

@@ -55,9 +55,6 @@ pub(crate) struct Args {
     /// Also look for new versions where projects come from, every so many minutes [default: 20]
     #[arg(long, value_name = "MINUTES", num_args = 0..=1, require_equals = true, default_missing_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
     discover: Option<u32>,
-    /// File with the token that adds versions, if the agent's own may not
-    #[arg(long, value_name = "FILE", requires = "discover")]
-    submit_token_file: Option<PathBuf>,
     /// Let projects come from repositories on this machine (file:)
     #[arg(long)]
     local_repositories: bool,
@@ -110,10 +107,6 @@ fn usual() -> PathBuf {
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let token = Token::find(args.token_file.as_deref())?;
     let client = Client::new(&args.server, token)?;
-    let submits = match &args.submit_token_file {
-        Some(file) => Some(Client::new(&args.server, Token::find(Some(file))?)?),
-        None => None,
-    };
     let directory = args.directory.clone().unwrap_or_else(usual);
     let hours = u64::from(args.calibrate);
     agent::run(
@@ -133,7 +126,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
             allows_files: args.local_repositories,
         },
         client,
-        submits,
     )
 }
 

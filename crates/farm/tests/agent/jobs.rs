@@ -1,9 +1,10 @@
 //! What becomes of jobs: each state by what makes it, and servers that are away, cancel, or have lost the lease.
 
-use crate::fake::Fake;
-use crate::tools::{TOKEN, agent, archive, is_possible, place, processes, signal};
-use assay_builds::model::{Fault, State};
+use crate::fake::{Fake, version};
+use crate::tools::{TOKEN, agent, agent_with, archive, is_possible, place, processes, signal};
+use assay_builds::model::{Fault, Kind, State};
 use assay_builds::wire::{Origin, Recipe};
+use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 const PASSES: &str =
@@ -252,4 +253,71 @@ fn an_index_of_python_is_asked_and_its_sums_are_held() {
     fake.queue(2, None, Some(origin), recipe(&["true"], None));
     let (_, said) = agent(&fake, room.path(), &["--once"]).ended();
     assert_eq!(fake.ending(2).outcome.state, State::Passed, "{said}");
+}
+
+/// In place of the program that measures: it says what it was asked for, and what it found.
+const MEASURES: &str = r#"#!/bin/sh
+case $1 in
+calibrate)
+  lower=0.0
+  [ -e "$0.drifted" ] && lower=0.2
+  printf '{"methods":[{"name":"assay_default","comparisons":400,"rate":{"estimate":0.3,"lower":%s,"upper":0.4}}],"detectable":[{"metric":"wall","budget_seconds":60.0,"difference":0.01}]}' $lower
+  ;;
+bench)
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --export) result=$2; shift ;;
+      --save) samples=$2; shift ;;
+    esac
+    shift
+  done
+  { git show base:mark; git show version:mark; } > "$samples"
+  printf '{"comparisons":[{"of":"version","row":"sum","metric":"wall","family":"primary","verdict":"slower","ratio":{"estimate":1.05,"lower":1.02,"upper":1.08},"blocks":40}]}' > "$result"
+  ;;
+esac
+"#;
+
+#[test]
+fn both_sides_of_a_benchmark_are_measured_in_one_lease_by_a_node_that_may_vote() {
+    if !is_possible() {
+        return;
+    }
+    let fake = Fake::start();
+    let room = place();
+    let measures = room.path().join("measures");
+    std::fs::write(&measures, MEASURES).unwrap();
+    std::fs::set_permissions(&measures, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = "/files/base.tar.gz".to_owned();
+    let address = format!("{}{path}", fake.url());
+    {
+        let mut state = fake.state();
+        state.kind = Some(Kind::Bench);
+        state.base = Some(version("0.9", Some(address)));
+        state.files.insert(path, archive(&[("mark", "0.9\n"), ("gone", "since then")]));
+    }
+    let bench = Some("--program ./it --harness printing".to_owned());
+    fake.job(1, archive(&[("mark", "1.0\n")]), Recipe { bench, ..recipe(&[], None) });
+    let start = || agent_with(&fake.url(), TOKEN, room.path(), &[], Some(&measures));
+    let first = start();
+    let outcome = fake.ending(1).outcome;
+    assert_eq!(outcome.state, State::Passed, "{outcome:?}\n{}", fake.log(1));
+    assert_eq!(outcome.comparisons.len(), 1);
+    assert_eq!((outcome.comparisons[0].verdict.as_str(), outcome.comparisons[0].n), ("slower", 40));
+    assert_eq!(fake.state().samples[&1], b"0.9\n1.0\n");
+    let state = fake.until("a calibration", |state| !state.calibrations.is_empty());
+    assert!(state.calibrations[0].is_fit && state.drained.is_none());
+    drop(state);
+    first.end();
+    // Later it finds differences where there are none,
+    std::fs::write(room.path().join("measures.drifted"), "").unwrap();
+    let second = start();
+    let state = fake.until("a node that drains itself", |state| state.drained.is_some());
+    assert!(state.drained.as_ref().unwrap().contains("with itself"), "{:?}", state.drained);
+    drop(state);
+    second.end();
+    // and then no more.
+    std::fs::remove_file(room.path().join("measures.drifted")).unwrap();
+    let third = start();
+    fake.until("a node that comes back", |state| state.drained.is_none());
+    third.end();
 }

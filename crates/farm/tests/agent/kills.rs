@@ -113,7 +113,8 @@ fn killed_agents_leave_nothing_and_every_job_ends_once() {
     let mut killed = Vec::new();
     for _ in 0..kills {
         // Any moment will do: from before it is ready until a job is done.
-        drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        drawn =
+            drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let agent = start();
         killed.push(agent.id());
         std::thread::sleep(Duration::from_millis(50 + (drawn >> 33) % 1500));
@@ -130,7 +131,8 @@ fn killed_agents_leave_nothing_and_every_job_ends_once() {
     assert!(groups(&killed).is_empty(), "{:?}", groups(&killed));
     assert!(processes(&word).is_empty());
     assert_eq!(std::fs::read_dir(room.path().join("jobs")).unwrap().count(), 0);
-    let builds = server.admin.builds(&Known { project: Some("p"), owner: Some("me"), ..Known::default() });
+    let builds =
+        server.admin.builds(&Known { project: Some("p"), owner: Some("me"), ..Known::default() });
     let builds = builds.unwrap();
     for id in 1..=i64::try_from(JOBS).unwrap() {
         let ended = builds.iter().filter(|own| own.job == Some(id) && !own.is_evidence).count();

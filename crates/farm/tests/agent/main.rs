@@ -10,4 +10,5 @@
 mod escapes;
 mod fake;
 mod jobs;
+mod kills;
 mod tools;

@@ -45,12 +45,30 @@ pub fn agent(fake: &Fake, directory: &Path, more: &[&str]) -> Agent {
 }
 
 pub fn agent_at(url: &str, secret: &str, directory: &Path, more: &[&str]) -> Agent {
+    agent_with(url, secret, directory, more, None)
+}
+
+/// The same with a program that measures.
+pub fn agent_with(
+    url: &str,
+    secret: &str,
+    directory: &Path,
+    more: &[&str],
+    assay: Option<&Path>,
+) -> Agent {
     let token = directory.join("token-of-the-test");
     std::fs::create_dir_all(directory).unwrap();
     std::fs::write(&token, secret).unwrap();
     std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o600)).unwrap();
-    let child = Command::new(env!("CARGO_BIN_EXE_assay-farm"))
-        .args(["agent", "--name", "node", "--runtime", "python", "--calibrate", "0", "--server"])
+    let mut command = Command::new(env!("CARGO_BIN_EXE_assay-farm"));
+    command.envs(assay.map(|own| ("ASSAY", own)));
+    if assay.is_none() {
+        command.args(["agent", "--calibrate", "0"]);
+    } else {
+        command.arg("agent");
+    }
+    let child = command
+        .args(["--name", "node", "--runtime", "python", "--server"])
         .arg(url)
         .arg("--token-file")
         .arg(&token)
