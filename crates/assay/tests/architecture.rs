@@ -72,12 +72,14 @@ const ARROWS: [(&str, &[&str]); 20] = [
 ];
 
 /// Libraries that only these crates may carry.
-const CARRIED: [(&str, &[&str]); 15] = [
+const CARRIED: [(&str, &[&str]); 17] = [
     ("askama", &["assay-report"]),
     ("tiny-skia", &["assay-report"]),
     ("ttf-parser", &["assay-report"]),
     ("clap", &["assay", "assay-console", "assay-farm", "assay-mutate"]),
     ("axum", &["assay-farm"]),
+    ("tar", &["assay-farm"]),
+    ("ureq", &["assay-farm"]),
     ("tracing", &["assay-farm"]),
     ("indicatif", &["assay"]),
     ("rustls", &["assay-farm", "assay-load"]),

@@ -3,6 +3,7 @@
 //!
 //! Exit codes: 0 fine · 2 usage or input error · 130 interrupted.
 
+mod agent;
 mod args;
 mod data;
 mod durations;
@@ -12,6 +13,7 @@ mod verbs;
 
 use args::Args;
 use assay_console::output;
+use assay_farm::{client, plain};
 use clap::FromArgMatches;
 use clap_complete::Shell;
 use std::process::ExitCode;

@@ -1,5 +1,6 @@
 //! The verbs of `assay farm`, a file each: its arguments, and what it does with them. Only those that do something are listed.
 
+mod agent;
 mod serve;
 mod status;
 mod token;
@@ -10,6 +11,7 @@ use clap::Subcommand;
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Agent(agent::Args),
     Serve(serve::Args),
     Status(status::Args),
     Token(token::Args),
@@ -21,6 +23,7 @@ pub(crate) enum Verb {
 /// Those of the verb.
 pub(crate) fn run(verb: &Verb) -> anyhow::Result<Ending> {
     match verb {
+        Verb::Agent(args) => agent::run(args),
         Verb::Serve(args) => serve::run(args),
         Verb::Status(args) => status::run(args),
         Verb::Token(args) => token::run(args),

@@ -39,6 +39,13 @@ pub(crate) fn of(policy: &Policy, closes: bool) -> Vec<OsString> {
     in_memory(&mut words, policy, Path::new("/dev/shm"));
     in_memory(&mut words, policy, Path::new("/tmp"));
     in_memory(&mut words, policy, Path::new("/run"));
+    // Names of hosts: a link into `/run` on many systems, where nothing of it is any more.
+    if policy.network
+        && let Ok(names) = fs::canonicalize("/etc/resolv.conf")
+        && !is_of_system(&names)
+    {
+        words.add(&[&"--ro-bind", &names, &names]);
+    }
     for path in &policy.reads {
         words.add(&[&"--ro-bind", path, path]);
     }
@@ -83,8 +90,9 @@ fn system(words: &mut Words) {
     }
 }
 
-/// Words that set limits of each process, before the command. `has_groups`: memory and processes are limited for all together.
-pub(crate) fn limits(policy: &Policy, has_groups: bool) -> Vec<OsString> {
+/// Words that set limits of each process, before the command. `prlimit` is named by its file: what a command within wrote may lie earlier on its PATH.
+/// `has_groups`: memory and processes are limited for all together.
+pub(crate) fn limits(policy: &Policy, prlimit: &Path, has_groups: bool) -> Vec<OsString> {
     let limits = &policy.limits;
     let alone = |limit: Option<u64>| limit.filter(|_| !has_groups);
     let of = [
@@ -97,7 +105,7 @@ pub(crate) fn limits(policy: &Policy, has_groups: bool) -> Vec<OsString> {
         ("cpu", limits.cpu_seconds),
     ];
     let of = of.into_iter().filter_map(|(name, most)| Some(format!("--{name}={}", most?)));
-    ["prlimit".to_owned()].into_iter().chain(of).map(OsString::from).collect()
+    std::iter::once(prlimit.into()).chain(of.map(OsString::from)).collect()
 }
 
 /// What can be read of the system by everybody, so that whoever runs there finds it.

@@ -35,6 +35,7 @@ struct User {
 #[derive(Debug)]
 pub struct Sandbox {
     bubblewrap: PathBuf,
+    prlimit: PathBuf,
     /// What becomes another user; `None`: this one has no rights to lose.
     becomes: Option<(PathBuf, User)>,
     /// Whether further namespaces can be forbidden within.
@@ -65,7 +66,7 @@ impl Sandbox {
             arguments::found(program).ok_or(SandboxError::NoProgram { program, package })
         };
         let bubblewrap = program("bwrap", "bubblewrap")?;
-        program("prlimit", "util-linux")?;
+        let prlimit = program("prlimit", "util-linux")?;
         let is_root = rustix::process::geteuid().is_root();
         let becomes = match is_root {
             true => Some((program("setpriv", "util-linux")?, nobody())),
@@ -73,8 +74,8 @@ impl Sandbox {
         };
         let room = Room::temporary().map_err(|(path, error)| SandboxError::file(path)(error))?;
         let entered = AtomicU64::new(0);
-        let mut found =
-            Self { bubblewrap, becomes, closes: true, groups: Groups::find(), room, entered };
+        let groups = Groups::find();
+        let mut found = Self { bubblewrap, prlimit, becomes, closes: true, groups, room, entered };
         // Groups that are there may still refuse, and older versions know no `--disable-userns`.
         if found.tried().is_ok() {
             return Ok(found);
@@ -184,7 +185,7 @@ impl Sandbox {
         }
         all.push((&self.bubblewrap).into());
         all.extend(["--args", "3", "--"].map(OsString::from));
-        all.extend(arguments::limits(policy, group.is_some()));
+        all.extend(arguments::limits(policy, &self.prlimit, group.is_some()));
         all.push("--".into());
         all.extend_from_slice(argv);
         Ok(Entered { argv: all, words: path, group })

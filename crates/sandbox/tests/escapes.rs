@@ -299,6 +299,25 @@ fn files_and_temporary_directories_are_limited() {
 }
 
 #[test]
+fn limits_are_set_by_the_system_s_program_not_by_one_of_its_own() {
+    let Some(mut place) = Place::new() else { return };
+    let own = place.project("bin");
+    place.sh(
+        "mkdir bin && printf '#!/bin/sh\necho got out\n' > bin/prlimit && chmod 755 bin/prlimit",
+    );
+    let path = format!("{}:/usr/bin:/bin", own.display());
+    place.policy.environment = vec![("PATH".into(), path.into())];
+    let ran = place.sh("prlimit; ulimit -f");
+    // Once by its own name, and not before.
+    assert_eq!(said(&ran).matches("got out").count(), 1, "{}", said(&ran));
+    assert!(
+        said(&ran).lines().any(|line| line.parse() == Ok((16_u64 << 20) / 512)),
+        "{}",
+        said(&ran)
+    );
+}
+
+#[test]
 fn the_terminal_can_not_be_typed_into() {
     let Some(place) = Place::new() else { return };
     // TIOCSTI on the terminal that controls the process: there is none.

@@ -1,0 +1,212 @@
+//! A `bench` job: base and version are fetched into one repository of two commits, and `assay bench --rev` measures both, by turns, in this one lease on this
+//! one node. What it found is read from its JSON; the samples are handed in as they are.
+
+use super::commands::Commands;
+use super::judging::{self, Stop};
+use super::place::disarm;
+use super::testing::{Found, no_room, refused};
+use anyhow::Context;
+use assay_builds::model::State;
+use assay_builds::wire::{Compared, Leased};
+use assay_measure::Outcome;
+use serde::Deserialize;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The names of the two revisions.
+const BASE: &str = "base";
+const VERSION: &str = "version";
+/// Makes the repository: whatever lies in the two directories, as two commits.
+const COMMITS: &str = r#"set -e
+rm -rf "$2/.git" "$3/.git"
+git init --quiet "$1"
+cd "$1"
+one() {
+  find . -mindepth 1 -maxdepth 1 ! -name .git -exec rm -rf {} +
+  cp -R "$1/." .
+  git add --all --force
+  git -c user.name=assay -c user.email=assay@localhost commit --quiet --allow-empty --no-verify --message "$2"
+  git tag "$2"
+}
+one "$2" base
+one "$3" version"#;
+/// A result that is longer is none of a benchmark, bytes; samples are not longer than that either.
+const LONGEST: u64 = 256 << 20;
+
+/// What a benchmark came to, and where its samples are.
+pub(super) struct Measured {
+    pub found: Found,
+    pub comparisons: Vec<Compared>,
+    pub samples: Option<PathBuf>,
+}
+
+impl Measured {
+    fn of(found: Found) -> Self {
+        Self { found, comparisons: Vec::new(), samples: None }
+    }
+
+    fn errored(why: impl Into<String>) -> Self {
+        Self::of(Found::of((State::Errored, None, why.into())))
+    }
+}
+
+/// Does it. `assay`: the program that measures, which the sandbox's user can read.
+///
+/// # Errors
+/// When no sandbox can be made: that is the machine's fault.
+pub(super) fn bench(
+    commands: &mut Commands<'_>,
+    leased: &Leased,
+    assay: &Path,
+) -> anyhow::Result<Measured> {
+    if let Some(found) = no_room(commands) {
+        return Ok(Measured::of(found));
+    }
+    let recipe = &leased.project.of.recipe;
+    let Some(base) = &leased.base else {
+        return Ok(Measured::errored("the job names no base to compare with"));
+    };
+    let Some(words) = &recipe.bench else {
+        return Ok(Measured::errored("the project's recipe says nothing of benchmarks"));
+    };
+    let words = match shell_words::split(words) {
+        Ok(words) => words,
+        Err(error) => return Ok(Measured::errored(format!("its benchmarks: {error}"))),
+    };
+    let mut tops = Vec::new();
+    for (version, directory) in
+        [(base, commands.job.base()), (&leased.version, commands.job.work())]
+    {
+        match commands.fetch(&leased.project, version, &directory) {
+            Ok(fetched) => {
+                // One of the same name would be in the way of the next.
+                if let Some(gem) = &fetched.gem {
+                    fs::remove_file(gem).with_context(|| gem.display().to_string())?;
+                }
+                tops.push(fetched.top);
+            }
+            Err(error) => return Ok(Measured::of(refused(commands, &error))),
+        }
+    }
+    let home = commands.job.home();
+    let repository = home.join("repository");
+    let argv = ["sh", "-c", COMMITS, "sh"].map(OsString::from).into_iter();
+    let argv: Vec<OsString> = argv
+        .chain([repository.clone().into()])
+        .chain(tops.into_iter().map(OsString::from))
+        .collect();
+    let came = commands.run(&argv, Vec::new(), (&home, false), true)?;
+    if let Some(Stop::Unwanted(why)) = came.stop {
+        return Ok(Measured::of(Found::unwanted(why)));
+    }
+    if let Some(judged) = judging::installed(&came.ended(false), "git commit") {
+        return Ok(Measured::of(Found::of(judged)));
+    }
+    let (result, samples) = (home.join("result.json"), home.join("run.assay"));
+    let mut argv: Vec<OsString> = vec![assay.into(), "bench".into()];
+    argv.extend(["--rev", BASE, "--rev", VERSION, "--quiet", "--export"].map(OsString::from));
+    argv.extend([result.clone().into(), "--save".into(), samples.clone().into()]);
+    let builds = words.iter().any(|word| word == "--build" || word.starts_with("--build="));
+    if !builds && !recipe.install.is_empty() {
+        argv.extend(["--build".into(), recipe.install.join(" && ").into()]);
+    }
+    argv.extend(words.iter().map(OsString::from));
+    let line = shell_words::join(argv.iter().map(|word| word.to_string_lossy().into_owned()));
+    commands.log.say(&format!("$ {line}"));
+    let network = recipe.network || !recipe.install.is_empty();
+    let came = commands.run(&argv, Vec::new(), (&repository, network), false)?;
+    if let Some(Stop::Unwanted(why)) = came.stop {
+        return Ok(Measured::of(Found::unwanted(why)));
+    }
+    disarm(&home, LONGEST).with_context(|| home.display().to_string())?;
+    let comparisons = fs::read(&result).ok().and_then(|text| compared(&text));
+    let comparisons = comparisons.unwrap_or_default();
+    let judged = judged(&came.ended(true), &comparisons);
+    let kept = samples.is_file().then(|| commands.job.beside().join("samples"));
+    if let Some(kept) = &kept {
+        fs::copy(&samples, kept).with_context(|| kept.display().to_string())?;
+    }
+    Ok(Measured { found: Found::of(judged), comparisons, samples: kept })
+}
+
+fn judged(ended: &judging::Ended<'_>, comparisons: &[Compared]) -> judging::Judged {
+    let machine = judging::installed(ended, "assay bench");
+    match (comparisons.len(), ended.outcome) {
+        // It says by its status what came true, too.
+        (1.., Outcome::Exited(0 | 1 | 3)) => {
+            let slower = comparisons.iter().filter(|own| own.verdict == "slower").count();
+            let all = comparisons.len();
+            (State::Passed, None, format!("{all} benchmarks compared, {slower} of them slower"))
+        }
+        (0, Outcome::Exited(0)) => (State::NotTested, None, "nothing was compared".to_owned()),
+        _ => match machine {
+            Some((State::InstallFailed, fault, why)) => (State::Errored, fault, why),
+            Some(other) => other,
+            None => (State::Errored, None, "nothing was compared".to_owned()),
+        },
+    }
+}
+
+/// As much of a result as is handed in.
+#[derive(Deserialize)]
+struct Result {
+    comparisons: Vec<Comparison>,
+}
+
+#[derive(Deserialize)]
+struct Comparison {
+    of: String,
+    row: String,
+    metric: String,
+    family: String,
+    verdict: String,
+    ratio: Option<Estimate>,
+    blocks: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Estimate {
+    estimate: f64,
+    lower: Option<f64>,
+    upper: Option<f64>,
+}
+
+/// The comparisons of the metric that decides, of the version against its base.
+fn compared(text: &[u8]) -> Option<Vec<Compared>> {
+    let result: Result = serde_json::from_slice(text).ok()?;
+    let primary = result.comparisons.into_iter();
+    let primary = primary.filter(|own| own.family == "primary" && own.of == VERSION);
+    let all = primary.filter_map(|own| {
+        let ratio = own.ratio?;
+        Some(Compared {
+            benchmark: crate::plain::line(&own.row),
+            metric: crate::plain::line(&own.metric),
+            verdict: crate::plain::line(&own.verdict),
+            ratio: ratio.estimate,
+            // What has no end may be anything.
+            lower: ratio.lower.unwrap_or(0.0),
+            upper: ratio.upper.unwrap_or(f64::MAX),
+            n: own.blocks.unwrap_or(0),
+        })
+    });
+    Some(all.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    #[test]
+    fn what_decides_is_handed_in() {
+        let text = br#"{"comparisons":[
+            {"of":"version","row":"sum","metric":"wall","family":"primary","verdict":"slower","ratio":{"estimate":1.05,"lower":1.02,"upper":1.08},"blocks":40},
+            {"of":"version","row":"sum","metric":"cpu","family":"secondary","verdict":"slower","ratio":{"estimate":1.05,"lower":1.02,"upper":null},"blocks":40},
+            {"of":"version","row":"odd","metric":"wall","family":"primary","verdict":"inconclusive","ratio":null,"blocks":2}]}"#;
+        let all = compared(text).unwrap();
+        assert_eq!(all.len(), 1);
+        assert_eq!((all[0].benchmark.as_str(), all[0].n, all[0].upper), ("sum", 40, 1.08));
+        assert!(compared(b"no JSON").is_none());
+    }
+}

@@ -1,0 +1,196 @@
+//! Commands of a job, one after the other: what they write goes into the log while they run, all of them share one time, and each is ended as soon as the job
+//! is not wanted any more, has written too much, or the disk is full.
+
+use super::fetching::{FetchError, Fetched, Means, Web, fetch};
+use super::judging::{Ended, Stop};
+use super::lease::Held;
+use super::log::Log;
+use super::place::{Job, Place, free};
+use super::policy::{COUNT, FREE, MEMORY, PROCESSES};
+use super::walls::{How, Ran, Walls};
+use assay_builds::wire::{Project, Recipe, Version};
+use assay_measure::interrupt;
+use assay_sandbox::Limits;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// So much of the end of what a command said is looked at.
+const TAIL: usize = 64 << 10;
+/// Files within a job are no larger than this, bytes: a log of 1 GB is cut, not its end.
+const LARGEST_FILE: u64 = 4 << 30;
+
+/// All that the commands of a job need.
+pub(super) struct Commands<'a> {
+    pub walls: &'a mut Walls,
+    pub web: &'a Web,
+    pub place: &'a Place,
+    pub job: &'a Job,
+    pub log: &'a mut Log,
+    pub held: &'a Held,
+    pub deadline: Instant,
+    /// Bytes that it may write in all.
+    pub disk: u64,
+    pub allows_files: bool,
+    pub limits: Limits,
+}
+
+/// What came of a command.
+pub(super) struct Came {
+    pub ran: Ran,
+    pub stop: Option<Stop>,
+    /// The end of what it said.
+    pub said: String,
+    is_machine_out_of_memory: bool,
+    is_disk_full: bool,
+}
+
+impl Came {
+    /// For whoever judges it.
+    pub fn ended(&self, is_own: bool) -> Ended<'_> {
+        Ended {
+            outcome: self.ran.outcome,
+            exceeded: self.ran.exceeded,
+            stop: self.stop.clone(),
+            said: &self.said,
+            is_machine_out_of_memory: self.is_machine_out_of_memory,
+            is_disk_full: self.is_disk_full,
+            is_own,
+        }
+    }
+}
+
+/// The limits of a recipe.
+pub(super) fn limits(recipe: &Recipe) -> Limits {
+    Limits {
+        memory: Some(recipe.memory.unwrap_or(MEMORY)),
+        processes: Some(recipe.processes.unwrap_or(PROCESSES)),
+        file: Some(LARGEST_FILE),
+        ..Limits::default()
+    }
+}
+
+impl Commands<'_> {
+    /// Time that is left; at least so much that a command can be told that it is over.
+    pub fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
+    }
+
+    /// Whether the job is to be ended, and why.
+    pub fn unwanted(&self) -> Option<Stop> {
+        unwanted(self.held)
+    }
+
+    /// Brings a version into a directory, and says so in the log.
+    ///
+    /// # Errors
+    /// When it can't be had.
+    pub fn fetch(
+        &mut self,
+        project: &Project,
+        version: &Version,
+        work: &Path,
+    ) -> Result<Fetched, FetchError> {
+        self.log.say(&format!("fetching {} {}", project.name, version.name));
+        // A project's own command writes there.
+        if let Err(error) = self.job.hand_over(self.walls) {
+            return Err(FetchError::Version(format!("{error:#}")));
+        }
+        let policy = self.job.policy(work, true, self.limits);
+        let mut means = Means {
+            walls: self.walls,
+            web: self.web,
+            allows_files: self.allows_files,
+            policy: &policy,
+        };
+        let held = self.held;
+        let (deadline, beside) = (self.deadline, self.job.beside());
+        let mut ends = || unwanted(held).is_some() || Instant::now() >= deadline;
+        let origin = project.of.origin.as_ref();
+        let fetched = fetch((origin, version), (work, &beside), &mut means, &mut ends)?;
+        self.log.say(&fetched.from);
+        if let Err(error) = self.job.hand_over(self.walls) {
+            return Err(FetchError::Version(format!("{error:#}")));
+        }
+        Ok(fetched)
+    }
+
+    /// Runs a line of a shell.
+    ///
+    /// # Errors
+    /// When it can't be started at all.
+    pub fn line(&mut self, line: &str, at: &Path, network: bool) -> anyhow::Result<Came> {
+        let argv = ["sh", "-c", line].map(OsString::from);
+        self.log.say(&format!("$ {line}"));
+        self.run(&argv, Vec::new(), (at, network), true)
+    }
+
+    /// Runs a command, with more variables than those of the job. `is_together`: its errors go where its output goes.
+    ///
+    /// # Errors
+    /// When it can't be started at all.
+    pub fn run(
+        &mut self,
+        argv: &[OsString],
+        env: Vec<(OsString, OsString)>,
+        (at, network): (&Path, bool),
+        is_together: bool,
+    ) -> anyhow::Result<Came> {
+        let mut policy = self.job.policy(at, network, self.limits);
+        policy.environment.extend(env);
+        let (job, held, disk, place) = (self.job, self.held, self.disk, self.place);
+        let killed = machine_kills();
+        let (mut taken, mut stop) = (0_u64, None);
+        let mut counted = Instant::now();
+        let limit = self.left();
+        let log = &mut *self.log;
+        let mut looks = |so_far: &dyn Fn(u64) -> Vec<u8>| {
+            let more = so_far(taken);
+            taken += more.len() as u64;
+            log.take(&more);
+            stop = unwanted(held);
+            if stop.is_none() && counted.elapsed() >= COUNT {
+                counted = Instant::now();
+                if place.free() < FREE {
+                    stop = Some(Stop::Full);
+                } else if job.used(disk) > disk {
+                    stop = Some(Stop::Wrote(disk));
+                }
+            }
+            stop.is_some()
+        };
+        let how = How { limit, is_together, looks: &mut looks };
+        let ran = self.walls.run(&policy, argv, how)?;
+        let rest = usize::try_from(taken).unwrap_or(usize::MAX).min(ran.output.bytes.len());
+        self.log.take(&ran.output.bytes[rest..]);
+        self.log.lose(ran.output.written.saturating_sub(ran.output.bytes.len() as u64));
+        self.log.take(&ran.errors.bytes);
+        self.log.lose(ran.errors.written.saturating_sub(ran.errors.bytes.len() as u64));
+        let tail = |bytes: &[u8]| {
+            String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(TAIL)..]).into_owned()
+        };
+        let said = format!("{}{}", tail(&ran.output.bytes), tail(&ran.errors.bytes));
+        Ok(Came {
+            stop,
+            said,
+            is_machine_out_of_memory: machine_kills() > killed,
+            is_disk_full: free(&self.job.work()) < 2 * FREE,
+            ran,
+        })
+    }
+}
+
+fn unwanted(held: &Held) -> Option<Stop> {
+    if interrupt::count() > 0 {
+        return Some(Stop::Unwanted("the agent was ended".to_owned()));
+    }
+    held.is_over().then(|| Stop::Unwanted(held.why()))
+}
+
+/// Processes that the kernel has ended for want of memory, since it was started.
+fn machine_kills() -> u64 {
+    let text = fs::read_to_string("/proc/vmstat").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("oom_kill "));
+    line.and_then(|own| own.trim().parse().ok()).unwrap_or(0)
+}

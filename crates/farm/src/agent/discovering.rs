@@ -1,0 +1,122 @@
+//! New versions, found by looking: of each project that says where its versions come from, what is there and not yet on the server is added, the latest
+//! first where there are many; a release that is not there any more is marked. The server queues a job for each target that asks for it, so what has a build
+//! for its target is not built again.
+
+use super::fetching::{FetchError, Means, Offered, offered};
+use super::policy::DISCOVERED;
+use crate::client::{Client, ClientError};
+use assay_builds::model::VersionKind;
+use assay_builds::wire::Version;
+use std::collections::HashSet;
+
+/// Looks at all projects. What could not be looked at is told to `says`.
+///
+/// # Errors
+/// When the server can't be asked.
+pub(super) fn discover(
+    client: &Client,
+    means: &mut Means<'_>,
+    says: &mut dyn FnMut(&str),
+) -> Result<u64, ClientError> {
+    let mut added = 0;
+    for owner in client.owners()? {
+        for project in client.projects(&owner.name)? {
+            let Some(origin) = &project.of.origin else { continue };
+            if assay_measure::interrupt::count() > 0 {
+                return Ok(added);
+            }
+            let place = (owner.name.as_str(), project.name.as_str());
+            let found = match offered(origin, means) {
+                Ok(found) => found,
+                Err(FetchError::Ended) => return Ok(added),
+                Err(error) => {
+                    says(&format!("{}/{}: {error}", place.0, place.1));
+                    continue;
+                }
+            };
+            let all = client.versions(place.0, place.1)?;
+            for name in gone(&all, &found) {
+                say_of(client.version_is_gone(place, name), says)?;
+            }
+            // One that is there again is added again.
+            let known = all.into_iter().filter(|own| !own.is_gone);
+            let known: HashSet<String> = known.map(|own| own.name).collect();
+            for (kind, own) in new(found, &known) {
+                let name = own.version.clone();
+                let new = client.add_version(place, &name, &own.added(kind));
+                added += u64::from(say_of(new.map(drop), says)?);
+            }
+        }
+    }
+    Ok(added)
+}
+
+/// Whether something was done; what was refused is said, and does not end the rest.
+fn say_of(done: Result<(), ClientError>, says: &mut dyn FnMut(&str)) -> Result<bool, ClientError> {
+    match done {
+        Ok(()) => Ok(true),
+        Err(error) if error.is_away() => Err(error),
+        Err(error) => {
+            says(&error.to_string());
+            Ok(false)
+        }
+    }
+}
+
+/// Releases that are known and not offered any more. An origin that offers nothing at all is one that is broken: then none is.
+fn gone<'a>(known: &'a [Version], found: &[(VersionKind, Offered)]) -> Vec<&'a str> {
+    let there: HashSet<&str> = found.iter().map(|(_, own)| own.version.as_str()).collect();
+    let releases = known.iter().filter(|own| own.of.kind == VersionKind::Release && !own.is_gone);
+    let gone = releases.filter(|own| !there.is_empty() && !there.contains(own.name.as_str()));
+    gone.map(|own| own.name.as_str()).collect()
+}
+
+/// What is not known, at most so many of the last, in the order of the origin.
+fn new(found: Vec<(VersionKind, Offered)>, known: &HashSet<String>) -> Vec<(VersionKind, Offered)> {
+    let mut new: Vec<_> =
+        found.into_iter().filter(|(_, own)| !known.contains(&own.version)).collect();
+    // A branch and a tag may be the same commit, a release be there in two archives.
+    let mut seen = HashSet::new();
+    new.retain(|(_, own)| seen.insert(own.version.clone()));
+    new.split_off(new.len().saturating_sub(DISCOVERED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offered(version: &str) -> (VersionKind, Offered) {
+        let version = version.to_owned();
+        let own = Offered { version, address: None, sha256: None, published: None };
+        (VersionKind::Release, own)
+    }
+
+    #[test]
+    fn releases_that_are_not_offered_any_more_are_gone() {
+        let version = |name: &str, kind, is_gone| {
+            let of = offered(name).1.added(kind);
+            let (owner, project) = (String::new(), String::new());
+            Version { id: 1, owner, project, name: name.to_owned(), is_gone, of }
+        };
+        let known = [
+            version("1.0", VersionKind::Release, false),
+            version("1.1", VersionKind::Release, false),
+            version("0.9", VersionKind::Release, true),
+            // Branches move on.
+            version("abc", VersionKind::Commit, false),
+        ];
+        assert_eq!(gone(&known, &[offered("1.1")]), ["1.0"]);
+        assert!(gone(&known, &[]).is_empty());
+    }
+
+    #[test]
+    fn what_is_known_is_not_added_and_of_many_the_latest_are() {
+        let all: Vec<_> =
+            (0..DISCOVERED + 10).chain([0]).map(|i| offered(&format!("1.{i}"))).collect();
+        let known = HashSet::from([format!("1.{}", DISCOVERED + 9)]);
+        let found = new(all, &known);
+        assert_eq!(found.len(), DISCOVERED);
+        assert_eq!(found[0].1.version, "1.9");
+        assert_eq!(found[DISCOVERED - 1].1.version, format!("1.{}", DISCOVERED + 8));
+    }
+}

@@ -1,0 +1,326 @@
+//! Archives of strangers, unpacked so that nothing comes to lie outside of the directory: names with `..` or from the root are refused, so are links that
+//! lead out, devices, and what lies behind a link of the archive itself. How much comes out is limited, whatever the archive says of itself.
+//!
+//! A link may only go up first and then down, and never further up than its own place is deep, where every directory above it is a real one: so no chain of
+//! links leaves the directory either.
+
+use crate::agent::policy::{FILES, UNPACKED};
+use anyhow::{Context, bail};
+use flate2::read::MultiGzDecoder;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
+use std::path::{Component, Path, PathBuf};
+use tar::{Archive, Entry, EntryType};
+
+/// Bytes and files that may still come out.
+struct Left {
+    bytes: u64,
+    files: u64,
+}
+
+/// Unpacks a compressed tar archive into a directory that is there and empty.
+///
+/// # Errors
+/// With the first entry that may not be unpacked; what was unpacked before stays.
+pub(in crate::agent) fn unpack_gz(from: impl Read, to: &Path) -> anyhow::Result<()> {
+    unpack(MultiGzDecoder::new(from), to, UNPACKED)
+}
+
+/// The same of one that is not compressed, with a limit of bytes.
+///
+/// # Errors
+/// As above.
+pub(in crate::agent) fn unpack(from: impl Read, to: &Path, most: u64) -> anyhow::Result<()> {
+    let mut left = Left { bytes: most, files: FILES };
+    // Headers count, too: an archive may have nothing but them.
+    let mut archive = Archive::new(from.take(most.saturating_add(FILES * 1024)));
+    for entry in archive.entries()? {
+        let mut entry = entry.context("the archive can't be read")?;
+        let name = entry.path().context("a name that is no path")?.into_owned();
+        one(&mut entry, &name, to, &mut left).with_context(|| {
+            format!("`{}` in the archive", crate::plain::line(&name.to_string_lossy()))
+        })?;
+    }
+    Ok(())
+}
+
+fn one<R: Read>(
+    entry: &mut Entry<'_, R>,
+    name: &Path,
+    to: &Path,
+    left: &mut Left,
+) -> anyhow::Result<()> {
+    let kind = entry.header().entry_type();
+    if kind == EntryType::XGlobalHeader {
+        return Ok(());
+    }
+    let parts = inside(name)?;
+    left.files = left.files.checked_sub(1).context("there are too many files")?;
+    let Some((last, above)) = parts.split_last() else {
+        // The directory itself.
+        return Ok(());
+    };
+    let directory = made(to, above)?;
+    let path = directory.join(last);
+    let mode = entry.header().mode().unwrap_or(0o644);
+    match kind {
+        EntryType::Directory => {
+            made(to, &parts)?;
+        }
+        EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
+            removed(&path)?;
+            let mut file =
+                OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+            let written = io::copy(&mut entry.take(left.bytes.saturating_add(1)), &mut file)?;
+            left.bytes = left.bytes.checked_sub(written).context("it unpacks to too much")?;
+            // Neither as another user nor for others to write.
+            let mode = if mode & 0o111 == 0 { 0o644 } else { 0o755 };
+            file.set_permissions(fs::Permissions::from_mode(mode))?;
+        }
+        EntryType::Symlink => {
+            let target = entry.link_name()?.context("a link to nothing")?.into_owned();
+            leads_inside(&target, above.len())?;
+            removed(&path)?;
+            symlink(&target, &path)?;
+        }
+        EntryType::Link => {
+            let target = entry.link_name()?.context("a link to nothing")?.into_owned();
+            let target = existing(to, &inside(&target)?)?;
+            removed(&path)?;
+            fs::hard_link(&target, &path)?;
+        }
+        other => bail!("it is neither a file, a directory nor a link ({:?})", other),
+    }
+    Ok(())
+}
+
+/// The parts of a name, if it stays inside.
+fn inside(name: &Path) -> anyhow::Result<Vec<&std::ffi::OsStr>> {
+    let mut parts = Vec::new();
+    for part in name.components() {
+        match part {
+            Component::Normal(own) => parts.push(own),
+            Component::CurDir => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                bail!("its name leads out of the directory")
+            }
+        }
+    }
+    Ok(parts)
+}
+
+/// A directory below `to`, made where it is not there; every one on the way is a real one.
+fn made(to: &Path, parts: &[&std::ffi::OsStr]) -> anyhow::Result<PathBuf> {
+    let mut path = to.to_owned();
+    for part in parts {
+        path.push(part);
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => bail!("it lies behind something that is no directory"),
+            Err(_) => fs::create_dir(&path)?,
+        }
+    }
+    Ok(path)
+}
+
+/// A file that was unpacked before, reached without links.
+fn existing(to: &Path, parts: &[&std::ffi::OsStr]) -> anyhow::Result<PathBuf> {
+    let Some((last, above)) = parts.split_last() else { bail!("a link to the directory itself") };
+    let mut path = to.to_owned();
+    for part in above {
+        path.push(part);
+        if !fs::symlink_metadata(&path)?.is_dir() {
+            bail!("it links to what lies behind something that is no directory");
+        }
+    }
+    path.push(last);
+    match fs::symlink_metadata(&path)?.is_file() {
+        true => Ok(path),
+        false => bail!("it links to something that is no file"),
+    }
+}
+
+/// Takes away what an earlier entry left under the name, other than a directory.
+fn removed(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(_) => fs::remove_file(path),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Whether a symbolic link, so many real directories deep, leads to something inside.
+fn leads_inside(target: &Path, depth: usize) -> anyhow::Result<()> {
+    let (mut up, mut is_going_down) = (0, false);
+    for part in target.components() {
+        match part {
+            Component::CurDir => {}
+            Component::Normal(_) => is_going_down = true,
+            Component::ParentDir if !is_going_down => up += 1,
+            _ => bail!("it is a link that leads out of the directory"),
+        }
+    }
+    match up <= depth {
+        true => Ok(()),
+        false => bail!("it is a link that leads out of the directory"),
+    }
+}
+
+/// The file of this name in a tar archive, as a gem has some; at most so many bytes of it.
+///
+/// # Errors
+/// When it can't be read, is not there, or is larger.
+pub(in crate::agent) fn member(path: &Path, name: &str, most: u64) -> anyhow::Result<Vec<u8>> {
+    let file = File::open(path).with_context(|| path.display().to_string())?;
+    let mut archive = Archive::new(file);
+    for entry in archive.entries()? {
+        let entry = entry?;
+        if entry.path()?.as_os_str() == name && entry.header().entry_type() == EntryType::Regular {
+            let mut bytes = Vec::new();
+            entry.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+            if bytes.len() as u64 > most {
+                bail!("{name} is larger than {most} bytes");
+            }
+            return Ok(bytes);
+        }
+    }
+    bail!("there is no {name} in it")
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+    use tar::{Builder, Header};
+
+    enum What<'a> {
+        File(&'a str, u32),
+        Symlink(&'a str),
+        Link(&'a str),
+        Kind(EntryType),
+    }
+
+    /// An archive with these entries, whatever their names.
+    fn archive(entries: &[(&str, What<'_>)]) -> Vec<u8> {
+        let mut builder = Builder::new(Vec::new());
+        for (name, what) in entries {
+            let mut header = Header::new_gnu();
+            let mut bytes: &[u8] = b"";
+            let mut link = None;
+            match what {
+                What::File(text, mode) => {
+                    bytes = text.as_bytes();
+                    header.set_entry_type(EntryType::Regular);
+                    header.set_mode(*mode);
+                }
+                What::Symlink(target) => {
+                    header.set_entry_type(EntryType::Symlink);
+                    link = Some(*target);
+                }
+                What::Link(target) => {
+                    header.set_entry_type(EntryType::Link);
+                    link = Some(*target);
+                }
+                What::Kind(kind) => header.set_entry_type(*kind),
+            }
+            header.set_size(bytes.len() as u64);
+            // By hand: the library refuses to write such names.
+            let old = header.as_old_mut();
+            old.name[..name.len()].copy_from_slice(name.as_bytes());
+            if let Some(link) = link {
+                old.linkname[..link.len()].copy_from_slice(link.as_bytes());
+            }
+            header.set_cksum();
+            builder.append(&header, bytes).unwrap();
+        }
+        builder.into_inner().unwrap()
+    }
+
+    /// Unpacks into `inner` of a room; what is outside of it is looked at afterwards.
+    fn tried(entries: &[(&str, What<'_>)]) -> (tempfile::TempDir, anyhow::Result<()>) {
+        let room = tempfile::tempdir().unwrap();
+        let inner = room.path().join("inner");
+        fs::create_dir(&inner).unwrap();
+        let came = unpack(&archive(entries)[..], &inner, 1000);
+        let outside: Vec<_> = fs::read_dir(room.path()).unwrap().flatten().collect();
+        assert_eq!(outside.len(), 1, "{outside:?}");
+        (room, came)
+    }
+
+    #[test]
+    fn usual_archives_come_out() {
+        let (room, came) = tried(&[
+            ("p-1/", What::Kind(EntryType::Directory)),
+            ("p-1/bin/run", What::File("#!", 0o4777)),
+            ("./p-1/lib/a", What::File("text", 0o600)),
+            ("p-1/lib/b", What::Symlink("../bin/run")),
+            ("p-1/c", What::Link("p-1/lib/a")),
+        ]);
+        came.unwrap();
+        let inner = room.path().join("inner/p-1");
+        assert_eq!(fs::read_to_string(inner.join("lib/b")).unwrap(), "#!");
+        assert_eq!(fs::read_to_string(inner.join("c")).unwrap(), "text");
+        // Without the bit that makes whoever runs it another user.
+        assert_eq!(fs::metadata(inner.join("bin/run")).unwrap().mode() & 0o7777, 0o755);
+    }
+
+    #[test]
+    fn nothing_leaves_the_directory() {
+        let file = || What::File("x", 0o644);
+        let ways: [&[(&str, What<'_>)]; 13] = [
+            &[("../out", file())],
+            &[("a/../../out", file())],
+            &[("/tmp/assay-farm-out", file())],
+            &[("l", What::Symlink("/etc"))],
+            &[("l", What::Symlink(".."))],
+            &[("a/l", What::Symlink("../../out"))],
+            // One that looks deeper than it is.
+            &[("d", What::Symlink(".")), ("x", What::Symlink("d/.."))],
+            &[("d", What::Symlink(".")), ("d/x", What::Symlink(".."))],
+            // Through a link of its own.
+            &[("d", What::Symlink("a")), ("d/x", file())],
+            &[("h", What::Link("../secret"))],
+            &[("h", What::Link("/etc/passwd"))],
+            &[("dev", What::Kind(EntryType::Char))],
+            &[("pipe", What::Kind(EntryType::Fifo))],
+        ];
+        for (number, way) in ways.iter().enumerate() {
+            let (_room, came) = tried(way);
+            assert!(came.is_err(), "way {number}");
+        }
+        assert!(!Path::new("/tmp/assay-farm-out").exists());
+    }
+
+    #[test]
+    fn a_file_in_place_of_a_link_does_not_write_through_it() {
+        let (room, came) = tried(&[
+            ("a", What::File("first", 0o644)),
+            ("l", What::Symlink("a")),
+            ("l", What::File("second", 0o644)),
+        ]);
+        came.unwrap();
+        assert_eq!(fs::read_to_string(room.path().join("inner/a")).unwrap(), "first");
+    }
+
+    #[test]
+    fn bombs_end_early() {
+        let large = "x".repeat(600);
+        let (_room, came) =
+            tried(&[("a", What::File(&large, 0o644)), ("b", What::File(&large, 0o644))]);
+        assert!(format!("{:#}", came.unwrap_err()).contains("too much"));
+        // Thousands of times as large unpacked as packed.
+        let room = tempfile::tempdir().unwrap();
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        io::copy(&mut io::repeat(0).take(8 << 20), &mut packed).unwrap();
+        let packed = packed.finish().unwrap();
+        let mut header = Header::new_gnu();
+        header.set_size(u64::MAX >> 1);
+        header.set_path("huge").unwrap();
+        header.set_cksum();
+        let all = header.as_bytes().chain(MultiGzDecoder::new(&packed[..]));
+        assert!(unpack(all, room.path(), 1 << 20).is_err());
+        let most = fs::metadata(room.path().join("huge")).map_or(0, |own| own.len());
+        assert!(most <= (1 << 20) + 1, "{most}");
+    }
+}

@@ -1,0 +1,181 @@
+//! Branches and tags of a repository, and one of its commits. `git` reads it with no configuration but ours, runs no hook, and speaks to what is on the
+//! network alone: `ext::` would run a command, and `file:` read what others may not.
+
+use crate::agent::policy::FETCHING;
+use anyhow::{Context, bail};
+use assay_measure::{Command, Outcome, RunOptions, Runner, Watching};
+use std::ffi::OsString;
+use std::path::Path;
+
+/// What git may speak, unless its user allows repositories on this machine.
+const PROTOCOLS: &str = "https:http:ssh:git";
+/// So much of a message is quoted.
+const SAID: usize = 400;
+
+/// A branch or tag, and its commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::agent) struct Named {
+    /// `v1.2` or `main`.
+    pub name: String,
+    pub commit: String,
+    pub is_tag: bool,
+}
+
+/// Runs git; what it says to standard output.
+fn git(
+    words: &[&str],
+    at: Option<&Path>,
+    allows_files: bool,
+    ends: &mut dyn FnMut() -> bool,
+) -> anyhow::Result<String> {
+    let mut argv: Vec<OsString> = vec!["git".into()];
+    argv.extend(
+        ["-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false"].map(Into::into),
+    );
+    argv.extend(words.iter().map(OsString::from));
+    let protocols = match allows_files {
+        true => format!("{PROTOCOLS}:file"),
+        false => PROTOCOLS.to_owned(),
+    };
+    let env = [
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_CONFIG_GLOBAL", "/dev/null"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_ALLOW_PROTOCOL", &protocols),
+        ("GIT_LFS_SKIP_SMUDGE", "1"),
+        ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
+    ];
+    let env = env.iter().map(|(name, own)| ((*name).to_owned(), (*own).to_owned())).collect();
+    let command = Command::new(argv).map_err(|error| anyhow::anyhow!("{error}"))?;
+    let cwd = Some(at.unwrap_or(Path::new("/")).to_owned());
+    let command = Command { env, cwd, keep_output: true, keep_errors: true, ..command };
+    let mut runner = Runner::start()?;
+    let subject = runner.add(&command)?;
+    let options = RunOptions { timeout: Some(FETCHING), end_strays: true, ..RunOptions::default() };
+    let mut looks = |_: &assay_measure::OutputSoFar<'_>| ends();
+    let watching = Watching { every: crate::agent::policy::LOOK, also: &[], ends: &mut looks };
+    let ran = runner.run_watched(subject, options, Some(watching))?;
+    let text = |kept: Option<assay_measure::Kept>| {
+        String::from_utf8_lossy(&kept.map(|own| own.bytes).unwrap_or_default()).into_owned()
+    };
+    match ran.outcome {
+        Outcome::Exited(0) => Ok(text(ran.output)),
+        outcome => {
+            let said = crate::plain::line(&text(ran.errors));
+            let said: String = said.chars().take(SAID).collect();
+            bail!("git {} {outcome}: {said}", words.first().unwrap_or(&""))
+        }
+    }
+}
+
+/// Refuses what git would take for an option or a program.
+fn checked(url: &str) -> anyhow::Result<()> {
+    // `ext::COMMAND`, which the protocols forbid as well.
+    let is_helper = url
+        .split_once("::")
+        .is_some_and(|(first, _)| first.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    if url.starts_with('-') || is_helper || url.chars().any(char::is_control) {
+        bail!("`{}` is no address of a repository", crate::plain::line(url));
+    }
+    Ok(())
+}
+
+/// All branches and tags.
+///
+/// # Errors
+/// When the repository can't be asked.
+pub(in crate::agent) fn named(url: &str, allows_files: bool) -> anyhow::Result<Vec<Named>> {
+    checked(url)?;
+    let said =
+        git(&["ls-remote", "--heads", "--tags", "--", url], None, allows_files, &mut || false)?;
+    Ok(listed(&said))
+}
+
+fn listed(said: &str) -> Vec<Named> {
+    let mut all: Vec<Named> = Vec::new();
+    for line in said.lines() {
+        let Some((commit, name)) = line.split_once('\t') else { continue };
+        if commit.len() < 40 || !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            continue;
+        }
+        // What a signed tag points at comes behind it.
+        let (name, is_peeled) = match name.strip_suffix("^{}") {
+            Some(name) => (name, true),
+            None => (name, false),
+        };
+        let (name, is_tag) =
+            match (name.strip_prefix("refs/tags/"), name.strip_prefix("refs/heads/")) {
+                (Some(tag), _) => (tag, true),
+                (None, Some(branch)) => (branch, false),
+                (None, None) => continue,
+            };
+        let commit = commit.to_owned();
+        match all.iter_mut().find(|own| own.is_tag == is_tag && own.name == name) {
+            Some(own) if is_peeled => own.commit = commit,
+            Some(_) => {}
+            None => all.push(Named { name: name.to_owned(), commit, is_tag }),
+        }
+    }
+    all
+}
+
+/// Gets a commit, or a branch or tag, into a directory that is there and empty; the commit that it is.
+///
+/// # Errors
+/// When it can't be had.
+pub(in crate::agent) fn fetch(
+    url: &str,
+    revision: &str,
+    to: &Path,
+    allows_files: bool,
+    ends: &mut dyn FnMut() -> bool,
+) -> anyhow::Result<String> {
+    checked(url)?;
+    if revision.starts_with('-') || revision.contains([':', '\\', ' ', '^', '~']) {
+        bail!("`{}` is no name of a revision", crate::plain::line(revision));
+    }
+    git(&["init", "--quiet", "."], Some(to), allows_files, ends)?;
+    let shallow = ["fetch", "--quiet", "--depth", "1", "--no-tags", "--", url, revision];
+    let one = git(&shallow, Some(to), allows_files, ends);
+    if let Err(error) = one {
+        // Servers may refuse to give a commit by its name: then all that has names.
+        let all = ["fetch", "--quiet", "--tags", "--", url, "+refs/heads/*:refs/remotes/from/*"];
+        git(&all, Some(to), allows_files, ends).map_err(|_| error)?;
+        git(&["checkout", "--quiet", "--detach", revision, "--"], Some(to), allows_files, ends)
+            .with_context(|| format!("{} is not there", crate::plain::line(revision)))?;
+    } else {
+        git(
+            &["checkout", "--quiet", "--detach", "FETCH_HEAD", "--"],
+            Some(to),
+            allows_files,
+            ends,
+        )?;
+    }
+    Ok(git(&["rev-parse", "HEAD"], Some(to), allows_files, ends)?.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_the_commits_that_they_point_at() {
+        let (a, b) = ("a".repeat(40), "b".repeat(40));
+        let said = format!(
+            "{a}\trefs/heads/main\n{a}\trefs/tags/v1\n{b}\trefs/tags/v1^{{}}\n{a}\trefs/pull/1/head\nx\ty\n"
+        );
+        let expected = [
+            Named { name: "main".into(), commit: a, is_tag: false },
+            Named { name: "v1".into(), commit: b, is_tag: true },
+        ];
+        assert_eq!(listed(&said), expected);
+    }
+
+    #[test]
+    fn what_would_be_run_is_no_address() {
+        for url in ["--upload-pack=x", "ext::sh -c id", "a\nb"] {
+            assert!(checked(url).is_err(), "{url}");
+        }
+        assert!(checked("https://git.example/p.git").is_ok());
+    }
+}

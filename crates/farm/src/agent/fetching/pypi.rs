@@ -1,0 +1,106 @@
+//! Versions of a distribution of Python: the source archives that an index has of it, by the simple API in JSON (PEP 503, PEP 691). What was yanked is not
+//! among them.
+
+use super::{FetchError, Offered, web};
+use crate::client::part;
+use serde::Deserialize;
+
+const INDEX: &str = "https://pypi.org/simple";
+const ACCEPT: &str = "application/vnd.pypi.simple.v1+json";
+/// How source archives end that can be unpacked here.
+const ENDING: &str = ".tar.gz";
+
+#[derive(Deserialize)]
+struct Page {
+    files: Vec<File>,
+}
+
+#[derive(Deserialize)]
+struct File {
+    filename: String,
+    url: String,
+    #[serde(default)]
+    hashes: Hashes,
+    #[serde(default, rename = "upload-time")]
+    published: Option<String>,
+    /// `false`, `true` or the reason.
+    #[serde(default)]
+    yanked: serde_json::Value,
+}
+
+#[derive(Default, Deserialize)]
+struct Hashes {
+    #[serde(default)]
+    sha256: Option<String>,
+}
+
+/// All versions that have a source archive, as the index has them: the oldest first, as a rule.
+///
+/// # Errors
+/// When the index can't be asked.
+pub(super) fn offered(
+    web: &web::Web,
+    name: &str,
+    index: Option<&str>,
+) -> Result<Vec<Offered>, FetchError> {
+    let base = index.unwrap_or(INDEX).trim_end_matches('/');
+    let url = format!("{base}/{}/", part(&normal(name)));
+    let text = web.text(&url, ACCEPT)?;
+    read(&text, name, &url)
+}
+
+fn read(text: &[u8], name: &str, url: &str) -> Result<Vec<Offered>, FetchError> {
+    let page: Page = serde_json::from_slice(text).map_err(|error| {
+        FetchError::Version(format!("{url} is no page of the simple API in JSON: {error}"))
+    })?;
+    let is_yanked = |own: &File| match &own.yanked {
+        serde_json::Value::Bool(yes) => *yes,
+        serde_json::Value::String(_) => true,
+        _ => false,
+    };
+    let all = page.files.into_iter().filter(|own| !is_yanked(own));
+    let offered = all.filter_map(|own| {
+        Some(Offered {
+            version: version(&own.filename, name)?.to_owned(),
+            address: Some(web::joined(url, own.url.split('#').next().unwrap_or_default())),
+            sha256: own.hashes.sha256,
+            published: own.published,
+        })
+    });
+    Ok(offered.collect())
+}
+
+/// A name as indexes compare them.
+fn normal(name: &str) -> String {
+    let parts: Vec<&str> = name.split(['-', '_', '.']).filter(|own| !own.is_empty()).collect();
+    parts.join("-").to_lowercase()
+}
+
+/// The version in the name of a source archive.
+fn version<'a>(file: &'a str, name: &str) -> Option<&'a str> {
+    let whole = file.strip_suffix(ENDING)?;
+    // A version has no hyphen, old names have.
+    let (first, version) = whole.rsplit_once('-')?;
+    (normal(first) == normal(name) && !version.is_empty()).then_some(version)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    #[test]
+    fn source_archives_are_versions() {
+        let page = br#"{"meta":{"api-version":"1.1"},"files":[
+            {"filename":"Some_Thing-1.0.tar.gz","url":"/f/Some_Thing-1.0.tar.gz#x","hashes":{"sha256":"ab"},"upload-time":"2020-01-02T03:04:05Z","yanked":false},
+            {"filename":"some_thing-1.1-py3-none-any.whl","url":"x.whl","hashes":{}},
+            {"filename":"some-thing-1.2.tar.gz","url":"https://h/some-thing-1.2.tar.gz","hashes":{},"yanked":"broken"},
+            {"filename":"other-1.3.tar.gz","url":"x","hashes":{}}]}"#;
+        let found = read(page, "some.thing", "http://i/simple/some-thing/").unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].version, "1.0");
+        assert_eq!(found[0].address.as_deref(), Some("http://i/f/Some_Thing-1.0.tar.gz"));
+        assert_eq!(found[0].sha256.as_deref(), Some("ab"));
+        assert!(read(b"<html>", "x", "u").is_err());
+    }
+}

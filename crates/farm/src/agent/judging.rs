@@ -1,0 +1,274 @@
+//! What came of a version: from how its commands ended, what its tests reported, and which limits were reached, one state. Nothing is believed without
+//! evidence: a status 0 without a test that ran is not passed, and a failure in the report is one whatever the status says.
+
+use super::policy::FAILURES;
+use assay_builds::model::{Fault, State};
+use assay_builds::wire::Evidence;
+use assay_measure::Outcome;
+use assay_sandbox::Exceeded;
+use assay_suites::{Run, SuiteError, run::TestStatus};
+
+/// What programs say where the network is not there.
+const NETWORK: [&str; 14] = [
+    "Temporary failure in name resolution",
+    "Name or service not known",
+    "Could not resolve host",
+    "could not resolve host",
+    "Network is unreachable",
+    "Connection timed out",
+    "Connection refused",
+    "Connection reset by peer",
+    "Failed to establish a new connection",
+    "Could not connect to server",
+    "Unable to download data from",
+    "EAI_AGAIN",
+    "ECONNREFUSED",
+    "dial tcp",
+];
+/// What they say where no room is left.
+const DISK: &str = "No space left on device";
+
+/// Why a command was ended before its time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// The job is not wanted any more, or the agent is to end: there is no result.
+    Unwanted(String),
+    /// It wrote more than it may.
+    Wrote(u64),
+    /// The disk of the agent is full.
+    Full,
+}
+
+/// How a command ended, with all that bears on it.
+#[derive(Clone, Debug)]
+pub(super) struct Ended<'a> {
+    pub outcome: Outcome,
+    pub exceeded: Exceeded,
+    pub stop: Option<Stop>,
+    /// The last that it said.
+    pub said: &'a str,
+    /// Whether the kernel ended processes for want of memory meanwhile.
+    pub is_machine_out_of_memory: bool,
+    /// Whether there is little room on the agent's disk.
+    pub is_disk_full: bool,
+    /// Whether the command is the project's own.
+    pub is_own: bool,
+}
+
+/// A state with its reason.
+pub(super) type Judged = (State, Option<Fault>, String);
+
+fn machine(fault: Fault, why: impl Into<String>) -> Judged {
+    (State::Infrastructure, Some(fault), why.into())
+}
+
+/// What is so of every command, whatever it was to do; `None`: nothing.
+fn common(ended: &Ended<'_>) -> Option<Judged> {
+    match &ended.stop {
+        Some(Stop::Full) => return Some(machine(Fault::Disk, "the disk of the node is full")),
+        Some(Stop::Wrote(most)) => {
+            return Some((State::Errored, None, format!("it wrote more than {most} bytes")));
+        }
+        _ => {}
+    }
+    if ended.outcome == Outcome::TimedOut {
+        return Some((State::TimedOut, None, "it took longer than it may".to_owned()));
+    }
+    let is_failed = ended.outcome != Outcome::Exited(0);
+    if is_failed && ended.said.contains(DISK) && ended.is_disk_full {
+        return Some(machine(Fault::Disk, "the disk of the node is full"));
+    }
+    if is_failed && ended.is_machine_out_of_memory && !ended.exceeded.memory {
+        let why = "the node had no memory left, and ended processes";
+        return Some(machine(Fault::Memory, why));
+    }
+    None
+}
+
+/// What it means that an install command failed; `None`: it did not.
+pub(super) fn installed(ended: &Ended<'_>, line: &str) -> Option<Judged> {
+    if let Some(judged) = common(ended) {
+        return Some(judged);
+    }
+    if ended.outcome == Outcome::Exited(0) {
+        return None;
+    }
+    let line = crate::plain::line(line);
+    if ended.exceeded.memory {
+        return Some((
+            State::InstallFailed,
+            None,
+            format!("`{line}` used more memory than it may"),
+        ));
+    }
+    let last = last_line(ended.said);
+    if let Some(word) = NETWORK.iter().find(|word| ended.said.contains(*word)) {
+        return Some(machine(Fault::Network, format!("`{line}`: {word}")));
+    }
+    if ended.outcome == Outcome::Exited(127) && !ended.is_own {
+        return Some(machine(
+            Fault::Toolchain,
+            format!("`{line}` needs a program that is not there: {last}"),
+        ));
+    }
+    let outcome = ended.outcome;
+    Some((State::InstallFailed, None, format!("`{line}` {outcome}: {last}")))
+}
+
+/// What a run of tests means.
+pub(super) fn tested(ended: &Ended<'_>, run: &Result<Run, SuiteError>) -> Judged {
+    if let Some(judged) = common(ended) {
+        return judged;
+    }
+    let outcome = ended.outcome;
+    let count = |status: TestStatus| {
+        run.iter().flat_map(|run| &run.tests).filter(|own| own.status == status).count()
+    };
+    let (failed, passed) = (count(TestStatus::Failed), count(TestStatus::Passed));
+    if failed > 0 {
+        return (State::Failed, None, format!("{failed} of {} tests failed", failed + passed));
+    }
+    if ended.exceeded.memory {
+        return (State::Errored, None, "the tests used more memory than they may".to_owned());
+    }
+    let unfinished = run.iter().flat_map(|run| &run.unfinished).next();
+    if let Some(own) = unfinished {
+        let name = crate::plain::line(&own.name);
+        return (
+            State::Errored,
+            None,
+            format!("`{name}` began and never ended; the command {outcome}"),
+        );
+    }
+    match (run, outcome) {
+        (Ok(_), Outcome::Exited(0)) if passed > 0 => {
+            (State::Passed, None, format!("{passed} tests passed"))
+        }
+        (Ok(_), _) if passed > 0 => (
+            State::Errored,
+            None,
+            format!("{passed} tests passed and none failed, but the command {outcome}"),
+        ),
+        (Ok(_) | Err(SuiteError::NoTests { .. }), Outcome::Exited(_)) => {
+            (State::NotTested, None, "no test ran".to_owned())
+        }
+        (_, Outcome::Exited(0)) => (
+            State::NotTested,
+            None,
+            "it ended with status 0, but nothing shows that a test ran".to_owned(),
+        ),
+        (_, Outcome::Exited(126 | 127)) if !ended.is_own => machine(
+            Fault::Toolchain,
+            format!("the tests need a program that is not there: {}", last_line(ended.said)),
+        ),
+        (Err(error), _) => {
+            let why = crate::plain::line(&error.to_string());
+            (State::Errored, None, format!("the command {outcome}: {why}"))
+        }
+        (Ok(_), _) => (State::Errored, None, format!("no test ran; the command {outcome}")),
+    }
+}
+
+/// What shows that tests ran.
+pub(super) fn evidence(run: &Result<Run, SuiteError>) -> Evidence {
+    let Ok(run) = run else { return Evidence::default() };
+    let count =
+        |status: TestStatus| run.tests.iter().filter(|own| own.status == status).count() as u64;
+    let failed = run.tests.iter().filter(|own| own.status == TestStatus::Failed);
+    Evidence {
+        framework: Some(crate::plain::line(&run.framework)).filter(|own| !own.is_empty()),
+        tests: count(TestStatus::Failed) + count(TestStatus::Passed),
+        failed: count(TestStatus::Failed),
+        skipped: count(TestStatus::Skipped),
+        assertions: None,
+        failures: failed.take(FAILURES).map(|own| crate::plain::line(&own.name)).collect(),
+    }
+}
+
+/// The last line of what was said that has something in it.
+fn last_line(said: &str) -> String {
+    let line = said.lines().rev().find(|line| !line.trim().is_empty());
+    crate::plain::line(line.unwrap_or("it said nothing"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_suites::run::Test;
+
+    fn ended(outcome: Outcome) -> Ended<'static> {
+        Ended {
+            outcome,
+            exceeded: Exceeded::default(),
+            stop: None,
+            said: "the last line\n\n",
+            is_machine_out_of_memory: false,
+            is_disk_full: false,
+            is_own: true,
+        }
+    }
+
+    fn run(all: &[TestStatus]) -> Result<Run, SuiteError> {
+        let test = |status: &TestStatus| Test { status: *status, ..Test::default() };
+        Ok(Run { tests: all.iter().map(test).collect(), ..Run::default() })
+    }
+
+    fn state(ended: &Ended<'_>, run: &Result<Run, SuiteError>) -> (State, Option<Fault>) {
+        let (state, fault, reason) = tested(ended, run);
+        assert!(!reason.is_empty());
+        (state, fault)
+    }
+
+    #[test]
+    fn only_evidence_passes() {
+        use TestStatus::{Failed, Passed, Skipped};
+        let (zero, one) = (ended(Outcome::Exited(0)), ended(Outcome::Exited(1)));
+        assert_eq!(state(&zero, &run(&[Passed, Skipped])).0, State::Passed);
+        // Failures count though the status is 0.
+        assert_eq!(state(&zero, &run(&[Passed, Failed])).0, State::Failed);
+        assert_eq!(state(&zero, &run(&[])).0, State::NotTested);
+        assert_eq!(state(&zero, &run(&[Skipped])).0, State::NotTested);
+        assert_eq!(state(&zero, &Err(SuiteError::NoReport { said: None })).0, State::NotTested);
+        assert_eq!(state(&one, &Err(SuiteError::NoReport { said: None })).0, State::Errored);
+        assert_eq!(state(&one, &run(&[Passed])).0, State::Errored);
+        assert_eq!(state(&ended(Outcome::Signalled(11)), &run(&[])).0, State::Errored);
+        assert_eq!(state(&ended(Outcome::TimedOut), &run(&[Passed])).0, State::TimedOut);
+    }
+
+    #[test]
+    fn the_machine_is_not_the_version() {
+        let failed = Err(SuiteError::NoReport { said: None });
+        let one = || ended(Outcome::Exited(1));
+        let full = Ended { said: "x: No space left on device", is_disk_full: true, ..one() };
+        assert_eq!(state(&full, &failed), (State::Infrastructure, Some(Fault::Disk)));
+        // Its own limit is its own fault.
+        let own = Ended { said: "x: No space left on device", ..one() };
+        assert_eq!(state(&own, &failed), (State::Errored, None));
+        let memory = Ended { is_machine_out_of_memory: true, ..one() };
+        assert_eq!(state(&memory, &failed), (State::Infrastructure, Some(Fault::Memory)));
+        let limited = Ended { exceeded: Exceeded { memory: true, processes: false }, ..memory };
+        assert_eq!(state(&limited, &failed), (State::Errored, None));
+        let missing = Ended { is_own: false, ..ended(Outcome::Exited(127)) };
+        assert_eq!(state(&missing, &failed), (State::Infrastructure, Some(Fault::Toolchain)));
+        let stopped = Ended { stop: Some(Stop::Full), ..one() };
+        assert_eq!(state(&stopped, &failed), (State::Infrastructure, Some(Fault::Disk)));
+    }
+
+    #[test]
+    fn an_install_fails_for_its_own_reasons_or_others() {
+        let of =
+            |ended: &Ended<'_>| installed(ended, "make").map(|(state, fault, _)| (state, fault));
+        assert_eq!(of(&ended(Outcome::Exited(0))), None);
+        assert_eq!(of(&ended(Outcome::Exited(2))), Some((State::InstallFailed, None)));
+        let away = Ended { said: "fetch: Could not resolve host: x", ..ended(Outcome::Exited(2)) };
+        assert_eq!(of(&away), Some((State::Infrastructure, Some(Fault::Network))));
+    }
+
+    #[test]
+    fn names_of_failures_are_plain() {
+        let name = "<script>\u{1b}[2J".to_owned();
+        let test = Test { name, status: TestStatus::Failed, ..Test::default() };
+        let run = Ok(Run { tests: vec![test], ..Run::default() });
+        assert_eq!(evidence(&run).failures, ["<script>\u{fffd}[2J"]);
+    }
+}

@@ -1,0 +1,81 @@
+//! A lease that is held: a thread of its own tells the server that the agent lives, and finds out whether the job is still wanted. Whoever runs the job
+//! asks here, often, and ends it when it is not.
+
+use super::policy::AWAY;
+use crate::client::{Client, Code};
+use assay_builds::wire::Beat;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Signs of life of one job.
+#[derive(Debug)]
+pub(super) struct Held {
+    over: Arc<AtomicBool>,
+    why: Arc<Mutex<String>>,
+    ends: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Held {
+    /// Begins, with a sign each `every`.
+    pub fn start(client: Arc<Client>, job: i64, nonce: &str, every: Duration) -> Self {
+        let (ends, ended) = channel::<()>();
+        let over = Arc::new(AtomicBool::new(false));
+        let why = Arc::new(Mutex::new(String::new()));
+        let beat = Beat { nonce: nonce.to_owned() };
+        let (its_over, its_why) = (Arc::clone(&over), Arc::clone(&why));
+        let thread = std::thread::spawn(move || {
+            let mut pause = every;
+            while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(pause) {
+                pause = every;
+                let told = match client.beat(job, &beat) {
+                    Ok(beaten) if beaten.is_cancelled => "the job was cancelled".to_owned(),
+                    Ok(_) => continue,
+                    Err(error) => match error.code() {
+                        Some(Code::LeaseLost) => "the lease ran out".to_owned(),
+                        Some(
+                            Code::NotFound | Code::Forbidden | Code::Unauthorized | Code::Conflict,
+                        ) => error.to_string(),
+                        // Nobody answers: the job goes on, and its result waits in the spool.
+                        _ => {
+                            pause = every.min(AWAY);
+                            continue;
+                        }
+                    },
+                };
+                *its_why.lock().unwrap_or_else(PoisonError::into_inner) = told;
+                its_over.store(true, Ordering::Release);
+                break;
+            }
+        });
+        Self { over, why, ends: Some(ends), thread: Some(thread) }
+    }
+
+    /// Whether nobody wants the job of this agent any more.
+    pub fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+
+    /// The same for others to look at.
+    pub fn over(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.over)
+    }
+
+    /// Why.
+    pub fn why(&self) -> String {
+        self.why.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.ends = None;
+        if let Some(thread) = self.thread.take() {
+            // It may be waiting for an answer: that has an end.
+            let _ended = thread.join();
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The log of a job: a file that takes what commands write up to a limit, and counts what it does not take; and what sends it to the server while it grows,
+//! by offsets, so that a piece that is sent twice changes nothing. What is in it is a stranger's: it is passed on byte for byte, and shown by whoever shows it.
+
+use super::policy::{LAST_LINES, PIECE, SEND};
+use crate::client::{Client, ClientError};
+use anyhow::Context;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+
+/// A log that is written.
+#[derive(Debug)]
+pub(super) struct Log {
+    file: File,
+    path: PathBuf,
+    /// Bytes in it, which the sender may read.
+    length: Arc<AtomicU64>,
+    /// Of commands no more than this.
+    limit: u64,
+    cut: u64,
+}
+
+impl Log {
+    /// A new one, which is nobody else's.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn new(path: &Path, limit: u64) -> anyhow::Result<Self> {
+        let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path);
+        let file = file.with_context(|| path.display().to_string())?;
+        let limit = limit.saturating_sub(LAST_LINES);
+        Ok(Self { file, path: path.to_owned(), length: Arc::default(), limit, cut: 0 })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn length(&self) -> u64 {
+        self.length.load(Ordering::Acquire)
+    }
+
+    /// Bytes that had no room.
+    pub fn cut(&self) -> u64 {
+        self.cut
+    }
+
+    /// Takes what a command wrote, as far as there is room.
+    pub fn take(&mut self, bytes: &[u8]) {
+        let room = self.limit.saturating_sub(self.length());
+        let taken = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+        self.lose(bytes.len() as u64 - taken as u64);
+        self.append(&bytes[..taken]);
+    }
+
+    /// Counts bytes that were written and are lost.
+    pub fn lose(&mut self, bytes: u64) {
+        self.cut += bytes;
+    }
+
+    /// A line of the agent's own; for these there is always room.
+    pub fn say(&mut self, line: &str) {
+        let line = format!("assay: {}\n", crate::plain::line(line));
+        if self.length() + line.len() as u64 <= self.limit + LAST_LINES {
+            self.append(line.as_bytes());
+        }
+    }
+
+    fn append(&mut self, bytes: &[u8]) {
+        // On a full disk the job ends for that reason; its log is as long as it is.
+        match self.file.write_all(bytes) {
+            Ok(()) => {
+                self.length.fetch_add(bytes.len() as u64, Ordering::Release);
+            }
+            Err(_) => self.cut += bytes.len() as u64,
+        }
+    }
+
+    /// Says how much is missing, if something is.
+    pub fn close(&mut self) {
+        if self.cut > 0 {
+            let cut = self.cut;
+            self.say(&format!("{cut} more bytes were written and are not kept"));
+        }
+    }
+}
+
+/// Sends a log while it grows, in a thread of its own.
+#[derive(Debug)]
+pub(super) struct Sending {
+    thread: Option<JoinHandle<u64>>,
+    ends: Option<Sender<()>>,
+}
+
+impl Sending {
+    /// Begins. `is_over`: whether the lease is lost, so that nobody wants it any more.
+    pub fn start(
+        client: Arc<Client>,
+        (job, nonce): (i64, String),
+        log: &Log,
+        is_over: Arc<AtomicBool>,
+    ) -> Self {
+        let (ends, ended) = channel::<()>();
+        let (path, length) = (log.path.clone(), Arc::clone(&log.length));
+        let thread = std::thread::spawn(move || {
+            let mut sent = 0;
+            while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(SEND) {
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                // What can't be sent now is sent later, at the latest with the result.
+                let _later =
+                    send(&client, (job, &nonce), &path, &mut sent, length.load(Ordering::Acquire));
+            }
+            sent
+        });
+        Self { thread: Some(thread), ends: Some(ends) }
+    }
+
+    /// Ends it; how much the server has.
+    pub fn end(mut self) -> u64 {
+        self.ends = None;
+        self.thread.take().and_then(|own| own.join().ok()).unwrap_or(0)
+    }
+}
+
+/// Sends what is in a file from `sent` up to `length`, and counts it.
+///
+/// # Errors
+/// When the server can't be reached, or does not want it.
+pub(super) fn send(
+    client: &Client,
+    (job, nonce): (i64, &str),
+    path: &Path,
+    sent: &mut u64,
+    length: u64,
+) -> Result<(), ClientError> {
+    let Ok(file) = File::open(path) else { return Ok(()) };
+    let mut piece = vec![0; PIECE];
+    while *sent < length {
+        let most = usize::try_from(length - *sent).unwrap_or(PIECE).min(PIECE);
+        match file.read_at(&mut piece[..most], *sent) {
+            Ok(0) | Err(_) => break,
+            Ok(read) => {
+                client.log(job, nonce, *sent, &piece[..read])?;
+                *sent += read as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_is_cut_and_said() {
+        let room = tempfile::tempdir().unwrap();
+        let path = room.path().join("log");
+        let mut log = Log::new(&path, LAST_LINES + 10).unwrap();
+        log.take(b"12345678");
+        log.take(b"abcdef");
+        log.lose(100);
+        log.say("\u{1b}[31mnot red");
+        log.close();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(
+            text,
+            "12345678abassay: \u{fffd}[31mnot red\nassay: 104 more bytes were written and are not kept\n"
+        );
+        assert_eq!((log.cut(), log.length()), (104, text.len() as u64));
+    }
+}

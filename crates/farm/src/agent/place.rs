@@ -1,0 +1,329 @@
+//! The directory of an agent: `spool` with what could not be handed over yet, and `jobs` with one directory for each job at hand, which goes with it. One
+//! agent alone uses it, and what a killed one left of its jobs is removed by the next. The sandbox's user can reach the jobs and nothing else.
+
+use super::policy::FILES;
+use super::runtimes::Runtime;
+use super::walls::Walls;
+use anyhow::{Context, bail};
+use assay_sandbox::{Limits, Policy, SandboxError};
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+/// Variables of the agent that jobs have, too, for they are what the network here needs. A secret in one of them is none any more.
+const HANDED_ON: [&str; 19] = [
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "CURL_CA_BUNDLE",
+    "REQUESTS_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "GIT_SSL_CAINFO",
+    "CARGO_HTTP_CAINFO",
+    "PIP_CERT",
+    "PIP_INDEX_URL",
+    "PIP_DEFAULT_TIMEOUT",
+    "GOPROXY",
+    "GOSUMDB",
+    "npm_config_registry",
+];
+/// Programs of the system.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+
+/// The directory.
+#[derive(Debug)]
+pub(super) struct Place {
+    directory: PathBuf,
+    /// Held as long as it is somebody's.
+    _lock: File,
+}
+
+/// The directories of one job, removed on drop.
+#[derive(Debug)]
+pub(super) struct Job {
+    directory: PathBuf,
+    reads: Vec<PathBuf>,
+    /// Name and version of its runtime.
+    runtime: (&'static str, String),
+}
+
+fn made(path: &Path, mode: u32) -> anyhow::Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(mode).create(path);
+    made.with_context(|| path.display().to_string())?;
+    // Whatever the umask is, and whatever it was when it was made before.
+    fs::set_permissions(path, Permissions::from_mode(mode))
+        .with_context(|| path.display().to_string())
+}
+
+impl Place {
+    /// Makes it ready; it is absolute.
+    ///
+    /// # Errors
+    /// When it can't be made, somebody else has it, or the sandbox's user can't get there.
+    pub fn open(directory: &Path, walls: &Walls) -> anyhow::Result<Self> {
+        let name = directory.display();
+        made(directory, 0o755)?;
+        let lock = File::create(directory.join("lock")).with_context(|| name.to_string())?;
+        if lock.try_lock().is_err() {
+            bail!("{name}: another agent uses it; give this one its own with --directory");
+        }
+        let own = Self { directory: directory.to_owned(), _lock: lock };
+        removed(&own.jobs()).with_context(|| own.jobs().display().to_string())?;
+        made(&own.jobs(), 0o755)?;
+        made(&own.spool(), 0o700)?;
+        match walls.sandbox.check(&Policy::default(), &[own.jobs()]) {
+            Ok(()) => Ok(own),
+            Err(SandboxError::Unreadable { user, .. }) => bail!(
+                "{name}: the user `{user}` of the sandbox can't get there; name a directory outside of home directories with --directory, as /var/lib/assay-farm"
+            ),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn jobs(&self) -> PathBuf {
+        self.directory.join("jobs")
+    }
+
+    /// Where things wait for the server.
+    pub fn spool(&self) -> PathBuf {
+        self.directory.join("spool")
+    }
+
+    /// Bytes that are free there.
+    pub fn free(&self) -> u64 {
+        free(&self.directory)
+    }
+
+    /// Makes the directories of a job, which can read this beside its runtime.
+    ///
+    /// # Errors
+    /// When they can't be made.
+    pub fn job(&self, key: &str, runtime: &Runtime, beside: Option<&Path>) -> anyhow::Result<Job> {
+        let job = Job {
+            directory: self.jobs().join(key),
+            reads: runtime
+                .reads
+                .iter()
+                .map(PathBuf::as_path)
+                .chain(beside)
+                .map(Path::to_owned)
+                .collect(),
+            runtime: (runtime.name, runtime.version.clone()),
+        };
+        for own in [job.directory.clone(), job.bin()] {
+            made(&own, 0o755)?;
+        }
+        for own in [job.work(), job.base(), job.home(), job.rooms(), job.beside()] {
+            made(&own, 0o700)?;
+        }
+        for (called, program) in &runtime.programs {
+            let link = job.bin().join(called);
+            symlink(program, &link).with_context(|| link.display().to_string())?;
+        }
+        Ok(job)
+    }
+}
+
+/// Bytes that are free on the file system of a directory; many, where it does not say.
+pub(super) fn free(directory: &Path) -> u64 {
+    let found = rustix::fs::statvfs(directory);
+    found.map_or(u64::MAX, |own| own.f_bavail.saturating_mul(own.f_frsize))
+}
+
+impl Job {
+    /// The version,
+    pub fn work(&self) -> PathBuf {
+        self.directory.join("work")
+    }
+
+    /// and that with which it is compared.
+    pub fn base(&self) -> PathBuf {
+        self.directory.join("base")
+    }
+
+    /// What it installs.
+    pub fn home(&self) -> PathBuf {
+        self.directory.join("home")
+    }
+
+    /// Where test frameworks leave their reports.
+    pub fn rooms(&self) -> PathBuf {
+        self.directory.join("rooms")
+    }
+
+    /// Programs of its runtime.
+    pub fn bin(&self) -> PathBuf {
+        self.directory.join("bin")
+    }
+
+    /// What nobody within sees.
+    pub fn beside(&self) -> PathBuf {
+        self.directory.join("beside")
+    }
+
+    /// Makes what commands may write theirs.
+    ///
+    /// # Errors
+    /// When it can't be.
+    pub fn hand_over(&self, walls: &Walls) -> anyhow::Result<()> {
+        for own in [self.work(), self.base(), self.home(), self.rooms()] {
+            walls.sandbox.hand_over(&own)?;
+        }
+        Ok(())
+    }
+
+    /// What a command of it may do.
+    pub fn policy(&self, directory: &Path, network: bool, limits: Limits) -> Policy {
+        let mut reads = self.reads.clone();
+        reads.push(self.bin());
+        Policy {
+            directory: directory.to_owned(),
+            reads,
+            writes: vec![self.work(), self.base(), self.home(), self.rooms()],
+            hides: Vec::new(),
+            environment: self.environment(),
+            network,
+            limits,
+        }
+    }
+
+    /// Its variables: nothing of the agent's but what the network needs.
+    pub fn environment(&self) -> Vec<(OsString, OsString)> {
+        let (home, bin) = (self.home(), self.bin());
+        // What a job installed comes first, then its runtime.
+        let path = [
+            home.join("venv/bin"),
+            home.join("gems/bin"),
+            home.join(".local/bin"),
+            home.join("go/bin"),
+            home.join("cargo/bin"),
+            bin,
+        ];
+        let path: Vec<String> = path.iter().map(|own| own.display().to_string()).collect();
+        let mut all: Vec<(OsString, OsString)> = vec![
+            ("HOME".into(), home.clone().into()),
+            ("PATH".into(), format!("{}:{PATH}", path.join(":")).into()),
+            ("LANG".into(), "C.UTF-8".into()),
+            ("GEM_HOME".into(), home.join("gems").into()),
+            ("CARGO_HOME".into(), home.join("cargo").into()),
+            ("PIP_DISABLE_PIP_VERSION_CHECK".into(), "1".into()),
+            ("PYTHONDONTWRITEBYTECODE".into(), "1".into()),
+            // For recipes that are for several runtimes.
+            ("ASSAY_RUNTIME".into(), self.runtime.0.into()),
+            ("ASSAY_RUNTIME_VERSION".into(), self.runtime.1.clone().into()),
+        ];
+        let network = HANDED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+        all.extend(network.map(|(name, own)| (OsString::from(name), own)));
+        all
+    }
+
+    /// Bytes that it takes, as far as they are counted: no more than `most` matters.
+    pub fn used(&self, most: u64) -> u64 {
+        let mut open = vec![self.work(), self.base(), self.home(), self.rooms()];
+        let (mut bytes, mut seen) = (0_u64, 0_u64);
+        while let Some(path) = open.pop() {
+            seen += 1;
+            // Endless files are as much as endless bytes.
+            if bytes > most || seen > FILES * 5 {
+                return most.saturating_add(1);
+            }
+            let Ok(found) = fs::symlink_metadata(&path) else { continue };
+            if found.is_dir() {
+                let entries = fs::read_dir(&path).map(|all| all.flatten().map(|own| own.path()));
+                open.extend(entries.into_iter().flatten());
+            }
+            bytes += std::os::unix::fs::MetadataExt::blocks(&found) * 512;
+        }
+        bytes
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        // What can't be removed is tried again when the agent is started.
+        let _at_the_next_start = removed(&self.directory);
+    }
+}
+
+/// Takes away what only whoever made it can use: links that lead out of the directory, pipes, devices; and files that are longer than `most`. Called
+/// after everything that could make new ones has ended, before one of us reads there.
+pub(super) fn disarm(directory: &Path, most: u64) -> io::Result<()> {
+    let top = directory.canonicalize()?;
+    let mut open = vec![top.clone()];
+    while let Some(path) = open.pop() {
+        let found = fs::symlink_metadata(&path)?;
+        let kind = found.file_type();
+        if kind.is_dir() {
+            let entries = fs::read_dir(&path)?;
+            open.extend(entries.flatten().map(|own| own.path()));
+        } else if kind.is_symlink() {
+            if !path.canonicalize().is_ok_and(|leads| leads.starts_with(&top)) {
+                fs::remove_file(&path)?;
+            }
+        } else if !kind.is_file() || found.len() > most {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a directory with all that is in it, whatever its modes are; fine if it is not there. Links are not followed.
+fn removed(directory: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => return other,
+    }
+    let mut open = vec![directory.to_owned()];
+    while let Some(path) = open.pop() {
+        if fs::symlink_metadata(&path).is_ok_and(|own| own.is_dir()) {
+            fs::set_permissions(&path, Permissions::from_mode(0o700))?;
+            open.extend(fs::read_dir(&path)?.flatten().map(|own| own.path()));
+        }
+    }
+    fs::remove_dir_all(directory)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    #[test]
+    fn what_leads_out_is_taken_away() {
+        let room = tempfile::tempdir().unwrap();
+        let top = room.path().join("work");
+        fs::create_dir_all(top.join("below")).unwrap();
+        fs::write(room.path().join("secret"), "a token").unwrap();
+        fs::write(top.join("report"), "fine").unwrap();
+        fs::write(top.join("long"), "too long").unwrap();
+        symlink("../report", top.join("below/inner")).unwrap();
+        symlink(room.path().join("secret"), top.join("below/report.xml")).unwrap();
+        symlink("../..", top.join("below/up")).unwrap();
+        disarm(&top, 7).unwrap();
+        let mut left: Vec<_> = fs::read_dir(top.join("below")).unwrap().flatten().collect();
+        left.sort_by_key(fs::DirEntry::file_name);
+        let names: Vec<_> = left.iter().map(fs::DirEntry::file_name).collect();
+        assert_eq!(names, ["inner"]);
+        assert!(top.join("report").exists() && !top.join("long").exists());
+        assert!(room.path().join("secret").exists());
+    }
+
+    #[test]
+    fn directories_that_nobody_may_enter_are_removed_too() {
+        let room = tempfile::tempdir().unwrap();
+        let top = room.path().join("jobs");
+        fs::create_dir_all(top.join("a/b")).unwrap();
+        fs::set_permissions(top.join("a"), Permissions::from_mode(0o000)).unwrap();
+        removed(&top).unwrap();
+        assert!(!top.exists());
+        removed(&top).unwrap();
+    }
+}

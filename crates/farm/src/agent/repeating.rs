@@ -1,0 +1,116 @@
+//! The command that does a job again: one line for a shell, made of what is known of the version, every foreign word in quotes. It has no sandbox: whoever
+//! pastes it knows whose code it is.
+
+use super::suggesting::Steps;
+use assay_builds::model::Kind;
+use assay_builds::wire::{Leased, Origin, Version};
+
+fn quoted(word: &str) -> String {
+    shell_words::quote(word).into_owned()
+}
+
+/// How a version comes into a directory of this name.
+fn got(origin: Option<&Origin>, version: &Version, directory: &str) -> Option<String> {
+    let address = version.of.address.as_deref();
+    let checked = |file: &str| match &version.of.sha256 {
+        Some(sum) => {
+            format!(" && echo {} | sha256sum --check --quiet", quoted(&format!("{sum}  {file}")))
+        }
+        None => String::new(),
+    };
+    let at = quoted(directory);
+    let unpacked = |url: &str| {
+        let url = quoted(url);
+        format!(
+            "mkdir {at} && cd {at} && curl -fsSL -o version.tar.gz {url}{} && tar xzf version.tar.gz --strip-components 1",
+            checked("version.tar.gz")
+        )
+    };
+    match (origin?, address) {
+        (Origin::Git { url }, _) => Some(format!(
+            "git init -q {at} && cd {at} && git fetch -q --depth 1 -- {} {} && git checkout -q FETCH_HEAD",
+            quoted(url),
+            quoted(&version.name)
+        )),
+        (Origin::Gem { .. }, Some(url)) => Some(format!(
+            "mkdir {at} && cd {at} && curl -fsSL -o version.gem {}{} && gem unpack version.gem && cd version",
+            quoted(url),
+            checked("version.gem")
+        )),
+        (Origin::Gem { name, index }, None) => {
+            let source =
+                index.as_ref().map(|own| format!(" --clear-sources --source {}", quoted(own)));
+            Some(format!(
+                "mkdir {at} && cd {at} && gem fetch {} --version {}{} && gem unpack ./*.gem && cd ./*/",
+                quoted(name),
+                quoted(&version.name),
+                source.unwrap_or_default()
+            ))
+        }
+        (Origin::PyPi { .. }, Some(url)) => Some(unpacked(url)),
+        (Origin::PyPi { name, index }, None) => {
+            let index = index.as_ref().map(|own| format!(" --index-url {}", quoted(own)));
+            Some(format!(
+                "mkdir {at} && cd {at} && python3 -m pip download --no-deps --no-binary :all:{} {} && tar xzf ./*.tar.gz --strip-components 1",
+                index.unwrap_or_default(),
+                quoted(&format!("{name}=={}", version.name))
+            ))
+        }
+        (Origin::Command { get, .. }, _) => Some(format!(
+            "mkdir {at} && cd {at} && VERSION={} ADDRESS={} sh -c {}",
+            quoted(&version.name),
+            quoted(address.unwrap_or_default()),
+            quoted(get)
+        )),
+    }
+}
+
+/// The line; `None` where it is not known how the version is had, or a name in it is none that one may paste.
+pub(super) fn line(leased: &Leased, steps: &Steps) -> Option<String> {
+    let name = |version: &Version| {
+        let text = format!("{}-{}", leased.project.name, version.name);
+        let plain = |c: char| {
+            if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' }
+        };
+        let text: String = text.chars().map(plain).collect();
+        text.trim_start_matches(['-', '.']).to_owned()
+    };
+    let origin = leased.project.of.origin.as_ref();
+    let own = got(origin, &leased.version, &name(&leased.version));
+    let own = own.or_else(|| {
+        let url = leased.version.of.address.as_deref()?;
+        let origin = Origin::PyPi { name: String::new(), index: None };
+        url.ends_with(".tar.gz")
+            .then(|| got(Some(&origin), &leased.version, &name(&leased.version)))
+            .flatten()
+    })?;
+    let line = match leased.job.of.kind {
+        Kind::Test => {
+            let mut parts = vec![own];
+            parts.extend(steps.install.iter().map(|own| format!("( {own} )")));
+            parts.extend(steps.test.iter().map(|own| format!("assay tests -- {own}")));
+            parts.join(" && ")
+        }
+        Kind::Bench => {
+            let base = leased.base.as_ref()?;
+            let bench = leased.project.of.recipe.bench.as_deref()?;
+            match origin? {
+                Origin::Git { url } => format!(
+                    "git clone -q -- {} {at} && cd {at} && assay bench --rev {} --rev {} {bench}",
+                    quoted(url),
+                    quoted(&base.name),
+                    quoted(&leased.version.name),
+                    at = quoted(&name(&leased.version)),
+                ),
+                // Two trees as two commits of one repository.
+                _ => format!(
+                    "( {} && git init -q && git add -Af && git commit -qm base ) && ( {own} ) && mv {base}/.git {at}/ && cd {at} && git add -Af && git commit -qm version && assay bench --rev HEAD~1 --rev HEAD {bench}",
+                    got(origin, base, &name(base))?,
+                    base = quoted(&name(base)),
+                    at = quoted(&name(&leased.version)),
+                ),
+            }
+        }
+    };
+    (!line.chars().any(char::is_control)).then_some(line)
+}

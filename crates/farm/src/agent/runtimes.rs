@@ -1,0 +1,227 @@
+//! The runtimes of this machine that the sandbox's user can run, and one target for each. A runtime below a home directory that this user can't read
+//! is reported when the agent starts, and left out.
+
+use super::platform;
+use super::walls::Walls;
+use assay_builds::model::{Facts, digest};
+use assay_builds::wire::NewTarget;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// A runtime: what it is called in facts, how its programs are called, what it is asked, and which of its programs jobs find under which names.
+struct Known {
+    name: &'static str,
+    programs: &'static [&'static str],
+    asked: &'static [&'static str],
+    /// Names under which a job finds the program,
+    called: &'static [&'static str],
+    /// and programs beside it that belong to it.
+    beside: &'static [&'static str],
+}
+
+const PYTHON: &str = "import sys; print('%d.%d.%d' % sys.version_info[:3])";
+
+const ALL: [Known; 5] = [
+    Known {
+        name: "ruby",
+        programs: &["ruby", "ruby3.1", "ruby3.2", "ruby3.3", "ruby3.4", "ruby3.5"],
+        asked: &["-e", "print RUBY_VERSION"],
+        called: &["ruby"],
+        beside: &["gem", "bundle", "bundler", "rake", "irb", "rspec"],
+    },
+    Known {
+        name: "python",
+        programs: &[
+            "python3",
+            "python3.8",
+            "python3.9",
+            "python3.10",
+            "python3.11",
+            "python3.12",
+            "python3.13",
+            "python3.14",
+            "python3.15",
+        ],
+        asked: &["-c", PYTHON],
+        called: &["python3", "python"],
+        beside: &[],
+    },
+    Known {
+        name: "node",
+        programs: &["node", "nodejs"],
+        asked: &["--version"],
+        called: &["node"],
+        beside: &["npm", "npx", "corepack"],
+    },
+    Known {
+        name: "go",
+        programs: &["go"],
+        asked: &["env", "GOVERSION"],
+        called: &["go"],
+        beside: &["gofmt"],
+    },
+    Known {
+        name: "rust",
+        programs: &["rustc"],
+        asked: &["--version"],
+        called: &["rustc"],
+        beside: &["cargo", "rustdoc"],
+    },
+];
+
+/// A runtime that jobs can use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Runtime {
+    /// `ruby`, `python`, `node`, `go`, `rust`.
+    pub name: &'static str,
+    pub version: String,
+    /// What a job finds, by the name under which it does.
+    pub programs: Vec<(String, PathBuf)>,
+    /// What has to be readable for it, beside the system.
+    pub reads: Vec<PathBuf>,
+}
+
+/// A target that jobs of this machine are for.
+#[derive(Clone, Debug)]
+pub(super) struct Own {
+    pub digest: String,
+    pub target: NewTarget,
+    pub runtime: Runtime,
+}
+
+/// What was found, and what is to be said of it.
+pub(super) struct Found {
+    pub targets: Vec<Own>,
+    pub notes: Vec<String>,
+}
+
+/// Looks along PATH. `only`: of these alone, as `python3.11` or `ruby`.
+pub(super) fn find(walls: &mut Walls, only: &[String]) -> Found {
+    let facts = platform::facts();
+    let (mut targets, mut notes): (Vec<Own>, Vec<String>) = (Vec::new(), Vec::new());
+    for known in &ALL {
+        for (called, program) in on_path(known.programs) {
+            let is_meant = |own: &String| {
+                let real = program.canonicalize().unwrap_or_default();
+                own == known.name || *own == called || real.file_name().is_some_and(|n| n == &**own)
+            };
+            if !only.is_empty() && !only.iter().any(is_meant) {
+                continue;
+            }
+            match asked(walls, known, &program) {
+                Err(why) => notes.push(why),
+                Ok(runtime) => {
+                    let is_there = |own: &Own| {
+                        own.runtime.name == known.name && own.runtime.version == runtime.version
+                    };
+                    if !targets.iter().any(is_there) {
+                        targets.push(target(&facts, runtime));
+                    }
+                }
+            }
+        }
+    }
+    notes.dedup();
+    Found { targets, notes }
+}
+
+/// The programs of these names along PATH, each file once.
+fn on_path(names: &[&str]) -> Vec<(String, PathBuf)> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut seen: Vec<PathBuf> = Vec::new();
+    let mut found = Vec::new();
+    for name in names {
+        for directory in std::env::split_paths(&path).filter(|own| own.is_absolute()) {
+            let program = directory.join(name);
+            let Ok(real) = program.canonicalize() else { continue };
+            if real.is_file() && !seen.contains(&real) {
+                seen.push(real);
+                found.push(((*name).to_owned(), program));
+            }
+        }
+    }
+    found
+}
+
+/// What a program says of itself within the sandbox.
+fn asked(walls: &mut Walls, known: &Known, program: &Path) -> Result<Runtime, String> {
+    let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+    let reads = place(&real);
+    let name = program.display();
+    let policy = assay_sandbox::Policy::default();
+    let mut beside = reads.clone();
+    beside.push(real.clone());
+    if let Err(error) = walls.sandbox.check(&policy, &beside) {
+        return Err(format!("{name} is left out: {error}"));
+    }
+    let mut argv = vec![real.clone().into_os_string()];
+    argv.extend(known.asked.iter().map(OsString::from));
+    let said = walls.said(&argv, &reads);
+    let version = said.as_deref().and_then(version);
+    let Some(version) = version else {
+        return Err(format!("{name} is left out: it does not run in the sandbox"));
+    };
+    let mut programs: Vec<(String, PathBuf)> =
+        known.called.iter().map(|own| ((*own).to_owned(), real.clone())).collect();
+    // Beside it, or where the system has links to such.
+    for own in known.beside {
+        let places = [real.parent(), program.parent()];
+        let beside = places.into_iter().flatten().map(|place| place.join(own));
+        if let Some(beside) = beside.into_iter().find(|own| own.is_file()) {
+            programs.push(((*own).to_owned(), beside));
+        }
+    }
+    Ok(Runtime { name: known.name, version, programs, reads })
+}
+
+/// What has to be readable for a program: the directory above that of the program, where the system's own directories are not it.
+fn place(program: &Path) -> Vec<PathBuf> {
+    let is_system = ["/usr", "/bin", "/sbin", "/opt", "/nix/store", "/gnu/store"];
+    if is_system.iter().any(|own| program.starts_with(own)) {
+        return Vec::new();
+    }
+    let above = program.parent().and_then(Path::parent);
+    above.filter(|own| own.parent().is_some()).map(Path::to_owned).into_iter().collect()
+}
+
+/// The first word of what was said that is a version.
+fn version(said: &str) -> Option<String> {
+    let words = said.split_whitespace().map(|word| word.trim_start_matches(['v', 'g', 'o']));
+    let is_one = |word: &&str| {
+        word.starts_with(|c: char| c.is_ascii_digit())
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+'))
+    };
+    words.into_iter().find(is_one).map(str::to_owned)
+}
+
+fn target(facts: &Facts, runtime: Runtime) -> Own {
+    let mut own = facts.clone();
+    own.insert(format!("runtime.{}", runtime.name), runtime.version.clone());
+    let name = format!("{} {}, {}", runtime.name, runtime.version, platform::name(facts));
+    Own { digest: digest(&own), target: NewTarget { name, facts: own }, runtime }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_in_what_programs_say() {
+        for (said, found) in [
+            ("3.1.2", "3.1.2"),
+            ("v18.20.4", "18.20.4"),
+            ("go1.25.1", "1.25.1"),
+            ("rustc 1.95.0 (abc 2026-01-01)", "1.95.0"),
+        ] {
+            assert_eq!(version(said).as_deref(), Some(found), "{said}");
+        }
+        assert_eq!(version("no such thing"), None);
+    }
+
+    #[test]
+    fn what_lies_below_a_home_is_read_with_what_is_beside_it() {
+        assert!(place(Path::new("/usr/local/go/bin/go")).is_empty());
+        let own = place(Path::new("/home/me/.rbenv/versions/3.4.1/bin/ruby"));
+        assert_eq!(own, [PathBuf::from("/home/me/.rbenv/versions/3.4.1")]);
+    }
+}

@@ -1,0 +1,199 @@
+//! A `test` job: the version is fetched, installed with the network, and its tests run without it, unless its recipe says otherwise. The framework of
+//! `assay tests` says which tests ran: that is the evidence.
+
+use super::commands::{Came, Commands};
+use super::fetching::{FetchError, Fetched};
+use super::judging::{self, Judged, Stop};
+use super::place::disarm;
+use super::policy::FREE;
+use super::runtimes::Runtime;
+use super::suggesting::{Steps, steps};
+use anyhow::{Context, anyhow};
+use assay_builds::model::{Fault, State};
+use assay_builds::wire::{Evidence, Leased};
+use assay_measure::Command;
+use assay_measure::clock::now_seconds;
+use assay_suites::{Answer, Call, Run, SuiteError, Wanted, add_to_environment, frameworks};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A report that is longer is none that is read, bytes.
+const LONGEST_REPORT: u64 = 256 << 20;
+
+/// What a job came to.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub judged: Judged,
+    pub evidence: Evidence,
+    pub steps: Steps,
+}
+
+impl Found {
+    /// One without evidence.
+    pub fn of(judged: Judged) -> Self {
+        Self { judged, evidence: Evidence::default(), steps: Steps::default() }
+    }
+
+    /// One of a job that was ended before it came to something: it says nothing about the version.
+    pub fn unwanted(why: String) -> Self {
+        Self::of((State::Infrastructure, None, why))
+    }
+
+    /// One that was judged after these steps.
+    fn after(judged: Judged, steps: &Steps) -> Self {
+        Self { steps: steps.clone(), ..Self::of(judged) }
+    }
+}
+
+/// What it means that a version could not be had.
+pub(super) fn not_fetched(error: &FetchError) -> Judged {
+    let why = error.to_string();
+    match error {
+        FetchError::Network(_) => (State::Infrastructure, Some(Fault::Network), why),
+        FetchError::Disk(_) => (State::Infrastructure, Some(Fault::Disk), why),
+        FetchError::Toolchain(_) => (State::Infrastructure, Some(Fault::Toolchain), why),
+        FetchError::Gone(_) | FetchError::Version(_) => (State::InstallFailed, None, why),
+        FetchError::Ended => (State::TimedOut, None, "it was not fetched in its time".to_owned()),
+    }
+}
+
+/// Whether there is room for a job at all.
+pub(super) fn no_room(commands: &Commands<'_>) -> Option<Found> {
+    let free = commands.place.free();
+    (free < FREE).then(|| {
+        let why = format!("only {free} bytes are free on the disk of the node");
+        Found::of((State::Infrastructure, Some(Fault::Disk), why))
+    })
+}
+
+/// Does it.
+///
+/// # Errors
+/// When no sandbox can be made: that is the machine's fault.
+pub(super) fn test(
+    commands: &mut Commands<'_>,
+    leased: &Leased,
+    runtime: &Runtime,
+) -> anyhow::Result<Found> {
+    if let Some(found) = no_room(commands) {
+        return Ok(found);
+    }
+    let work = commands.job.work();
+    let fetched = match commands.fetch(&leased.project, &leased.version, &work) {
+        Ok(fetched) => fetched,
+        Err(error) => return Ok(refused(commands, &error)),
+    };
+    let recipe = &leased.project.of.recipe;
+    let gem = brought(commands, &fetched)?;
+    let steps = steps(recipe, &fetched.top, runtime, gem.as_deref());
+    if let Some(judged) = install(commands, &steps, &fetched.top)? {
+        return Ok(match judged {
+            Ok(judged) => Found::after(judged, &steps),
+            Err(why) => Found::unwanted(why),
+        });
+    }
+    let Some(line) = steps.test.clone() else {
+        let why = "the recipe has no tests, and its files suggest none".to_owned();
+        return Ok(Found::after((State::NotTested, None, why), &steps));
+    };
+    let (came, run) = match tests(commands, &line, &fetched.top, recipe.network)? {
+        Ok(ran) => ran,
+        Err(why) => return Ok(Found::after((State::Errored, None, why), &steps)),
+    };
+    if let Some(Stop::Unwanted(why)) = &came.stop {
+        return Ok(Found::unwanted(why.clone()));
+    }
+    let judged = judging::tested(&came.ended(steps.is_own_test), &run);
+    let evidence = judging::evidence(&run);
+    Ok(Found { evidence, ..Found::after(judged, &steps) })
+}
+
+/// What a version that could not be had came to, if anybody still wants to know.
+pub(super) fn refused(commands: &mut Commands<'_>, error: &FetchError) -> Found {
+    commands.log.say(&error.to_string());
+    match commands.unwanted() {
+        Some(Stop::Unwanted(why)) => Found::unwanted(why),
+        _ => Found::of(not_fetched(error)),
+    }
+}
+
+/// A gem's file where it can be installed from.
+fn brought(
+    commands: &Commands<'_>,
+    fetched: &Fetched,
+) -> anyhow::Result<Option<std::path::PathBuf>> {
+    let Some(file) = &fetched.gem else { return Ok(None) };
+    let to = commands.job.home().join("version.gem");
+    fs::rename(file, &to).with_context(|| to.display().to_string())?;
+    commands.job.hand_over(commands.walls)?;
+    Ok(Some(to))
+}
+
+/// Installs what a version needs. `None`: it is; `Ok`: it could not be; `Err`: nobody wants it any more.
+pub(super) fn install(
+    commands: &mut Commands<'_>,
+    steps: &Steps,
+    top: &Path,
+) -> anyhow::Result<Option<Result<Judged, String>>> {
+    for line in &steps.install {
+        let came = commands.line(line, top, true)?;
+        if let Some(Stop::Unwanted(why)) = &came.stop {
+            return Ok(Some(Err(why.clone())));
+        }
+        if let Some(judged) = judging::installed(&came.ended(steps.is_own_install), line) {
+            return Ok(Some(Ok(judged)));
+        }
+    }
+    Ok(None)
+}
+
+/// What its tests came to, or why they can't be asked.
+type Ran = Result<(Came, Result<Run, SuiteError>), String>;
+
+fn tests(
+    commands: &mut Commands<'_>,
+    line: &str,
+    top: &Path,
+    network: bool,
+) -> anyhow::Result<Ran> {
+    let command = match Command::parse(line, false) {
+        Ok(command) => command,
+        Err(error) => return Ok(Err(format!("its tests can't be run: {error}"))),
+    };
+    let call = Call::new(&command.argv, top);
+    let framework = frameworks::by_call(&call);
+    let room = commands.job.rooms().join("1");
+    fs::create_dir(&room).with_context(|| room.display().to_string())?;
+    let request = match framework.ask(&call, &Wanted::default(), &room) {
+        Ok(request) => request,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    request.write().map_err(|(path, error)| anyhow!("{}: {error}", path.display()))?;
+    commands.job.hand_over(commands.walls)?;
+    let mut env: BTreeMap<String, String> = command.env.into_iter().collect();
+    add_to_environment(&mut env, &request.env, &request.options, &request.paths);
+    let env: Vec<(OsString, OsString)> =
+        env.into_iter().map(|(name, own)| (name.into(), own.into())).collect();
+    commands.log.say(&format!("$ {line}"));
+    let began = now_seconds();
+    let came = commands.run(&request.argv, env, (top, network), false)?;
+    // Nothing of it runs any more: what is left there is looked at by us.
+    for own in [commands.job.rooms(), commands.job.work()] {
+        disarm(&own, LONGEST_REPORT).with_context(|| own.display().to_string())?;
+    }
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    let answer = Answer {
+        room: &room,
+        directory: top,
+        output: &came.ran.output.bytes,
+        errors: &came.ran.errors.bytes,
+        began,
+        ended: began + came.ran.seconds,
+        since_1970: since - now_seconds(),
+    };
+    let run = framework.read(&answer);
+    Ok(Ok((came, run)))
+}

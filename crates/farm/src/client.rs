@@ -1,0 +1,339 @@
+//! The client of a farm's API, for agents, executors and commands. It waits for each answer.
+//!
+//! What may be asked twice is asked again after a failure (with a random pause, so that a hundred agents do not come back at once); what may not,
+//! such as taking a lease, never is. Adding is idempotent, so nobody has to look first. What it remembers is in `memory`.
+
+mod calls;
+mod error;
+mod memory;
+mod token;
+
+pub use calls::{Known, Lease};
+pub use error::{ClientError, Code};
+pub use token::Token;
+
+use assay_builds::wire::Refusal;
+use memory::Memory;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+use ureq::http::{Method, Request, Response};
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::{Agent, Body};
+
+/// The version of the API that this speaks.
+const VERSION: &str = "1";
+/// Pauses before a question is asked again, ms.
+const PAUSES: [u64; 3] = [250, 1000, 4000];
+/// Nobody waits longer because a server says so.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// A question and its answer may take so long.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// And a connection.
+const CONNECTING: Duration = Duration::from_secs(10);
+/// An answer that is longer is none of this API, bytes.
+const LONGEST_ANSWER: u64 = 256 << 20;
+
+/// Asks one server, under one token.
+#[derive(Debug)]
+pub struct Client {
+    agent: Agent,
+    /// The address, without a slash at its end.
+    base: String,
+    token: Option<Token>,
+    memory: Mutex<Memory>,
+    /// Whether what may be asked again is.
+    repeats: bool,
+}
+
+/// What is asked.
+struct Asked<'a> {
+    method: Method,
+    /// Below `/api/v1`, with its query.
+    path: &'a str,
+    body: Option<(&'static str, &'a [u8])>,
+    /// Whether asking twice does no harm.
+    repeats: bool,
+}
+
+impl Client {
+    /// A client of the server at this address.
+    ///
+    /// # Errors
+    /// When that is none.
+    pub fn new(url: &str, token: Option<Token>) -> Result<Self, ClientError> {
+        let base = url.trim_end_matches('/').to_owned();
+        let refused = |why: &str| ClientError::Address { url: url.to_owned(), why: why.to_owned() };
+        let parsed: ureq::http::Uri = base.parse().map_err(|_| refused("this is no address"))?;
+        let is_http = matches!(parsed.scheme_str(), Some("http" | "https"));
+        if !is_http || parsed.host().is_none() || parsed.query().is_some() {
+            return Err(refused("this is no address of a server"));
+        }
+        if parsed.authority().is_some_and(|own| own.as_str().contains('@')) {
+            return Err(refused("a password does not belong into an address"));
+        }
+        let (memory, repeats) = (Mutex::default(), true);
+        Ok(Self { agent: agent(PATIENCE, 0), base, token, memory, repeats })
+    }
+
+    /// The same, which asks once: for who has other things to do meanwhile.
+    #[must_use]
+    pub fn once(mut self) -> Self {
+        self.repeats = false;
+        self
+    }
+
+    /// The server's address.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.base
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks, and again where that may be done.
+    fn ask(&self, asked: &Asked<'_>) -> Result<Response<Body>, ClientError> {
+        let mut pauses = PAUSES.iter();
+        loop {
+            let answer = self.ask_once(asked);
+            let (is_late, said) = match &answer {
+                Ok(answer) => {
+                    let status = answer.status().as_u16();
+                    (matches!(status, 429 | 502..=504), retry_after(answer))
+                }
+                Err(error) => (error.is_away(), None),
+            };
+            let pause = match (is_late, asked.repeats && self.repeats, pauses.next()) {
+                (true, true, Some(pause)) => jittered(Duration::from_millis(*pause)),
+                _ => return answer,
+            };
+            thread::sleep(said.map_or(pause, |said| said.max(pause)).min(LONGEST_PAUSE));
+        }
+    }
+
+    fn ask_once(&self, asked: &Asked<'_>) -> Result<Response<Body>, ClientError> {
+        let path = asked.path;
+        let failed = |why: String| ClientError::Away { asked: told(asked), why };
+        let odd = |why: String| ClientError::NotUnderstood { asked: told(asked), why };
+        let uri = format!("{}/api/v1{path}", self.base);
+        let mut request = Request::builder().method(&asked.method).uri(&uri);
+        request = request.header("assay-api", VERSION).header("accept", "application/json");
+        if let Some(token) = &self.token {
+            request = request.header("authorization", token.header());
+        }
+        if asked.method == Method::GET
+            && let Some(known) = self.memory().answer(path)
+        {
+            request = request.header("if-none-match", &known.tag);
+        }
+        let ran = match asked.body {
+            Some((kind, bytes)) => {
+                let request = request.header("content-type", kind).body(bytes);
+                self.agent.run(request.map_err(|error| odd(error.to_string()))?)
+            }
+            None => {
+                let request = request.body(());
+                self.agent.run(request.map_err(|error| odd(error.to_string()))?)
+            }
+        };
+        ran.map_err(|error| failed(error.to_string()))
+    }
+
+    /// Asks, and hands back what was answered, if that is no refusal.
+    fn answered(&self, asked: &Asked<'_>) -> Result<Response<Body>, ClientError> {
+        let mut answer = self.ask(asked)?;
+        let status = answer.status();
+        let odd = |why: String| ClientError::NotUnderstood { asked: told(asked), why };
+        let version = answer.headers().get("assay-api").and_then(|own| own.to_str().ok());
+        let version = version.map(str::to_owned);
+        if status.is_success() || status.as_u16() == 304 {
+            return match version.as_deref() {
+                Some(VERSION) => Ok(answer),
+                Some(other) => Err(odd(format!("it is of version {other}"))),
+                None => Err(odd("it has no `Assay-Api`".to_owned())),
+            };
+        }
+        let status = status.as_u16();
+        let text = answer.body_mut().with_config().limit(1 << 16).read_to_vec().unwrap_or_default();
+        match serde_json::from_slice::<Refusal>(&text) {
+            Ok(Refusal { error }) => Err(ClientError::Refused {
+                asked: told(asked),
+                status,
+                code: Code::of(&error.code),
+                message: plain(&error.message),
+            }),
+            // What stands in front of the server says that it is not there.
+            Err(_) if matches!(status, 429 | 502..=504) => {
+                Err(ClientError::Away { asked: told(asked), why: format!("status {status}") })
+            }
+            Err(_) => Err(odd(format!("status {status}"))),
+        }
+    }
+
+    fn read<T: DeserializeOwned>(
+        &self,
+        asked: &Asked<'_>,
+        answer: &mut Response<Body>,
+    ) -> Result<T, ClientError> {
+        let body = self.bytes(asked, answer)?;
+        parsed(asked, &body)
+    }
+
+    fn bytes(
+        &self,
+        asked: &Asked<'_>,
+        answer: &mut Response<Body>,
+    ) -> Result<Vec<u8>, ClientError> {
+        let body = answer.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec();
+        body.map_err(|error| ClientError::Away { asked: told(asked), why: error.to_string() })
+    }
+
+    /// What stands at a path.
+    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        let asked = Asked { method: Method::GET, path, body: None, repeats: true };
+        let mut answer = self.answered(&asked)?;
+        if answer.status().as_u16() == 304 {
+            let known = self.memory().answer(path).map(|known| known.body.clone());
+            return parsed(&asked, &known.unwrap_or_default());
+        }
+        let tag = answer.headers().get("etag").and_then(|tag| tag.to_str().ok()).map(str::to_owned);
+        let body = self.bytes(&asked, &mut answer)?;
+        let read = parsed(&asked, &body)?;
+        if let Some(tag) = tag {
+            self.memory().keep(path, tag, &body);
+        }
+        Ok(read)
+    }
+
+    /// Hands something over, and reads what is answered.
+    fn give<T: DeserializeOwned>(
+        &self,
+        (method, path): (Method, &str),
+        body: &impl Serialize,
+        repeats: bool,
+    ) -> Result<T, ClientError> {
+        let text = text_of((&method, path), body)?;
+        let asked = Asked { method, path, body: Some(("application/json", &text)), repeats };
+        let mut answer = self.answered(&asked)?;
+        self.read(&asked, &mut answer)
+    }
+
+    /// The same, where only it matters that it was taken.
+    fn hand(
+        &self,
+        (method, path): (Method, &str),
+        body: Option<(&'static str, &[u8])>,
+    ) -> Result<(), ClientError> {
+        self.answered(&Asked { method, path, body, repeats: true }).map(drop)
+    }
+}
+
+/// Something as JSON.
+fn text_of((method, path): (&Method, &str), body: &impl Serialize) -> Result<Vec<u8>, ClientError> {
+    serde_json::to_vec(body).map_err(|error| ClientError::NotUnderstood {
+        asked: format!("{method} {path}"),
+        why: error.to_string(),
+    })
+}
+
+fn parsed<T: DeserializeOwned>(asked: &Asked<'_>, body: &[u8]) -> Result<T, ClientError> {
+    serde_json::from_slice(body)
+        .map_err(|error| ClientError::NotUnderstood { asked: told(asked), why: error.to_string() })
+}
+
+/// Method and path, without the query, in which a nonce may stand.
+fn told(asked: &Asked<'_>) -> String {
+    let path = asked.path.split('?').next().unwrap_or_default();
+    format!("{} /api/v1{path}", asked.method)
+}
+
+/// What a server says, as far as a terminal may show it.
+fn plain(text: &str) -> String {
+    crate::plain::line(text)
+}
+
+fn retry_after(answer: &Response<Body>) -> Option<Duration> {
+    let said = answer.headers().get("retry-after")?.to_str().ok()?;
+    said.trim().parse().ok().map(Duration::from_secs)
+}
+
+/// Between half of a time and one and a half of it: drawn from the clock, for nothing but politeness depends on it.
+#[must_use]
+pub fn jittered(time: Duration) -> Duration {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let drawn = f64::from(now.map(|now| now.subsec_nanos()).unwrap_or_default() % 1_000_003);
+    time.mul_f64(0.5 + drawn / 1_000_003.0)
+}
+
+/// What speaks HTTP, within such a time; certificates are trusted as the system does.
+#[must_use]
+pub fn agent(patience: Duration, redirects: u32) -> Agent {
+    let found = rustls_native_certs::load_native_certs();
+    let trusted: Vec<Certificate<'static>> =
+        found.certs.iter().map(|own| Certificate::from_der(own.as_ref()).to_owned()).collect();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = TlsConfig::builder()
+        .root_certs(RootCerts::new_with_certs(&trusted))
+        .unversioned_rustls_crypto_provider(provider);
+    let config = Agent::config_builder()
+        .timeout_global(Some(patience))
+        .timeout_connect(Some(CONNECTING))
+        .http_status_as_error(false)
+        .max_redirects(redirects)
+        .max_redirects_will_error(redirects > 0)
+        .user_agent(concat!("assay-farm/", env!("CARGO_PKG_VERSION")))
+        .tls_config(tls.build());
+    config.build().new_agent()
+}
+
+/// A word as a part of a path: what is no letter, digit, `-`, `_`, `.` or `~` is written as `%XX`.
+#[must_use]
+pub fn part(word: &str) -> String {
+    let mut out = String::with_capacity(word.len());
+    for byte in word.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(char::from(byte));
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    // Two dots would be the directory above.
+    if out.bytes().all(|byte| byte == b'.') { out.replace('.', "%2E") } else { out }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    #[test]
+    fn names_stay_within_their_part_of_a_path() {
+        assert_eq!(part("a b/../c?x=1&y#é"), "a%20b%2F..%2Fc%3Fx%3D1%26y%23%C3%A9");
+        assert_eq!((part(".."), part("1.2.3")), ("%2E%2E".to_owned(), "1.2.3".to_owned()));
+    }
+
+    #[test]
+    fn addresses_are_those_of_servers() {
+        for (url, is_one) in [
+            ("http://127.0.0.1:8080/", true),
+            ("https://farm.example/below", true),
+            ("farm.example", false),
+            ("ftp://farm.example", false),
+            ("http://me:secret@farm.example", false),
+        ] {
+            let made = Client::new(url, None);
+            assert_eq!(made.is_ok(), is_one, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_pause_is_about_as_long_as_it_is() {
+        let pause = jittered(Duration::from_secs(2));
+        assert!((1.0..=3.0).contains(&pause.as_secs_f64()), "{pause:?}");
+    }
+}

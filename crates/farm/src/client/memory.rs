@@ -1,0 +1,70 @@
+//! What a client remembers, so that a loop over many versions does not ask the same again and again: numbers of what is there, and answers with
+//! their `ETag`. What is *not* there is never remembered, for it may be there a moment later.
+
+use std::collections::HashMap;
+
+/// So many answers are kept; of more, all are forgotten.
+const MOST: usize = 4096;
+/// A longer answer is not kept, bytes.
+const LONGEST: usize = 1 << 20;
+
+/// An answer, as it was when it had this `ETag`.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub tag: String,
+    pub body: Vec<u8>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    /// By path and query.
+    answers: HashMap<String, Known>,
+    /// Numbers of what was added or found, by path.
+    ids: HashMap<String, i64>,
+}
+
+impl Memory {
+    pub fn answer(&self, path: &str) -> Option<&Known> {
+        self.answers.get(path)
+    }
+
+    pub fn keep(&mut self, path: &str, tag: String, body: &[u8]) {
+        if body.len() > LONGEST {
+            return;
+        }
+        if self.answers.len() >= MOST {
+            self.answers.clear();
+        }
+        self.answers.insert(path.to_owned(), Known { tag, body: body.to_vec() });
+    }
+
+    pub fn id(&self, path: &str) -> Option<i64> {
+        self.ids.get(path).copied()
+    }
+
+    pub fn keep_id(&mut self, path: &str, id: i64) {
+        if self.ids.len() >= MOST {
+            self.ids.clear();
+        }
+        self.ids.insert(path.to_owned(), id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    #[test]
+    fn it_has_an_end() {
+        let mut memory = Memory::default();
+        for i in 0..=MOST {
+            memory.keep(&i.to_string(), "a".to_owned(), b"b");
+            memory.keep_id(&i.to_string(), 1);
+        }
+        assert!(memory.answers.len() <= MOST && memory.ids.len() <= MOST);
+        memory.keep("long", "a".to_owned(), &vec![0; LONGEST + 1]);
+        assert!(memory.answer("long").is_none());
+        assert_eq!(memory.answer(&MOST.to_string()).unwrap().body, b"b");
+    }
+}

@@ -1,0 +1,30 @@
+//! Foreign words on a screen and in reasons: names, messages and the like, of whoever wrote a package, as text that nobody's terminal obeys.
+
+/// A line is not longer than this.
+const LONGEST: usize = 500;
+
+/// A text on one line, without control characters and without marks that change the direction of writing; cut where it is far too long.
+pub fn line(text: &str) -> String {
+    let harmless = |c: char| match c {
+        '\n' | '\r' | '\t' => ' ',
+        c if c.is_control() => '\u{fffd}',
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        c => c,
+    };
+    let mut out: String = text.trim().chars().map(harmless).take(LONGEST).collect();
+    if text.trim().chars().nth(LONGEST).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_it_is_obeyed() {
+        assert_eq!(line("\u{1b}[2Jname\u{202e}\nnext\n"), "\u{fffd}[2Jname\u{fffd} next");
+        assert_eq!(line(&"x".repeat(2 * LONGEST)).chars().count(), LONGEST + 1);
+    }
+}

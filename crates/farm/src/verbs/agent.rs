@@ -1,0 +1,141 @@
+//! `assay farm agent`: arguments of the agent, which is `crate::agent`.
+
+use crate::Ending;
+use crate::agent::{self, Settings};
+use assay_builds::model::Kind;
+use assay_farm::client::{Client, Token};
+use clap::ValueEnum;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Arguments of `assay farm agent`.
+#[derive(clap::Args, Debug)]
+#[command(
+    about = "Build, test and measure on this machine what a server asks for",
+    long_about = "Build, test and measure on this machine what a server asks for
+
+The agent asks the server for jobs, does them in a sandbox, and hands in what came of them. What can't be handed in while the server is away waits in its \
+directory. It is for each runtime that it finds on PATH (ruby, python3.x, node, go, rustc) a target of its own.",
+    after_help = "\
+The token is in a file that only you can read (--token-file) or in ASSAY_FARM_TOKEN, never on the command line.
+
+Examples:
+  assay farm agent --server https://farm.example --name lab-1 --token-file token
+  assay farm agent --server http://127.0.0.1:8080 --name lab-1 --once       one job, then the end
+  assay farm agent --server https://farm.example --name lab-1 --runtime ruby --kind test"
+)]
+pub(crate) struct Args {
+    /// Address of the server, as in https://farm.example
+    #[arg(long, value_name = "URL")]
+    server: String,
+    /// Name of this machine there
+    #[arg(long, value_name = "NODE")]
+    name: String,
+    /// File with the token; else it is in ASSAY_FARM_TOKEN
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// End after one job; with a number, only that one
+    #[arg(long, value_name = "JOB", num_args = 0..=1, require_equals = true)]
+    once: Option<Option<i64>>,
+    /// Directory of this agent, outside of home directories [default: /var/lib/assay-farm/agent for root, else in the state directory]
+    #[arg(long, value_name = "DIR")]
+    directory: Option<PathBuf>,
+    /// Only for this runtime, as in ruby or python3.12; may be given several times
+    #[arg(long, value_name = "NAME")]
+    runtime: Vec<String>,
+    /// Only jobs of this kind
+    #[arg(long, value_name = "KIND", value_enum)]
+    kind: Option<KindOf>,
+    /// A job may write so many bytes in all, as in 500MB or 8GiB
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8GiB")]
+    disk: u64,
+    /// Measure every so many hours, and at the start, whether this machine can be trusted (assay calibrate); 0: never
+    #[arg(long, value_name = "HOURS", default_value_t = 24)]
+    calibrate: u32,
+    /// Also look for new versions where projects come from, every so many minutes [default: 20]
+    #[arg(long, value_name = "MINUTES", num_args = 0..=1, require_equals = true, default_missing_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
+    discover: Option<u32>,
+    /// Let projects come from repositories on this machine (file:)
+    #[arg(long)]
+    local_repositories: bool,
+}
+
+/// A kind of jobs.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum KindOf {
+    /// Whether tests pass
+    Test,
+    /// Whether it is as fast as its base
+    Bench,
+}
+
+/// Bytes from a number with a unit.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let factor: u64 = match unit.trim() {
+        "" | "B" => 1,
+        "kB" => 1000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return Err("a size is a number with B, kB, MB, GB, KiB, MiB or GiB".to_owned()),
+    };
+    let bytes = number.parse::<u64>().ok().and_then(|own| own.checked_mul(factor));
+    bytes.ok_or_else(|| "this is no number of bytes".to_owned())
+}
+
+/// Where an agent has its things if nobody says.
+fn usual() -> PathBuf {
+    if rustix::process::geteuid().is_root() {
+        return PathBuf::from("/var/lib/assay-farm/agent");
+    }
+    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
+    let state = state.filter(|own| own.is_absolute()).unwrap_or_else(|| {
+        let home = std::env::var_os("HOME").map_or_else(std::env::temp_dir, PathBuf::from);
+        home.join(".local/state")
+    });
+    state.join("assay/farm-agent")
+}
+
+/// Runs until somebody ends it.
+///
+/// # Errors
+/// When the server refuses it, or nothing can be run here.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let token = Token::find(args.token_file.as_deref())?;
+    let client = Client::new(&args.server, token)?;
+    let directory = args.directory.clone().unwrap_or_else(usual);
+    let hours = u64::from(args.calibrate);
+    agent::run(
+        &Settings {
+            name: args.name.clone(),
+            once: args.once,
+            directory: std::path::absolute(&directory)?,
+            runtimes: args.runtime.clone(),
+            kinds: match args.kind {
+                Some(KindOf::Test) => vec![Kind::Test],
+                Some(KindOf::Bench) => vec![Kind::Bench],
+                None => vec![Kind::Test, Kind::Bench],
+            },
+            disk: args.disk,
+            calibrates: (hours > 0).then(|| Duration::from_secs(hours * 3600)),
+            discovers: args.discover.map(|own| Duration::from_secs(u64::from(own) * 60)),
+            allows_files: args.local_repositories,
+        },
+        client,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!((size("8GiB"), size("500MB"), size("7")), (Ok(8 << 30), Ok(500_000_000), Ok(7)));
+        assert!(size("8 parsecs").is_err() && size("GB").is_err());
+    }
+}

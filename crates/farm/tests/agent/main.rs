@@ -1,0 +1,14 @@
+//! The agent against a server that the tests pull by the sleeve.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    missing_docs,
+    reason = "a test may fail, and says what it skips"
+)]
+
+mod escapes;
+mod fake;
+mod jobs;
+mod kills;
+mod tools;
