@@ -4,7 +4,7 @@
 //!
 //! They are not objects to link, so `cc` only names the compiler and the flags for the target; the
 //! rest is one command line. The programs have no C library, the counter lives in that of the
-//! program that it counts: see the files' own heads.
+//! program that it counts, whichever it is: see the files' own heads.
 
 use std::env;
 use std::path::PathBuf;
@@ -43,9 +43,21 @@ const PROGRAM: [&str; 8] = [
     "-Wl,-z,noexecstack",
 ];
 /// Nothing is looked up late, in the middle of a program's allocation, and what the compiler knows
-/// of `malloc` is not true of the one that is compiled here.
-const LIBRARY: [&str; 6] =
-    ["-shared", "-fPIC", "-fno-builtin", "-fvisibility=hidden", "-Wl,-z,noexecstack", "-Wl,-z,now"];
+/// of `malloc` is not true of the one that is compiled here. It names no C library and nothing that
+/// only one of them has: it is loaded into programs of any.
+const LIBRARY: [&str; 9] = [
+    "-shared",
+    "-fPIC",
+    "-nostdlib",
+    "-fno-builtin",
+    "-fno-stack-protector",
+    "-U_FORTIFY_SOURCE",
+    "-fvisibility=hidden",
+    "-Wl,-z,noexecstack",
+    "-Wl,-z,now",
+];
+/// On arm64, atomic operations are instructions, and not calls into the compiler's library.
+const LIBRARY_ARM64: [&str; 1] = ["-mno-outline-atomics"];
 
 fn main() -> Result<(), String> {
     println!("cargo::rerun-if-changed={HOME}");
@@ -54,7 +66,11 @@ fn main() -> Result<(), String> {
     }
     compile("launcher", &LAUNCHER, &PROGRAM)?;
     compile("workload", &WORKLOAD, &PROGRAM)?;
-    compile("alloc.so", &ALLOC, &LIBRARY)
+    let mut library = LIBRARY.to_vec();
+    if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("aarch64") {
+        library.extend(LIBRARY_ARM64);
+    }
+    compile("alloc.so", &ALLOC, &library)
 }
 
 fn compile(made: &str, sources: &[&str], flags: &[&str]) -> Result<(), String> {
