@@ -5,7 +5,7 @@ import os
 import textwrap
 import time
 
-from shared import HOME, LICENCES, MAINTAINER, PACKAGE, PROGRAMS, ROOT, SUMMARY, Entry, ask, epoch, fresh, gzipped, version, write_tree
+from shared import HOME, LICENCES, MAINTAINER, NOTICES, PACKAGE, PROGRAMS, ROOT, SUMMARY, Entry, ask, epoch, fresh, gzipped, version, write_tree
 
 # The packaging's own number behind the version.
 REVISION = "1"
@@ -53,6 +53,7 @@ def files(contents, number):
         Entry(f"{documents}/copyright", copyright_of_all().encode()),
         Entry(f"{documents}/changelog.gz", gzipped((ROOT / "CHANGELOG.md").read_bytes())),
         Entry(f"{documents}/changelog.Debian.gz", gzipped(changelog(number).encode())),
+        Entry(f"{documents}/{NOTICES}.gz", gzipped((contents.place / NOTICES).read_bytes())),
         Entry(f"{documents}/README.md.gz", gzipped((ROOT / "README.md").read_bytes())),
     ]
     overrides = "".join(f"# {why}\n{PACKAGE}: {tag}\n" for tag, why in overrides_of(contents))
@@ -100,7 +101,7 @@ def copyright_of_all():
     return "\n".join(
         [
             f"Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: assay\nSource: {HOME}\n"
-            f"Comment: {SUMMARY} The crates that are built in stand with their licences in the list of\n parts (CycloneDX) that comes with each release.\n",
+            f"Comment: {SUMMARY} The crates that are built in have\n their licences in {NOTICES}.\n",
             f"Files: *\nCopyright: {holder.removeprefix('Copyright (c) ')}\nLicense: MIT or Apache-2.0\n",
             "Files: crates/report/fonts/*\nCopyright: The Inter Project Authors\nLicense: OFL-1.1\n",
             "Files: crates/report/assets/uplot.*\nCopyright: Leon Sorokin\nLicense: MIT-uPlot\n",

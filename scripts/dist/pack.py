@@ -19,6 +19,7 @@ import crates
 import deb
 import gem
 import native
+import licences
 import npm
 import recipes
 import sbom
@@ -35,7 +36,7 @@ def pack(programs, channels, work, to):
     if not here and set(channels) & {"tarball", "deb", "wheel", "gem", "npm"}:
         raise Failed(f"pages and completions come from the programs of this machine ({platform.machine()}), which are not among those to pack")
     for name, place in programs.items():
-        contents = gather(place, MACHINES[name], here or place, work / name)
+        contents = gather(place, MACHINES[name], here or place, licences.of_crates(MACHINES[name]), work / name)
         for channel in (tarball, deb, wheel, npm):
             if channel.__name__ in channels:
                 made += channel.make(contents, to)

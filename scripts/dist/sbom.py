@@ -11,10 +11,7 @@ from shared import PACKAGE, PROGRAMS, ROOT, metadata, version, write_whole
 
 def make(machine, to):
     """Writes the list for one machine."""
-    known = metadata("--filter-platform", machine.target)
-    packages = {package["id"]: package for package in known["packages"]}
-    needs = {node["id"]: normal(node) for node in known["resolve"]["nodes"]}
-    programs = [id for id in known["workspace_members"] if packages[id]["name"] in PROGRAMS]
+    packages, needs, programs = graph(machine)
     parts = reached(programs, needs)
     sums = locked()
     document = {
@@ -31,6 +28,14 @@ def make(machine, to):
     }
     path = to / f"{PACKAGE}-{version()}-{machine.name}-linux.cdx.json"
     return [write_whole(path, (json.dumps(document, indent=1) + "\n").encode())]
+
+
+def graph(machine):
+    """Every crate by its id, what each is linked with, and the ids of the programs."""
+    known = metadata("--filter-platform", machine.target)
+    packages = {package["id"]: package for package in known["packages"]}
+    needs = {node["id"]: normal(node) for node in known["resolve"]["nodes"]}
+    return packages, needs, [id for id in known["workspace_members"] if packages[id]["name"] in PROGRAMS]
 
 
 def normal(node):

@@ -38,6 +38,8 @@ LICENCES = {
     "LICENSE-FONT-OFL.txt": "crates/report/fonts/OFL.txt",
     "LICENSE-uPlot.txt": "crates/report/assets/LICENSE-uPlot.txt",
 }
+# The licences of all crates that are built in, gathered by `licences.py`.
+NOTICES = "LICENSES-crates.txt"
 
 
 @dataclass(frozen=True)
@@ -111,12 +113,12 @@ class Contents:
 
     @property
     def licences(self):
-        return [self.place / name for name in LICENCES]
+        return [self.place / name for name in [*LICENCES, NOTICES]]
 
 
-def gather(programs, machine, speaker, place):
+def gather(programs, machine, speaker, notices, place):
     """Lays out what is packed for a machine below `place`. `programs` is the directory of the programs; `speaker` one with programs that
-    run on this machine, which are asked for pages and completions: those are the same everywhere."""
+    run on this machine, which are asked for pages and completions: those are the same everywhere. `notices`: the text of NOTICES."""
     fresh(place)
     (place / "bin").mkdir()
     for name in PROGRAMS:
@@ -138,6 +140,7 @@ def gather(programs, machine, speaker, place):
         (place / "completions" / f"assay.{shell}").write_text(ask(assay, "completions", shell, **asked))
     for name, source in LICENCES.items():
         shutil.copyfile(ROOT / source, place / name)
+    (place / NOTICES).write_text(notices)
     shutil.copyfile(ROOT / "README.md", place / "README.md")
     return Contents(machine, place, not any(needs for _, needs in kinds.values()))
 

@@ -13,7 +13,7 @@ import sys
 import tarfile
 import zipfile
 
-from shared import HOME, LICENCES, MAINTAINER, PACKAGE, ROOT, SUMMARY, Entry, ask, epoch, fresh, version, write_tar_gz, write_zip
+from shared import HOME, LICENCES, MAINTAINER, NOTICES, PACKAGE, ROOT, SUMMARY, Entry, ask, epoch, fresh, version, write_tar_gz, write_zip
 
 # What of python/ belongs to its package.
 SOURCES = ["pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "csrc", "src"]
@@ -38,7 +38,7 @@ def metadata():
     """The text for the registry is the README, whose links to files of the repository would lead nowhere."""
     text = re.sub(r"\[([^]]+)\]\((?!https?:)([^)#]+)[^)]*\)", r"\1 (`\2` in the repository)", (ROOT / "README.md").read_text())
     author, address = re.fullmatch(r"(.*) <(.*)>", MAINTAINER).groups()
-    licences = "".join(f"License-File: {name}\n" for name in LICENCES)
+    licences = "".join(f"License-File: {name}\n" for name in [*LICENCES, NOTICES])
     return (
         f"Metadata-Version: 2.4\nName: {PACKAGE}\nVersion: {version()}\nSummary: {SUMMARY}\nAuthor: {author}\nAuthor-email: {address}\n"
         f"License-Expression: (MIT OR Apache-2.0) AND OFL-1.1\n{licences}Project-URL: Homepage, {HOME}\nRequires-Python: >=3.8\n"
