@@ -23,6 +23,8 @@ KINDS = {
     "bare": [],
     "python": ["python3-venv"],
     "ruby": ["ruby"],
+    # RubyGems asks make for whatever is built, even for nothing.
+    "ruby-make": ["ruby", "make"],
     "node": ["nodejs", "npm"],
     "lintian": ["lintian"],
 }

@@ -69,7 +69,7 @@ def channels():
         ),
         "gem-source": Channel(
             # Without a compiler it counts in Ruby, and asks whatever program there is.
-            "ruby", "tar -xzf /handed-out/{name}-*-{machine}-linux.tar.gz -C /opt\nPATH=$(echo /opt/{name}-*):$PATH\ngem install --local --no-document $(ls /handed-out/{name}-*.gem | grep -v linux)\n",
+            "ruby-make", "tar -xzf /handed-out/{name}-*-{machine}-linux.tar.gz -C /opt\nPATH=$(echo /opt/{name}-*):$PATH\ngem install --local --no-document $(ls /handed-out/{name}-*.gem | grep -v linux)\n",
             ("{name}-*.gem", "{name}-*-{machine}-linux.tar.gz"),
             "ruby -e 'require \"assay\"; puts Assay::Binary.path, Assay::MethodProfiler.recorder' >/tmp/said; grep -x ruby /tmp/said\n",
         ),
