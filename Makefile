@@ -5,13 +5,15 @@
 
 CARGO ?= cargo
 ASSAY := target/release/assay
+# All that are handed out: `assay` starts the others where it needs them. `scripts/dist` reads this line.
+PROGRAMS := -p assay -p assay-farm -p assay-mutate
 # What `cargo test` builds: examples and front ends are tested with it, so that nothing is compiled twice.
 TESTED := target/debug/assay
 
 .PHONY: demo test check bench coverage docs dist dist-test dist-same dist-smoke history compiler tools runtimes clean
 
 demo: compiler
-	$(CARGO) build --release --locked -p assay -p assay-mutate -p assay-farm
+	$(CARGO) build --release --locked $(PROGRAMS)
 	sh examples/is-it-faster/demo.sh $(ASSAY)
 
 test: tools runtimes
