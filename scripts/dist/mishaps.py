@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from pathlib import Path
 
@@ -61,15 +62,20 @@ def other_wheel(dist, here, other):
 
 
 def other_npm(dist, here, other):
-    """npm itself refuses the package of another machine; without any the starter says what there is."""
+    within(dist, f"{PACKAGE}-linux-{other.npm}-*.tgz")
     refused("node", f"npm install --offline --global /handed-out/{PACKAGE}-linux-{other.npm}-*.tgz", dist, ["EBADPLATFORM"])
+    return "npm refuses it"
+
+
+def npm_alone(dist, here, other):
+    """The package that everybody names, without one that has the program: its starter says which, or that there is none."""
     main = within(dist, f"{PACKAGE}-{version()}.tgz").name
     alone = f"npm install --silent --offline --omit=optional --no-audit --no-fund --global /handed-out/{main}\n"
     refused("node", f"{alone} assay --version", dist, [f"{PACKAGE}-linux-{here.npm} is not installed", f"npm install {PACKAGE}-linux-{here.npm}@"])
     # A machine that nobody has built for, as far as Node can tell.
     strange = "echo 'Object.defineProperty(process, \"arch\", {value: \"riscv64\"})' >/tmp/arch.cjs\nNODE_OPTIONS='--require /tmp/arch.cjs' assay --version"
     refused("node", f"{alone} {strange}", dist, ["there is no program for linux-riscv64", f"linux-{here.npm}"])
-    return "npm refuses it, and the starter says what is missing"
+    return "the starter says what is missing"
 
 
 def other_installer(dist, here, other):
@@ -191,10 +197,13 @@ def twice(dist, here, other):
                 unpacked = fresh(place / f"programs of {machine.name}")
                 subprocess.run(["tar", "-xzf", dist / f"{PACKAGE}-{version()}-{machine.name}-linux.tar.gz", "-C", unpacked, "--strip-components=1", "--touch"], check=True)
                 programs.append(f"--programs={machine.name}={unpacked}")
+        with tarfile.open(next(dist.glob(f"{PACKAGE}-*-linux.tar.gz"))) as archive:
+            # Commits since then have another date.
+            date = str(archive.next().mtime)
         clock = ["faketime", "2031-05-06 07:08:09"] if shutil.which("faketime") else []
         home = Path.home()
         tools = {"CARGO_HOME": str(home / ".cargo"), "RUSTUP_HOME": str(home / ".rustup")}
-        habits = tools | os.environ | {"TZ": "Asia/Kathmandu", "LC_ALL": "C", "HOME": directory, "PYTHONHASHSEED": "7"}
+        habits = tools | os.environ | {"TZ": "Asia/Kathmandu", "LC_ALL": "C", "HOME": directory, "PYTHONHASHSEED": "7", "SOURCE_DATE_EPOCH": date}
         command = [*clock, sys.executable, ROOT / "scripts/dist/pack.py", "--work", place / "work", "--out", place / "out", *programs, *packed]
         done = subprocess.run(command, env=habits, umask=0o077, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -213,6 +222,7 @@ TRIALS = {
     "other-deb": other_deb,
     "other-wheel": other_wheel,
     "other-npm": other_npm,
+    "npm-alone": npm_alone,
     "other-installer": other_installer,
     "other-program": other_program,
     "installer-sums": installer_sums,

@@ -58,7 +58,8 @@ def root(kind):
         making = Path(tempfile.mkdtemp(prefix=f".{kind}-", dir=PLACE))
         more = [f"--include={','.join(KINDS[kind])}"] if KINDS[kind] else []
         try:
-            ask("mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", *more, "--aptopt=Apt::Install-Recommends false",
+            # What it mounts and starts ends with it, however it ends.
+            ask("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", *more, "--aptopt=Apt::Install-Recommends false",
                 "--dpkgopt=path-exclude=/usr/share/locale/*", SUITE, making)
             making.chmod(0o755)
             making.rename(place)
