@@ -1,17 +1,19 @@
 # Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting, lints, that
 # the fuzz targets compile and the libraries can be packaged), bench (every figure of BENCHMARKS.md), coverage (how
-# often intervals hold), docs (the pages that are generated), history (how fast this program was at each tag, as pages), dist (the
-# binary with completions and man pages).
+# often intervals hold), docs (the pages that are generated), history (how fast this program was at each tag, as pages), dist (all
+# that is handed out), dist-test (installs that and tries it).
 
 CARGO ?= cargo
 ASSAY := target/release/assay
+# All that are handed out: `assay` starts the others where it needs them. `scripts/dist` reads this line.
+PROGRAMS := -p assay -p assay-farm -p assay-mutate
 # What `cargo test` builds: examples and front ends are tested with it, so that nothing is compiled twice.
 TESTED := target/debug/assay
 
-.PHONY: demo test check bench coverage docs dist history compiler tools runtimes clean
+.PHONY: demo test check bench coverage docs dist dist-test dist-same dist-smoke history compiler tools runtimes clean
 
 demo: compiler
-	$(CARGO) build --release --locked -p assay -p assay-mutate -p assay-farm
+	$(CARGO) build --release --locked $(PROGRAMS)
 	sh examples/is-it-faster/demo.sh $(ASSAY)
 
 test: tools runtimes
@@ -71,14 +73,23 @@ history: compiler
 	$(CARGO) build --release --locked -p assay
 	sh scripts/history.sh $(ASSAY) $(REVISIONS)
 
+# Everything that is handed out, in dist/: static programs for each machine, in the packages of every channel, with their sums. A quarter of
+# an hour on two idle cores.
 dist:
-	$(CARGO) build --profile dist --locked -p assay -p assay-mutate -p assay-farm
-	rm -rf dist && mkdir -p dist/man dist/completions
-	cp target/dist/assay target/dist/assay-mutate target/dist/assay-farm LICENSE-MIT LICENSE-APACHE README.md dist/
-	cp crates/report/fonts/OFL.txt dist/LICENSE-FONT-OFL.txt
-	cp crates/report/assets/LICENSE-uPlot.txt dist/LICENSE-uPlot.txt
-	dist/assay man --out dist/man
-	for shell in bash zsh fish; do dist/assay completions $$shell > dist/completions/assay.$$shell; done
+	python3 scripts/dist/build.py
+	python3 scripts/dist/pack.py
+
+# Installs what `make dist` made into clean systems of Debian and uses it there; tries what may go wrong. Needs root.
+dist-test: tools
+	python3 scripts/dist/trial.py
+
+# Whether `make dist` gives the same programs in another directory and on another date: builds them twice.
+dist-same:
+	python3 scripts/dist/same.py
+
+# The same as dist-test in a minute or two, for three channels, with the programs that the tests have built.
+dist-smoke:
+	sh scripts/dist/smoke.sh $(dir $(TESTED))
 
 # A C compiler with its static library: the launcher is a small C program. Rust's own linker driver is the same `cc`.
 compiler:

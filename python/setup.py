@@ -1,5 +1,6 @@
 """What pyproject.toml can't declare: the accelerator, without which the package is pure Python, and the text for registries."""
 
+import os
 import re
 from pathlib import Path
 
@@ -17,7 +18,10 @@ def readme():
 setup(
     long_description=readme(),
     long_description_content_type="text/markdown",
-    ext_modules=[
+    # Where the variable says so, the package is for whatever Python there is.
+    ext_modules=[]
+    if os.environ.get("ASSAY_PURE") == "1"
+    else [
         Extension(
             "assay._speedups",
             sources=[f"csrc/{name}.c" for name in SOURCES],

@@ -10,7 +10,6 @@
  */
 #define _GNU_SOURCE
 #include <asm/unistd.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -33,7 +32,7 @@ static int (*next_spawnp)(pid_t *, const char *, const posix_spawn_file_actions_
 static void look_up(void *to, const char *name)
 {
     void *found;
-    QUIETLY(found = dlsym(RTLD_NEXT, name));
+    QUIETLY(found = find_next(name));
     memcpy(to, &found, sizeof found);
 }
 

@@ -1,6 +1,10 @@
 /*
  * The next allocator: the one that the program would have without us. It is looked up at the first call, and every call goes on to
  * it. Here is also what is known of the sizes of its blocks. Nothing is counted here.
+ *
+ * The library belongs to no C library: its names are found in whichever one the program has. In that of GNU before 2.34 the lookup is a
+ * library of its own, libdl, which not every program loads. There the C library's private door to itself is taken; libraries in
+ * between, as another allocator that is preloaded, need libdl themselves, and bring it along.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -8,6 +12,21 @@
 #include <string.h>
 
 #include "rooms.h"
+
+#pragma weak dlsym
+#pragma weak dladdr
+__attribute__((weak)) extern void *__libc_dlopen_mode(const char *, int);
+__attribute__((weak)) extern void *__libc_dlsym(void *, const char *);
+
+void *find_next(const char *name)
+{
+    static void *library;
+    if (dlsym)
+        return dlsym(RTLD_NEXT, name);
+    if (!library && __libc_dlopen_mode && __libc_dlsym)
+        library = __libc_dlopen_mode("libc.so.6", RTLD_LAZY);
+    return library ? __libc_dlsym(library, name) : NULL;
+}
 
 static void *first_malloc(size_t);
 static void *first_calloc(size_t, size_t);
@@ -79,6 +98,9 @@ static int is_size_before_block(void)
 static int from_same_library(void *one, void *other)
 {
     Dl_info of_one, of_other;
+    /* Without it, both were found in the C library itself. */
+    if (!dladdr)
+        return one && other;
     return one && other && dladdr(one, &of_one) && dladdr(other, &of_other) &&
            of_one.dli_fbase == of_other.dli_fbase;
 }
@@ -91,7 +113,7 @@ RARE int resolve(void)
     resolving = 1;
 #define FIND(name) \
     do { \
-        void *found = dlsym(RTLD_NEXT, #name); \
+        void *found = find_next(#name); \
         if (found) \
             memcpy(&next.name, &found, sizeof found); \
     } while (0)
@@ -106,11 +128,11 @@ RARE int resolve(void)
     FIND(malloc);
     /* Sizes are asked of the same library that gives the blocks: one that puts itself before another, and keeps a head of its own
      * in each block, would have the other look in the wrong place. */
-    void *giver = dlsym(RTLD_NEXT, "malloc");
-    if (from_same_library(giver, dlsym(RTLD_NEXT, "malloc_usable_size"))) {
+    void *giver = find_next("malloc");
+    if (from_same_library(giver, find_next("malloc_usable_size"))) {
         FIND(malloc_usable_size);
         size_before_block =
-            from_same_library(giver, dlsym(RTLD_NEXT, "gnu_get_libc_version")) && is_size_before_block();
+            from_same_library(giver, find_next("gnu_get_libc_version")) && is_size_before_block();
     }
     resolving = 0;
     errno = error;

@@ -106,6 +106,8 @@ extern struct next {
     /* NULL: sizes are not known. */
     size_t (*malloc_usable_size)(void *);
 } next;
+/* What the program would have by this name without us; NULL: nothing. */
+void *find_next(const char *name);
 /* Looks it up. False while the lookup is under way (this call comes out of it), and where there is none. */
 RARE int resolve(void);
 /* The same, where it may have been done. */

@@ -26,6 +26,9 @@ union home home __attribute__((aligned(LARGEST_PAGE)));
 OF_THREAD struct slot *own;
 OF_THREAD struct slot *quick;
 OF_THREAD int mode;
+/* A C library of GNU before 2.34 has it only in programs that have threads. */
+#pragma weak pthread_key_create
+#pragma weak pthread_setspecific
 static pthread_key_t key;
 static int has_key;
 static int is_wiped_on_fork;
@@ -50,7 +53,7 @@ RARE void set_up(void)
             is_wiped_on_fork || CALL3(__NR_madvise, &home, sizeof home, MADV_WIPEONFORK) == 0;
         counts = is_wiped_on_fork && make_table();
         if (counts && !has_key)
-            has_key = pthread_key_create(&key, leave_slot) == 0;
+            has_key = pthread_key_create && pthread_key_create(&key, leave_slot) == 0;
     }
     /* The one thread that a forked child has goes on in the slot that it had. */
     if (own)

@@ -3,11 +3,12 @@
 //! directories of the same names.
 //!
 //! They are not objects to link, so `cc` only names the compiler and the flags for the target; the
-//! rest is one command line. The programs have no C library, the counter lives in that of the
-//! program that it counts: see the files' own heads.
+//! rest is a command line for each source and one that links. The programs have no C library, the counter lives in that of the
+//! program that it counts, whichever it is: see the files' own heads.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Where the C is, from the crate's directory.
 const HOME: &str = "../../c";
@@ -32,20 +33,36 @@ const ALLOC: [&str; 6] = [
     "alloc/exec.c",
     "alloc/snapshot.c",
 ];
-const PROGRAM: [&str; 8] = [
-    "-static",
-    "-no-pie",
-    "-fno-pie",
-    "-nostdlib",
-    "-ffreestanding",
-    "-fno-stack-protector",
-    "-fno-asynchronous-unwind-tables",
-    "-Wl,-z,noexecstack",
-];
+/// How sources of a program, or of the library, are compiled, and how the objects are linked. In one command, a compiler that is told
+/// to link without a C library may not find its headers either.
+struct Flags {
+    compiling: &'static [&'static str],
+    linking: &'static [&'static str],
+}
+const PROGRAM: Flags = Flags {
+    compiling: &[
+        "-fno-pie",
+        "-ffreestanding",
+        "-fno-stack-protector",
+        "-fno-asynchronous-unwind-tables",
+    ],
+    linking: &["-static", "-no-pie", "-nostdlib", "-Wl,-z,noexecstack"],
+};
 /// Nothing is looked up late, in the middle of a program's allocation, and what the compiler knows
-/// of `malloc` is not true of the one that is compiled here.
-const LIBRARY: [&str; 6] =
-    ["-shared", "-fPIC", "-fno-builtin", "-fvisibility=hidden", "-Wl,-z,noexecstack", "-Wl,-z,now"];
+/// of `malloc` is not true of the one that is compiled here. It names no C library and nothing that
+/// only one of them has: it is loaded into programs of any.
+const LIBRARY: Flags = Flags {
+    compiling: &[
+        "-fPIC",
+        "-fno-builtin",
+        "-fno-stack-protector",
+        "-U_FORTIFY_SOURCE",
+        "-fvisibility=hidden",
+    ],
+    linking: &["-shared", "-nostdlib", "-Wl,-z,noexecstack", "-Wl,-z,now"],
+};
+/// On arm64 for both: atomic operations are instructions, and not calls into the compiler's library.
+const ARM64: &str = "-mno-outline-atomics";
 
 fn main() -> Result<(), String> {
     println!("cargo::rerun-if-changed={HOME}");
@@ -57,9 +74,9 @@ fn main() -> Result<(), String> {
     compile("alloc.so", &ALLOC, &LIBRARY)
 }
 
-fn compile(made: &str, sources: &[&str], flags: &[&str]) -> Result<(), String> {
+fn compile(made: &str, sources: &[&str], flags: &Flags) -> Result<(), String> {
     let directory = |name| env::var_os(name).map(PathBuf::from).ok_or(format!("no {name}"));
-    let home = directory("CARGO_MANIFEST_DIR")?.join(HOME);
+    let (home, out) = (directory("CARGO_MANIFEST_DIR")?.join(HOME), directory("OUT_DIR")?);
     let compiler = cc::Build::new()
         .opt_level(2)
         .debug(false)
@@ -67,20 +84,28 @@ fn compile(made: &str, sources: &[&str], flags: &[&str]) -> Result<(), String> {
         .warnings(false)
         .cargo_metadata(false)
         .get_compiler();
-    let status = compiler
-        .to_command()
-        .args(["-std=gnu11", "-Wall", "-Wextra", "-s", "-Wl,--build-id=none"])
-        .args(flags)
-        .arg("-o")
-        .arg(directory("OUT_DIR")?.join(made))
-        .args(sources.iter().map(|source| home.join(source)))
-        .status();
-    match status {
+    let is_arm64 = env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("aarch64");
+    let mut objects = Vec::new();
+    for source in sources {
+        let object = out.join(format!("{made}-{}.o", source.replace('/', "-")));
+        let mut command = compiler.to_command();
+        command.args(["-std=gnu11", "-Wall", "-Wextra", "-c"]).args(flags.compiling);
+        command.args(is_arm64.then_some(ARM64));
+        run(made, command.arg("-o").arg(&object).arg(home.join(source)))?;
+        objects.push(object);
+    }
+    let mut command = compiler.to_command();
+    command.args(["-s", "-Wl,--build-id=none"]).args(flags.linking);
+    run(made, command.arg("-o").arg(out.join(made)).args(objects))
+}
+
+fn run(made: &str, command: &mut Command) -> Result<(), String> {
+    match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("the C compiler could not build the {made} ({status})")),
         Err(error) => Err(format!(
             "no C compiler for the {made}: `{}`: {error}. Install one or name it in CC.",
-            compiler.path().display()
+            Path::new(command.get_program()).display()
         )),
     }
 }

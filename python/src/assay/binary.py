@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from importlib import metadata
 from typing import Any
 
 # Taken here, so that a test that fakes `subprocess` somewhere does not fake this.
@@ -21,7 +22,8 @@ class BinaryFailed(RuntimeError):
 
 
 def find() -> str:
-    """The path of the program: what the variable `ASSAY` names, else the first on `PATH`. Raises `BinaryNotFound`."""
+    """The path of the program: what the variable `ASSAY` names, else the one that was installed with this package, else the first on
+    `PATH`. Raises `BinaryNotFound`."""
     named = os.environ.get("ASSAY")
     if named:
         found = shutil.which(named)
@@ -30,13 +32,23 @@ def find() -> str:
         raise BinaryNotFound(
             f"`ASSAY` names `{named}`, and there is no such program: correct it, or unset it to search PATH"
         )
-    found = shutil.which("assay")
+    found = _installed_along() or shutil.which("assay")
     if found:
         return found
     raise BinaryNotFound(
         "verdicts come from the program `assay`, which is not on PATH: build it with `cargo install --path crates/assay` in its "
         "repository, or name it in the variable ASSAY"
     )
+
+
+def _installed_along() -> str | None:
+    """The program of the package `assay-bench`, which need not be on `PATH`: an environment is used without being activated, too."""
+    try:
+        files = metadata.files("assay-bench") or []
+    except metadata.PackageNotFoundError:
+        return None
+    places = (os.path.normpath(file.locate()) for file in files if file.name == "assay")
+    return next((place for place in places if os.access(place, os.X_OK)), None)
 
 
 def available() -> bool:

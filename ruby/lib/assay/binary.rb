@@ -23,14 +23,18 @@ module Assay
     POPEN = IO.method(:popen)
     # A test may have gone elsewhere by the time a relative name is needed.
     BEGAN_IN = Dir.pwd
-    private_constant :POPEN, :BEGAN_IN
+    # In a gem that is for one kind of machine.
+    OWN = File.expand_path("../../libexec/assay", __dir__)
+    private_constant :POPEN, :BEGAN_IN, :OWN
 
     class << self
-      # Path of the program: what the variable ASSAY names, else the first `assay` on the PATH. It is looked for again each time, since
-      # a test may change the environment. Raises Missing, with the line that installs it.
+      # Path of the program: what the variable ASSAY names, else the one in this gem (one for a kind of machine has it), else the first
+      # `assay` on the PATH. It is looked for again each time, since a test may change the environment. Raises Missing, with the line
+      # that installs it.
       def path
         named = ENV[VARIABLE].to_s
         return named_program(named) unless named.empty?
+        return OWN if program?(OWN)
 
         directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR)
         found = directories.map { |directory| File.expand_path("assay", File.expand_path(directory, BEGAN_IN)) }.find { |file| program?(file) }

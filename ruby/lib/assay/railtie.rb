@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# For Rails: `gem "assay", require: "assay/railtie"` in the Gemfile. Puts Assay::Rack before all other middleware, so that they count
+# For Rails: `gem "assay-bench", require: "assay/railtie"` in the Gemfile. Puts Assay::Rack before all other middleware, so that they count
 # too, and applies the ready patches when the application is loaded. Without Rails this file does nothing; nothing here needs it.
 #
 #   # config/application.rb, or one of the environments

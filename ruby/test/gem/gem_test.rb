@@ -21,20 +21,20 @@ class GemTest < Minitest::Test
   # A registry shows the README without the rest of the checkout.
   def test_the_readme_links_to_nothing_that_the_gem_has_not
     links = File.read(File.join(ROOT, "README.md")).scan(/\]\(([^)#]+)/).flatten.reject { |link| link.match?(%r{\Ahttps?://}) }
-    assert_empty links.reject { |link| Gem::Specification.load(File.join(ROOT, "assay.gemspec")).files.include?(link) }
+    assert_empty links.reject { |link| Gem::Specification.load(File.join(ROOT, "assay-bench.gemspec")).files.include?(link) }
   end
 
   def test_the_gem_is_built_and_installed_and_counts
     Dir.mktmpdir do |directory|
       file = File.join(directory, "assay.gem")
-      run!("gem", "build", "assay.gemspec", "--output", file)
+      run!("gem", "build", "assay-bench.gemspec", "--output", file)
       contents = run!("gem", "spec", file, "files").scan(/^- (.*)$/).flatten
-      %w[lib/assay.rb ext/assay/extconf.rb ext/assay/native.c README.md LICENSE-MIT LICENSE-APACHE].each { |name| assert_includes contents, name }
+      %w[lib/assay.rb lib/assay-bench.rb ext/assay/extconf.rb ext/assay/native.c README.md LICENSE-MIT LICENSE-APACHE].each { |name| assert_includes contents, name }
       refute(contents.any? { |name| name.match?(%r{\A(test|bench|tmp)/}) })
       {"native1" => {}, "ruby1" => {ASSAY_PURE: "1"}}.each_with_index do |(expected, environment), number|
         home = File.join(directory, "home#{number}")
         run!("gem", "install", "--local", "--no-document", "--install-dir", home, file, **environment)
-        assert_equal expected, run!(RbConfig.ruby, "-e", "gem 'assay'; #{USE}", GEM_PATH: home, GEM_HOME: home)
+        assert_equal expected, run!(RbConfig.ruby, "-e", "gem 'assay-bench'; #{USE}", GEM_PATH: home, GEM_HOME: home)
       end
     end
   end

@@ -63,7 +63,12 @@ module Assay
       begin
         raise LoadError, "ASSAY_PURE is set" if ENV["ASSAY_PURE"] == "1"
 
-        require "assay/native"
+        begin
+          # In a gem for one kind of machine it is there for several versions of Ruby.
+          require "assay/#{RUBY_VERSION[/\A\d+\.\d+/]}/native"
+        rescue LoadError # It is not, or its C library is newer than this machine's.
+          require "assay/native"
+        end
         Native
       rescue LoadError # It was not built, or for another Ruby. MethodProfiler.recorder tells.
         require_relative "pure"

@@ -3,7 +3,7 @@
 require_relative "lib/assay/version"
 
 Gem::Specification.new do |gem|
-  gem.name = "assay"
+  gem.name = "assay-bench"
   gem.version = Assay::VERSION
   gem.summary = "Where the time of a request goes, and whether a change is really faster"
   gem.description = "A method profiler for production that costs nothing while it is idle, comparisons of Ruby code with a verdict by " \

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Builds the programs that are handed out: static, with the C library musl, for each machine, on any one of them.
+
+    build.py [MACHINE...]     x86_64 and aarch64, if none is named; they come to stand in target/handed-out/MACHINE
+
+cargo-zigbuild compiles and links, with the compiler, linker and C library of zig; both come from PyPI at fixed versions, into an
+environment of their own below target/. The same sources give the same bytes, wherever and whenever they are built: no path of this
+machine, no date and no random number is left in them.
+"""
+
+import os
+import shlex
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from shared import MACHINES, PROGRAMS, ROOT, Failed, ask, elf, epoch, fresh
+
+# What compiles, and what builds the Python package; and the Rust that does, below.
+TOOLS = ["cargo-zigbuild==0.24.1", "ziglang==0.17.1", "setuptools==80.9.0"]
+ENVIRONMENT = ROOT / "target/dist-tools"
+BUILT = ROOT / "target/handed-out"
+
+
+def tools():
+    """The environment with the tools, made if it is not there; its directory of programs."""
+    stamp = ENVIRONMENT / "installed.txt"
+    wanted = "\n".join(TOOLS) + "\n"
+    if not stamp.is_file() or stamp.read_text() != wanted:
+        shutil.rmtree(ENVIRONMENT, ignore_errors=True)
+        try:
+            ask(sys.executable, "-m", "venv", ENVIRONMENT)
+        except Failed as failed:
+            raise Failed(f"no environment of Python can be made (Debian: apt install python3-venv):\n{failed}") from failed
+        ask(ENVIRONMENT / "bin/pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile", *TOOLS)
+        stamp.write_text(wanted)
+    return ENVIRONMENT / "bin"
+
+
+def settings(target):
+    """The environment in which cargo builds: without unwinding tables, which a program whose panic ends it never reads, at a fixed address
+    (a start is measured, too), and with every path of this machine replaced."""
+    home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+    paths = {str(ROOT): "/assay", str(home): "/cargo"}
+    rust = ["-Cforce-unwind-tables=no", "-Crelocation-model=static"]
+    rust += [f"--remap-path-prefix={path}={name}" for path, name in paths.items()]
+    c = shlex.join(f"-ffile-prefix-map={path}={name}" for path, name in paths.items())
+    environment = dict(os.environ)
+    for unwanted in ("RUSTFLAGS", "CFLAGS", "CC", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"):
+        environment.pop(unwanted, None)
+    return environment | {
+        "PATH": f"{tools()}:{environment['PATH']}",
+        "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(rust),
+        f"CFLAGS_{target.replace('-', '_')}": c,
+        "CARGO_ZIGBUILD_CACHE_DIR": str(ROOT / "target/zig"),
+        "ZIG_GLOBAL_CACHE_DIR": str(ROOT / "target/zig/cache"),
+        "ZIG_LOCAL_CACHE_DIR": str(ROOT / "target/zig/cache"),
+        "SOURCE_DATE_EPOCH": str(epoch()),
+        "CARGO_INCREMENTAL": "0",
+        "TZ": "UTC",
+        "LC_ALL": "C.UTF-8",
+    }
+
+
+def build(machine, *options):
+    """Builds the programs for one machine."""
+    if shutil.which("rustup"):
+        ask("rustup", "target", "add", machine.target, cwd=ROOT)
+    packages = [word for name in PROGRAMS for word in ("-p", name)]
+    command = ["cargo", "zigbuild", "--profile", "dist", "--locked", "--target", machine.target, *packages, *options]
+    status = os.spawnvpe(os.P_WAIT, command[0], command, settings(machine.target))
+    if status != 0:
+        raise Failed(f"`{shlex.join(command)}` ended with status {status}")
+    place = fresh(BUILT / machine.name)
+    for name in PROGRAMS:
+        shutil.copy(ROOT / "target" / machine.target / "dist" / name, place / name)
+        processor, needs_linker = elf(place / name)
+        if processor != machine.elf or needs_linker:
+            raise Failed(f"{place / name} is not static, or for another machine")
+
+
+def main(names):
+    os.chdir(ROOT)
+    for name in names or MACHINES:
+        if name not in MACHINES:
+            raise Failed(f"no machine is called {name}: {', '.join(MACHINES)} are")
+        began = time.monotonic()
+        build(MACHINES[name])
+        print(f"built for {name} in {time.monotonic() - began:.0f} s: {BUILT / name}")
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except Failed as failed:
+        sys.exit(f"build.py: {failed}")

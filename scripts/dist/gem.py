@@ -1,0 +1,48 @@
+"""The gem: as source, whose recorder in C is compiled when it is installed, and for each machine with the programs in it, where nothing
+is compiled.
+
+The gem of a machine has the recorder compiled for the versions of Ruby whose headers were there (`recorders`). Where none of them
+loads, the gem counts in Ruby, as the gem from source does without a compiler. RubyGems packs; `gem.rb` says what.
+"""
+
+import os
+import shutil
+
+from shared import ROOT, Entry, ask, epoch, fresh, write_tree
+
+FILES = ["lib", "ext", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "assay-bench.gemspec"]
+# RubyGems makes a script of Ruby of whatever a gem calls a program: this one puts the program in the place of Ruby.
+STARTER = b"""\
+#!/usr/bin/env ruby
+# frozen_string_literal: true
+
+# Starts the program that came with the gem, in the place of this process.
+exec(File.expand_path("../libexec/assay", __dir__), *ARGV)
+"""
+
+
+def make(contents, recorders, work, to):
+    """Writes the gem of one machine; `recorders` has for each version of Ruby the library made for it."""
+    programs = [Entry(f"libexec/{program.name}", program, is_program=True) for program in contents.programs]
+    libraries = [Entry(f"lib/assay/{ruby}/native.so", path) for ruby, path in sorted(recorders.items())]
+    starter = Entry("exe/assay", STARTER, is_program=True)
+    return pack([*programs, *libraries, starter], contents.machine.gem, work / f"gem-{contents.machine.name}", to)
+
+
+def make_source(work, to):
+    """Writes the gem from source."""
+    return pack([], "ruby", work / "gem-source", to)
+
+
+def pack(more, platform, place, to):
+    fresh(place)
+    entries = list(more)
+    for name in FILES:
+        source = ROOT / "ruby" / name
+        paths = sorted(path for path in source.rglob("*") if path.is_file()) if source.is_dir() else [source]
+        entries += [Entry(str(path.relative_to(ROOT / "ruby")), path) for path in paths]
+    write_tree(place, entries)
+    made = ask("ruby", ROOT / "scripts/dist/gem.rb", platform, cwd=place, env=os.environ | {"SOURCE_DATE_EPOCH": str(epoch())}).split()[-1]
+    to.mkdir(parents=True, exist_ok=True)
+    shutil.move(place / made, to / made)
+    return [to / made]

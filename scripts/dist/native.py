@@ -1,0 +1,32 @@
+"""Compiles the recorder of the gem (ruby/ext) for handed-out gems: for the versions of Ruby whose headers are on this machine.
+
+It runs wherever glibc is at least GLIBC, whatever else the machine has. RUBIES names the interpreters, separated by blanks.
+"""
+
+import os
+import platform
+
+import build
+from shared import ROOT, Failed, ask
+
+# The oldest C library that the tags of our wheels promise, too.
+GLIBC = "2.17"
+FLAGS = ["-shared", "-fPIC", "-O2", "-std=gnu99", "-fvisibility=default", "-Wl,--build-id=none", "-s", "-w"]
+HEADERS = 'puts RUBY_VERSION[/\\d+\\.\\d+/], RbConfig::CONFIG["rubyhdrdir"], RbConfig::CONFIG["rubyarchhdrdir"]'
+
+
+def recorders(machine, work):
+    """The library for each version of Ruby. Headers are those of this machine's processor: for another there is none."""
+    if platform.machine() != machine.name:
+        return {}
+    made = {}
+    for ruby in os.environ.get("RUBIES", "ruby").split():
+        version, common, special = ask(ruby, "-rrbconfig", "-e", HEADERS).split()
+        if not os.path.exists(f"{common}/ruby.h"):
+            raise Failed(f"the headers of {ruby} are not there (Debian: apt install ruby-dev)")
+        path = work / f"native-{version}.so"
+        command = [build.tools() / "python", "-m", "ziglang", "cc", "-target", f"{machine.name}-linux-gnu.{GLIBC}", *FLAGS]
+        command += [f"-I{common}", f"-I{special}", f"-ffile-prefix-map={ROOT}=/assay", "-o", path, *sorted((ROOT / "ruby/ext/assay").glob("*.c"))]
+        ask(*command, cwd=work, env=os.environ | {f"ZIG_{kind}_CACHE_DIR": str(ROOT / "target/zig/cache") for kind in ("GLOBAL", "LOCAL")})
+        made[version] = path
+    return made

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Packs built programs for every channel, into a directory with the sums of all its files.
+
+    pack.py [--out DIR] [--programs MACHINE=DIR]... [CHANNEL...]
+
+Without --programs it packs what build.py built. CHANNEL: tarball, deb, wheel, python, gem, npm, crates, sbom, installer, recipes;
+all of them, if none is named. What is not static is packed, too, to try the packages on this machine, but is marked as something for it alone.
+"""
+
+import argparse
+import hashlib
+import os
+import platform
+import sys
+from pathlib import Path
+
+import build
+import crates
+import deb
+import gem
+import native
+import licences
+import npm
+import recipes
+import sbom
+import tarball
+import wheel
+from shared import MACHINES, ROOT, Failed, fresh, gather, write_whole
+
+CHANNELS = ["tarball", "deb", "wheel", "python", "gem", "npm", "crates", "sbom", "installer", "recipes"]
+
+def pack(programs, channels, work, to):
+    """Writes what is asked for and gives back the files. `programs`: the directory of the programs for each machine's name."""
+    made = []
+    here = programs.get(platform.machine())
+    if not here and set(channels) & {"tarball", "deb", "wheel", "gem", "npm"}:
+        raise Failed(f"pages and completions come from the programs of this machine ({platform.machine()}), which are not among those to pack")
+    for name, place in programs.items():
+        contents = gather(place, MACHINES[name], here or place, licences.of_crates(MACHINES[name]), work / name)
+        for channel in (tarball, deb, wheel, npm):
+            if channel.__name__ in channels:
+                made += channel.make(contents, to)
+        if "gem" in channels:
+            made += gem.make(contents, native.recorders(contents.machine, work), work, to)
+        if "sbom" in channels:
+            made += sbom.make(contents.machine, to)
+    if "python" in channels:
+        made += wheel.make_python_package(work, to, build.tools() / "python")
+    if "gem" in channels:
+        made += gem.make_source(work, to)
+    if "npm" in channels:
+        made += npm.make_main(to)
+    if "crates" in channels:
+        made += crates.make(work, to)
+    if "installer" in channels:
+        made.append(write_whole(to / "install.sh", (ROOT / "scripts/dist/install.sh").read_bytes()))
+    if "recipes" in channels:
+        made += recipes.make(to)
+    lines = sorted(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in made)
+    made.append(write_whole(to / "SHA256SUMS", "".join(sorted(lines, key=lambda line: line.split()[1])).encode()))
+    return made
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--out", type=Path, default=ROOT / "dist")
+    parser.add_argument("--work", type=Path, default=ROOT / "target/packing", help="where it is made")
+    parser.add_argument("--programs", action="append", default=[], metavar="MACHINE=DIR")
+    parser.add_argument("channel", nargs="*", metavar="CHANNEL", help=", ".join(CHANNELS))
+    given = parser.parse_args()
+    unknown = set(given.channel) - set(CHANNELS)
+    if unknown:
+        raise Failed(f"no channel is called {', '.join(sorted(unknown))}: {', '.join(CHANNELS)} are")
+    named = dict(pair.partition("=")[::2] for pair in given.programs)
+    if set(named) - set(MACHINES):
+        raise Failed(f"--programs MACHINE=DIR: {', '.join(MACHINES)} are known")
+    programs = {name: Path(place).absolute() for name, place in named.items()} or {name: build.BUILT / name for name in MACHINES}
+    out = given.out.absolute()
+    os.umask(0o022)
+    work = fresh(given.work.absolute())
+    for path in pack(programs, given.channel or CHANNELS, work, fresh(out)):
+        print(f"{path.stat().st_size:>12,}  {path.name}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failed as failed:
+        sys.exit(f"pack.py: {failed}")

@@ -1,0 +1,105 @@
+"""Small systems of Debian to try packages in, each made once with mmdebstrap, and entered anew each time: what is done inside is
+forgotten afterwards. There is no network inside, and no compiler.
+
+It needs root, a kernel with overlays, and Debian's mirror for making them.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from shared import ROOT, Failed, ask
+
+PLACE = ROOT / "target/dist-roots"
+SUITE = "bookworm"
+# What each has beside the smallest system there is.
+KINDS = {
+    "bare": [],
+    "python": ["python3-venv"],
+    "ruby": ["ruby"],
+    # RubyGems asks make for whatever is built, even for nothing.
+    "ruby-make": ["ruby", "make"],
+    "node": ["nodejs", "npm"],
+    "lintian": ["lintian"],
+}
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a script did: its status, its output, and seconds from its beginning to its end."""
+
+    status: int
+    text: str
+    seconds: float
+
+
+def need():
+    """Raises Failed where no root can be made or entered."""
+    if os.geteuid() != 0:
+        raise Failed("roots are made and entered by root alone")
+    if not shutil.which("mmdebstrap"):
+        if not shutil.which("apt-get"):
+            raise Failed("mmdebstrap is not there, which makes the roots")
+        ask("apt-get", "update", "-qq")
+        ask("apt-get", "install", "-y", "-qq", "--no-install-recommends", "mmdebstrap", env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"})
+
+
+def root(kind):
+    """The directory of a root, made if it is not there. It appears whole or not at all."""
+    place = PLACE / f"{SUITE}-{kind}"
+    if not place.is_dir():
+        PLACE.mkdir(parents=True, exist_ok=True)
+        making = Path(tempfile.mkdtemp(prefix=f".{kind}-", dir=PLACE))
+        more = [f"--include={','.join(KINDS[kind])}"] if KINDS[kind] else []
+        try:
+            # What it mounts and starts ends with it, however it ends.
+            ask("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", *more, "--aptopt=Apt::Install-Recommends false",
+                "--dpkgopt=path-exclude=/usr/share/locale/*", SUITE, making)
+            making.chmod(0o755)
+            making.rename(place)
+        finally:
+            shutil.rmtree(making, ignore_errors=True)
+    return place
+
+
+def enter(kind, script, files, proc=True, tmp="rw"):
+    """Runs a script of sh inside, with the files of a directory in /handed-out. `proc`: whether /proc is there; `tmp`: options of /tmp."""
+    lower = root(kind)
+    inside = f"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TERM=dumb sh -eu -c {shlex.quote(script)}"
+    outside = f"""
+        mount --make-rprivate /
+        work={shlex.quote(str(PLACE / ".inside"))}
+        mkdir -p "$work"
+        mount -t tmpfs none "$work"
+        mkdir "$work/upper" "$work/work" "$work/root"
+        mount -t overlay overlay -o lowerdir={shlex.quote(str(lower))},upperdir="$work/upper",workdir="$work/work" "$work/root"
+        cd "$work/root"
+        mkdir -p handed-out dev proc tmp
+        mount --bind {shlex.quote(str(files))} handed-out
+        mount -o remount,bind,ro handed-out
+        mount -t tmpfs -o mode=755 none dev
+        for name in null zero random urandom full; do touch dev/$name; mount --bind /dev/$name dev/$name; done
+        ln -s /proc/self/fd dev/fd
+        mkdir dev/shm
+        mount -t tmpfs -o mode=1777,{tmp} none tmp
+        {"mount -t proc proc proc" if proc else ":"}
+        exec chroot . /usr/bin/env -i {inside}
+    """
+    began = time.monotonic()
+    done = subprocess.run(
+        ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--net", "--ipc", "sh", "-eu", "-c", outside],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False, timeout=600,
+    )
+    return Said(done.returncode, done.stdout, time.monotonic() - began)
+
+
+def compilers(kind):
+    """Names of compilers in a root: there are to be none."""
+    directory = root(kind) / "usr/bin"
+    return sorted(path.name for path in directory.iterdir() if re.fullmatch(r"(.*-)?(cc|gcc|g\+\+|c\+\+|clang|rustc|cargo|go)(-\d+)?", path.name))

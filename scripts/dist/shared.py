@@ -1,0 +1,252 @@
+"""What all channels share: which programs are handed out and for which machines, the version and the moment of the commit, what is
+packed beside the programs, and archives that have the same bytes whenever and wherever they are written.
+
+No channel's own rules are here, and nothing is compiled.
+"""
+
+import gzip
+import io
+import json
+import os
+import re
+import shutil
+import stat
+import struct
+import subprocess
+import tarfile
+import time
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# The programs, each the one of a crate that is called like it, as the Makefile has them.
+PROGRAMS = re.findall(r"-p (\S+)", re.search(r"^PROGRAMS := (.*)$", (ROOT / "Makefile").read_text(), re.M)[1])
+# The name in every registry; `assay` is other people's on crates.io.
+PACKAGE = "assay-bench"
+# The Python package, which depends on the one with the program: who only wants the program gets no plugin into their pytest.
+PYTHON_PACKAGE = "assay-perf"
+SUMMARY = "Is it really faster, by how much, and how sure can I be?"
+# Nothing is published yet: both are to be set before the first time.
+HOME = "https://assay.example"
+MAINTAINER = "The assay authors <maintainers@assay.example>"
+# What others wrote that is built in as it is, beside crates (which the SBOM lists).
+LICENCES = {
+    "LICENSE-MIT": "LICENSE-MIT",
+    "LICENSE-APACHE": "LICENSE-APACHE",
+    "LICENSE-FONT-OFL.txt": "crates/report/fonts/OFL.txt",
+    "LICENSE-uPlot.txt": "crates/report/assets/LICENSE-uPlot.txt",
+}
+# The licences of all crates that are built in, gathered by `licences.py`.
+NOTICES = "LICENSES-crates.txt"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A kind of machine, as each channel calls it."""
+
+    name: str
+    target: str
+    elf: int
+    deb: str
+    gem: str
+    npm: str
+
+
+MACHINES = {
+    machine.name: machine
+    for machine in (
+        Machine("x86_64", "x86_64-unknown-linux-musl", 62, "amd64", "x86_64-linux", "x64"),
+        Machine("aarch64", "aarch64-unknown-linux-musl", 183, "arm64", "aarch64-linux", "arm64"),
+    )
+}
+
+
+class Failed(Exception):
+    """It can't be packed; the message says what to do."""
+
+
+def ask(*command, **options):
+    """What a command prints; Failed, with what it said, if it fails."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **options)
+    if done.returncode != 0:
+        raise Failed(f"`{' '.join(map(str, command))}` ended with status {done.returncode}:\n{done.stdout}{done.stderr}".rstrip())
+    return done.stdout
+
+
+def version():
+    """That of the workspace."""
+    found = re.search(r'^\[workspace\.package\][^[]*?^version = "([^"]+)"', (ROOT / "Cargo.toml").read_text(), re.M | re.S)
+    if not found:
+        raise Failed(f"{ROOT / 'Cargo.toml'} has no version of the workspace")
+    return found[1]
+
+
+def epoch():
+    """The moment that everything is dated by: SOURCE_DATE_EPOCH, else that of the last commit."""
+    said = os.environ.get("SOURCE_DATE_EPOCH")
+    return int(said) if said else int(ask("git", "-C", ROOT, "log", "-1", "--format=%ct"))
+
+
+# ---- What is packed. ----
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a channel has to pack for one machine: directories with programs, man pages, completions and licences."""
+
+    machine: Machine
+    place: Path
+    is_static: bool
+
+    @property
+    def programs(self):
+        return [self.place / "bin" / name for name in PROGRAMS]
+
+    @property
+    def pages(self):
+        return sorted((self.place / "man").iterdir())
+
+    def completions(self, shell):
+        return self.place / "completions" / f"assay.{shell}"
+
+    @property
+    def licences(self):
+        return [self.place / name for name in [*LICENCES, NOTICES]]
+
+
+def gather(programs, machine, speaker, notices, place):
+    """Lays out what is packed for a machine below `place`. `programs` is the directory of the programs; `speaker` one with programs that
+    run on this machine, which are asked for pages and completions: those are the same everywhere. `notices`: the text of NOTICES."""
+    fresh(place)
+    (place / "bin").mkdir()
+    for name in PROGRAMS:
+        source = Path(programs) / name
+        if not source.is_file():
+            raise Failed(f"{source} is not there: build it first")
+        shutil.copyfile(source, place / "bin" / name)
+        (place / "bin" / name).chmod(0o755)
+    kinds = {name: elf(place / "bin" / name) for name in PROGRAMS}
+    for name, (processor, _) in kinds.items():
+        if processor != machine.elf:
+            raise Failed(f"{Path(programs) / name} is not for {machine.name}, but for another machine (number {processor} of ELF)")
+    # Completions have the verbs of programs on PATH, too: only ours are to be among them.
+    asked = {"cwd": place, "env": {"PATH": "/nowhere", "HOME": str(place), "LC_ALL": "C.UTF-8"}}
+    assay = Path(speaker).resolve() / "assay"
+    ask(assay, "man", "--out", place / "man", **asked)
+    (place / "completions").mkdir()
+    for shell in ("bash", "zsh", "fish"):
+        (place / "completions" / f"assay.{shell}").write_text(ask(assay, "completions", shell, **asked))
+    for name, source in LICENCES.items():
+        shutil.copyfile(ROOT / source, place / name)
+    (place / NOTICES).write_text(notices)
+    shutil.copyfile(ROOT / "README.md", place / "README.md")
+    return Contents(machine, place, not any(needs for _, needs in kinds.values()))
+
+
+def elf(path):
+    """The processor of a program (its number in ELF), and whether it needs a dynamic linker."""
+    with open(path, "rb") as file:
+        head = file.read(64)
+        if head[:6] != b"\x7fELF\x02\x01":
+            raise Failed(f"{path} is no program for 64 bits of Linux")
+        (processor,) = struct.unpack_from("<H", head, 18)
+        (table,) = struct.unpack_from("<Q", head, 32)
+        size, count = struct.unpack_from("<HH", head, 54)
+        file.seek(table)
+        kinds = [struct.unpack_from("<I", file.read(size))[0] for _ in range(count)]
+    return processor, 3 in kinds
+
+
+def fresh(place):
+    """An empty directory in the place of whatever is there."""
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    return place
+
+
+# ---- Archives: names in order, modes that nobody's umask changes, one owner, one date, no more. ----
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of an archive; its content is bytes, or a path to read."""
+
+    name: str
+    content: object
+    is_program: bool = False
+
+    @property
+    def mode(self):
+        return 0o755 if self.is_program else 0o644
+
+    @property
+    def bytes(self):
+        return self.content.read_bytes() if isinstance(self.content, Path) else self.content
+
+
+def write_tar_gz(path, entries):
+    """A compressed tar of the entries, and of the directories that they are in."""
+    date = epoch()
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            content = entry.bytes
+            head = tarfile.TarInfo(entry.name)
+            head.size, head.mode, head.mtime = len(content), entry.mode, date
+            head.uname = head.gname = "root"
+            archive.addfile(head, io.BytesIO(content))
+    write_whole(path, gzipped(plain.getvalue()))
+    return path
+
+
+def gzipped(content):
+    """Compressed, without name and date."""
+    packed = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=packed, mtime=0) as file:
+        file.write(content)
+    return packed.getvalue()
+
+
+def write_zip(path, entries):
+    """A zip of the entries in their given order."""
+    date = time.gmtime(max(epoch(), 315532800))[:6]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for entry in entries:
+            head = zipfile.ZipInfo(entry.name, date)
+            head.create_system = 3
+            head.external_attr = (stat.S_IFREG | entry.mode) << 16
+            head.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(head, entry.bytes, compresslevel=9)
+    write_whole(path, packed.getvalue())
+    return path
+
+
+def write_whole(path, content):
+    """A file that is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    hidden = path.with_name(f".{path.name}")
+    hidden.write_bytes(content)
+    hidden.replace(path)
+    return path
+
+
+def write_tree(place, entries):
+    """The entries as files below a directory, for tools that pack directories: all modes and dates are set."""
+    date = epoch()
+    for entry in entries:
+        path = place / entry.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(entry.bytes)
+        path.chmod(entry.mode)
+    for path in [place, *place.rglob("*")]:
+        if path.is_dir():
+            path.chmod(0o755)
+        os.utime(path, (date, date), follow_symlinks=False)
+
+
+def metadata(*options):
+    """What cargo knows of the workspace."""
+    return json.loads(ask("cargo", "metadata", "--locked", "--format-version", "1", *options, cwd=ROOT))

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Packs the programs that the tests have built, and installs and uses tarball, installer, Debian package and wheel in clean systems of
+# Debian. They are not static, so they run only where the C library is as new as here.
+# Usage: smoke.sh DIRECTORY     where the programs are
+set -eu
+
+directory=$(realpath "$1")
+cd "$(dirname "$0")/../.."
+if [ "$(id -u)" != 0 ] || ! command -v dpkg-deb >/dev/null; then
+    echo "skipped: packages are tried by root on Debian alone"
+    exit 0
+fi
+machine=$(uname -m)
+rm -rf target/stand-ins
+mkdir -p target/stand-ins
+# What debuggers want is most of them.
+for program in $(python3 -c 'import sys; sys.path.insert(0, "scripts/dist"); import shared; print(*shared.PROGRAMS)'); do
+    strip -o "target/stand-ins/$program" "$directory/$program"
+done
+python3 scripts/dist/pack.py --out target/smoke --programs "$machine=target/stand-ins" tarball deb wheel installer
+python3 scripts/dist/trial.py --dist target/smoke tarball installer deb wheel same-bytes
