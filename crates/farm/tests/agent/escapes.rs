@@ -54,7 +54,7 @@ fn run() -> Option<Tried> {
     let room = place();
     std::fs::write(room.path().join("secret"), TOKEN).unwrap();
     let agent = agent(&fake, room.path(), &["--disk", "64MiB"]);
-    fake.until("an agent", |state| !state.hellos.is_empty());
+    fake.waits("an agent", |state| !state.hellos.is_empty());
     let ways = WAYS
         .replace("@AGENT@", &agent.id().to_string())
         .replace("@OWN@", &std::process::id().to_string())
