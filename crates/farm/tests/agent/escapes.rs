@@ -157,6 +157,21 @@ ways! {
 }
 
 #[test]
+fn nothing_arrived_outside() {
+    let Some(tried) = tried() else { return };
+    let read = |name: &str| std::fs::read_to_string(tried.room.path().join(name)).unwrap();
+    assert_eq!(
+        (read("lock"), read("secret"), read("token-of-the-test")),
+        (String::new(), TOKEN.to_owned(), TOKEN.to_owned())
+    );
+    for (directory, left) in [("spool", 0), ("jobs", 0), (".", 5)] {
+        let entries = std::fs::read_dir(tried.room.path().join(directory)).unwrap().flatten();
+        let entries: Vec<_> = entries.map(|own| own.file_name()).collect();
+        assert_eq!(entries.len(), left, "{directory}: {entries:?}");
+    }
+}
+
+#[test]
 fn a_process_that_was_left_behind_is_gone() {
     if tried().is_some() {
         assert!(processes(LEFT).is_empty());
