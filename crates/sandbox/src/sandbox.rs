@@ -16,10 +16,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Enters the groups and hands over the words for bubblewrap: in a file, since words of a command can be seen by everybody, and not as variables,
-/// since the programs on the way would obey them.
+/// since the programs on the way would obey them. They have no variables at all: bubblewrap stays as the first process within, where its own can be read.
 const ENTER: &str = r#"words=$1; shift
 while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift
-exec "$@" 3< "$words""#;
+exec env -i "$@" 3< "$words""#;
 /// Ends with the first path that can't be read.
 const READ: &str = r#"for path; do [ -r "$path" ] || { printf %s "$path"; exit 1; }; done"#;
 

@@ -152,7 +152,7 @@ fn what_is_beside_and_what_is_hidden_can_not_be_read() {
 #[test]
 fn variables_and_descriptors_stay_outside() {
     let Some(place) = Place::new() else { return };
-    let entered = place.enter(&["sh", "-c", "env; ls -l /proc/self/fd"]);
+    let entered = place.enter(&["sh", "-c", "env; cat /proc/[0-9]*/environ; ls -l /proc/self/fd"]);
     let secret = fs::File::open(place.room.path().join("secret")).unwrap();
     // As who started this process might have left it open.
     let mut command = command(&entered);

@@ -54,7 +54,7 @@ fn run() -> Option<Tried> {
     let room = place();
     std::fs::write(room.path().join("secret"), TOKEN).unwrap();
     let agent = agent(&fake, room.path(), &["--disk", "64MiB"]);
-    fake.until("an agent", |state| !state.hellos.is_empty());
+    fake.waits("an agent", |state| !state.hellos.is_empty());
     let ways = WAYS
         .replace("@AGENT@", &agent.id().to_string())
         .replace("@OWN@", &std::process::id().to_string())
@@ -154,6 +154,21 @@ ways! {
     the_terminal
     limits_by_a_program_of_its_own
     leaving_a_process_behind
+}
+
+#[test]
+fn nothing_arrived_outside() {
+    let Some(tried) = tried() else { return };
+    let read = |name: &str| std::fs::read_to_string(tried.room.path().join(name)).unwrap();
+    assert_eq!(
+        (read("lock"), read("secret"), read("token-of-the-test")),
+        (String::new(), TOKEN.to_owned(), TOKEN.to_owned())
+    );
+    for (directory, left) in [("spool", 0), ("jobs", 0), (".", 5)] {
+        let entries = std::fs::read_dir(tried.room.path().join(directory)).unwrap().flatten();
+        let entries: Vec<_> = entries.map(|own| own.file_name()).collect();
+        assert_eq!(entries.len(), left, "{directory}: {entries:?}");
+    }
 }
 
 #[test]

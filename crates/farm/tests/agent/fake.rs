@@ -108,6 +108,11 @@ impl Fake {
         self.state.1.notify_all();
     }
 
+    /// The same, where only that matters.
+    pub fn waits(&self, what: &str, is_so: impl Fn(&State) -> bool) {
+        drop(self.until(what, is_so));
+    }
+
     /// How a job ended, once it has.
     pub fn ending(&self, id: i64) -> Ending {
         self.until(&format!("the end of job {id}"), |state| state.endings.contains_key(&id)).endings

@@ -146,7 +146,7 @@ fn a_job_that_is_not_wanted_any_more_ends_with_all_its_processes() {
     }
     let agent = agent(&fake, room.path(), &[]);
     let is_running = |id| {
-        fake.until("the job", |state| {
+        fake.waits("the job", |state| {
             state.logs.get(&id).is_some_and(|own| String::from_utf8_lossy(own).contains("\nbegun"))
         });
         assert!(!processes(&word).is_empty());
@@ -155,7 +155,7 @@ fn a_job_that_is_not_wanted_any_more_ends_with_all_its_processes() {
     fake.state().cancelled.insert(1);
     is_running(2);
     fake.state().lost.insert(2);
-    fake.until("another question", |state| state.waiting.is_empty() && state.askings.len() >= 3);
+    fake.waits("another question", |state| state.waiting.is_empty() && state.askings.len() >= 3);
     assert!(processes(&word).is_empty());
     // Nothing is handed in of them.
     assert!(fake.state().handed.is_empty());
@@ -173,7 +173,7 @@ fn an_agent_that_is_ended_gives_its_job_back() {
     let room = place();
     fake.job(1, archive(&[("a", "b")]), recipe(&["echo begun; sleep 600"], None));
     let agent = agent(&fake, room.path(), &[]);
-    fake.until("the job", |state| state.logs.contains_key(&1));
+    fake.waits("the job", |state| state.logs.contains_key(&1));
     signal(agent.id(), "TERM");
     let outcome = fake.ending(1).outcome;
     assert_eq!(outcome.state, State::Infrastructure);
@@ -207,7 +207,7 @@ fn two_agents_do_not_share_a_directory_and_a_wrong_token_is_said() {
     let fake = Fake::start();
     let room = place();
     let first = agent(&fake, room.path(), &[]);
-    fake.until("an agent", |state| !state.hellos.is_empty());
+    fake.waits("an agent", |state| !state.hellos.is_empty());
     let (status, said) = agent(&fake, room.path(), &[]).ended();
     assert_eq!(status, Some(2));
     assert!(said.contains("another agent uses it"), "{said}");
@@ -318,6 +318,6 @@ fn both_sides_of_a_benchmark_are_measured_in_one_lease_by_a_node_that_may_vote()
     // and then no more.
     std::fs::remove_file(room.path().join("measures.drifted")).unwrap();
     let third = start();
-    fake.until("a node that comes back", |state| state.drained.is_none());
+    fake.waits("a node that comes back", |state| state.drained.is_none());
     third.end();
 }
