@@ -13,7 +13,7 @@ require_relative "farm/records"
 module Assay
   # The client of a farm.
   #
-  #   farm = Assay::Farm.connect("http://127.0.0.1:8640", token: "…")
+  #   farm = Assay::Farm.connect("http://127.0.0.1:8040", token: "…")
   #   farm.add_owner("alice")
   #   farm.add_project("alice", "tidy", origin: { kind: "gem", name: "tidy" })
   #   farm.add_version("alice", "tidy", "1.2.0", kind: :release)
