@@ -256,7 +256,10 @@ fn read_all(db: &Db, lines: &mut dyn BufRead) -> Result<u64, Stop> {
                 if cells.len() != head.columns.len() {
                     return Err(wrong("not as many values as columns"));
                 }
-                let kept = cells.into_iter().zip(&head.columns).map(|(cell, (_, kind))| Kept::of(cell, *kind));
+                let kept = cells
+                    .into_iter()
+                    .zip(&head.columns)
+                    .map(|(cell, (_, kind))| Kept::of(cell, *kind));
                 let kept: Option<Vec<Kept>> = kept.collect();
                 let kept = kept.ok_or_else(|| wrong("a value that its column can't hold"))?;
                 let values: Vec<Value<'_>> = kept.iter().map(Kept::value).collect();
@@ -264,7 +267,8 @@ fn read_all(db: &Db, lines: &mut dyn BufRead) -> Result<u64, Stop> {
                 rows += 1;
             }
             head if head.get("table").is_some() => {
-                let head: Head = serde_json::from_value(head).map_err(|error| wrong(&error.to_string()))?;
+                let head: Head =
+                    serde_json::from_value(head).map_err(|error| wrong(&error.to_string()))?;
                 if !there.contains(&head.table) || columns(db, &head.table)? != head.columns {
                     return Err(wrong(&format!("this store has no such table `{}`", head.table)));
                 }
@@ -275,9 +279,13 @@ fn read_all(db: &Db, lines: &mut dyn BufRead) -> Result<u64, Stop> {
                 of = Some((head, insert));
             }
             tail => {
-                let tail: Tail = serde_json::from_value(tail).map_err(|error| wrong(&error.to_string()))?;
+                let tail: Tail =
+                    serde_json::from_value(tail).map_err(|error| wrong(&error.to_string()))?;
                 if tail.rows != rows {
-                    return Err(wrong(&format!("{} rows were written, {rows} are there", tail.rows)));
+                    return Err(wrong(&format!(
+                        "{} rows were written, {rows} are there",
+                        tail.rows
+                    )));
                 }
                 if let Some(table) = there.iter().find(|table| !read.contains(*table)) {
                     return Err(wrong(&format!("it has no table `{table}`, as this store has")));

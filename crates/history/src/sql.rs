@@ -31,8 +31,7 @@ pub(crate) const ROLLBACK: &str = "ROLLBACK";
 pub(crate) const SNAPSHOT_FILE: &str = "BEGIN";
 pub(crate) const SNAPSHOT_SERVER: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// All tables with rows of their own, as they were made; the version of the history's is no row that is copied.
-pub(crate) const TABLES_FILE: &str =
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid";
+pub(crate) const TABLES_FILE: &str = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid";
 pub(crate) const TABLES_SERVER: &str = "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
      WHERE n.nspname = 'assay' AND c.relkind = 'r' AND c.relname <> 'version' ORDER BY c.oid";
 pub(crate) const COLUMNS_FILE: &str = "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid";

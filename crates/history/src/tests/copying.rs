@@ -11,7 +11,8 @@ fn copied(store: &Store) -> Vec<u8> {
 
 /// A copy as lines, sorted: the two databases give rows in different orders.
 fn sorted(copy: &[u8]) -> Vec<String> {
-    let mut lines: Vec<String> = std::str::from_utf8(copy).unwrap().lines().map(str::to_owned).collect();
+    let mut lines: Vec<String> =
+        std::str::from_utf8(copy).unwrap().lines().map(str::to_owned).collect();
     lines.sort();
     lines
 }
@@ -44,8 +45,11 @@ fn a_copy_that_is_not_whole_changes_nothing() {
         let store = filled(home, 2);
         let copy = copied(&store);
         let text = String::from_utf8(copy.clone()).unwrap();
-        let without_rows: String =
-            text.lines().filter(|line| !line.starts_with('[')).map(|line| format!("{line}\n")).collect();
+        let without_rows: String = text
+            .lines()
+            .filter(|line| !line.starts_with('['))
+            .map(|line| format!("{line}\n"))
+            .collect();
         let without_a_table: String = text
             .lines()
             .filter(|line| !line.starts_with("{\"table\":\"alias\""))
@@ -75,9 +79,12 @@ fn a_copy_is_of_one_moment() {
         let mut beside = home.store();
         let alone = copied(&store);
         // Somebody writes while the first lines are handed over.
-        let mut lines = Beside { lines: Vec::new(), write: Some(Box::new(move || {
-            beside.add(&new_run(&samples(&[("late", 1.0)]), 5)).unwrap();
-        })) };
+        let mut lines = Beside {
+            lines: Vec::new(),
+            write: Some(Box::new(move || {
+                beside.add(&new_run(&samples(&[("late", 1.0)]), 5)).unwrap();
+            })),
+        };
         store.copy_out(&mut lines).unwrap();
         assert_eq!(lines.lines, alone);
         assert_ne!(copied(&store), alone);

@@ -510,9 +510,10 @@ fn connecting(args: &Args, is_closed: bool) -> anyhow::Result<Connecting> {
 /// Generators on nodes that Slurm picks, each with its node for itself. They share the nodes' file system, as jobs of a cluster do, so the program is
 /// where it is here.
 fn by_slurm(nodes: &str) -> anyhow::Result<Vec<Way>> {
-    let many: u32 = nodes.parse().ok().filter(|many| (1..=MOST_NODES).contains(many)).with_context(
-        || format!("--on slurm:{nodes}: behind `slurm:` is how many nodes, 1 to {MOST_NODES}"),
-    )?;
+    let many: u32 =
+        nodes.parse().ok().filter(|many| (1..=MOST_NODES).contains(many)).with_context(|| {
+            format!("--on slurm:{nodes}: behind `slurm:` is how many nodes, 1 to {MOST_NODES}")
+        })?;
     let words = ["srun", "--quiet", "--nodes=1", "--ntasks=1", "--exclusive", "--unbuffered"];
     let way = |number: u32| {
         let mut prefix = words.map(str::to_owned).to_vec();

@@ -1,0 +1,53 @@
+//! `assay farm backup`: all that a farm knows in one file, while its server runs.
+
+use super::storing::StoreArgs;
+use crate::{Ending, backup};
+use assay_console::output;
+use jiff::Timestamp;
+use std::path::PathBuf;
+
+/// Write all that a farm knows into one file, while its server runs
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  assay farm backup --data /srv/farm/data farm-monday.tar
+  assay farm backup --check farm-monday.tar                  are all checksums right?
+
+The file has the rows of the store, of one moment, and the logs and samples, each with its checksum. It is for either database.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// Check a backup in place of writing one
+    #[arg(long)]
+    check: bool,
+
+    /// The backup
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+/// Writes or checks one.
+///
+/// # Errors
+/// When it can't be written, or is not as it was written.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let manifest = match args.check {
+        true => backup::verify(&args.file)?,
+        false => backup::write(
+            &args.store.data,
+            &args.store.place()?,
+            &args.file,
+            Timestamp::now().to_string(),
+        )?,
+    };
+    output::print(&format!(
+        "{}: {} rows, {} files, made {} by {}\n",
+        args.file.display(),
+        manifest.rows,
+        manifest.files.len().saturating_sub(1),
+        manifest.made,
+        manifest.tool
+    ))?;
+    Ok(Ending::Fine)
+}

@@ -1,0 +1,86 @@
+//! `assay farm upgrade`: the tables of a farm brought up to what this program knows, with a backup before.
+
+use super::storing::StoreArgs;
+use crate::{Ending, backup};
+use anyhow::Context;
+use assay_builds::Store;
+use assay_console::output;
+use assay_history::{Access, Place};
+use jiff::Timestamp;
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// Bring a farm's store up to this version, with a backup before
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+A store that is not there yet is made. One of an earlier version is first written into the directory `backups` below the data; if a step then fails,
+nothing of it stays. Stop the server meanwhile.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// Print what was done as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was done.
+#[derive(Debug, PartialEq, Eq, serde::Serialize)]
+struct Upgraded {
+    /// The version before; 0: there was no store.
+    from: i64,
+    /// The version now.
+    to: i64,
+    /// Whether anything was done.
+    is_changed: bool,
+    /// The backup, if one was made.
+    backup: Option<PathBuf>,
+}
+
+/// Brings it up, and says what was done.
+///
+/// # Errors
+/// When a step fails: then the store is as it was.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let done = upgrade(&args.store.data, &args.store.place()?)?;
+    let place = args.store.place()?;
+    output::print(&match (args.json, &done) {
+        (true, done) => serde_json::to_string(done)? + "\n",
+        (false, Upgraded { is_changed: false, to, .. }) => {
+            format!("{place}: version {to} already\n")
+        }
+        (false, Upgraded { from: 0, to, .. }) => format!("{place}: made, in version {to}\n"),
+        (false, Upgraded { from, to, backup, .. }) => {
+            let backup = backup.as_ref().map(|file| format!("; backup: {}", file.display()));
+            format!("{place}: from version {from} to {to}{}\n", backup.unwrap_or_default())
+        }
+    })?;
+    Ok(Ending::Fine)
+}
+
+fn upgrade(data: &Path, place: &Place) -> anyhow::Result<Upgraded> {
+    private_directory(data)?;
+    let to = Store::VERSION;
+    let Some(store) = Store::look_at(place)? else {
+        Store::open(place, Access::Write)?;
+        return Ok(Upgraded { from: 0, to, is_changed: true, backup: None });
+    };
+    let from = store.version()?;
+    if store.is_current()? {
+        return Ok(Upgraded { from, to, is_changed: false, backup: None });
+    }
+    drop(store);
+    let now = Timestamp::now();
+    let file = data.join(format!("backups/before-version-{to}-{}.tar", now.as_second()));
+    private_directory(&data.join("backups"))?;
+    backup::write(data, place, &file, now.to_string()).context("the backup before the upgrade")?;
+    Store::open(place, Access::Write)
+        .with_context(|| format!("nothing was changed, or see the backup {}", file.display()))?;
+    Ok(Upgraded { from, to, is_changed: true, backup: Some(file) })
+}
+
+fn private_directory(path: &Path) -> anyhow::Result<()> {
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.with_context(|| path.display().to_string())
+}
