@@ -303,6 +303,7 @@ pub fn prepare(shared: &Path, keep: usize) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
     use super::*;
 
     fn slurm() -> Slurm {
@@ -368,8 +369,8 @@ mod tests {
         // The script is run by a shell with a program that prints its arguments.
         let script =
             slurm().script(&batch(&[5, 6])).replace("'/opt/it'\\''s/assay-farm'", "printf '%s\\n'");
-        let ran = Command::new("sh").args(["-c", &script]);
-        let mut ran = { ran };
+        let mut ran = Command::new("sh");
+        ran.args(["-c", &script]);
         let printed =
             ran.env("SLURM_ARRAY_TASK_ID", "1").env("SLURMD_NODENAME", "n2").output().unwrap();
         let printed = String::from_utf8(printed.stdout).unwrap();
