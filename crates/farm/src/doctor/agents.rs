@@ -2,7 +2,7 @@
 
 use super::{Check, size};
 use crate::client::Client;
-use assay_sandbox::{Sandbox, SandboxError};
+use assay_sandbox::Sandbox;
 use jiff::Timestamp;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -24,9 +24,6 @@ const TOOLS: [(&str, &str); 5] = [
 pub(crate) fn sandbox() -> Vec<Check> {
     let sandbox = match Sandbox::find() {
         Ok(sandbox) => sandbox,
-        Err(error @ SandboxError::NoProgram { .. }) => {
-            return vec![Check::lacks("sandbox", error.to_string())];
-        }
         Err(error) => return vec![Check::lacks("sandbox", error.to_string())],
     };
     let mut checks = vec![Check::fine(

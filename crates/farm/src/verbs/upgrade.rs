@@ -84,3 +84,54 @@ fn private_directory(path: &Path) -> anyhow::Result<()> {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.with_context(|| path.display().to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    fn rows(place: &Place) -> Vec<u8> {
+        let mut lines = Vec::new();
+        assay_history::Store::open(place, Access::Read).unwrap().copy_out(&mut lines).unwrap();
+        lines
+    }
+
+    #[test]
+    fn a_store_is_made_once() {
+        let room = tempfile::tempdir().unwrap();
+        let data = room.path().join("data");
+        let place = Place::File(data.join("farm.sqlite"));
+        let to = Store::VERSION;
+        let made = upgrade(&data, &place).unwrap();
+        assert_eq!(made, Upgraded { from: 0, to, is_changed: true, backup: None });
+        let again = upgrade(&data, &place).unwrap();
+        assert_eq!(again, Upgraded { from: to, to, is_changed: false, backup: None });
+    }
+
+    #[test]
+    fn a_store_of_runs_becomes_a_farms_with_a_backup_before() {
+        let room = tempfile::tempdir().unwrap();
+        let place = Place::File(room.path().join("farm.sqlite"));
+        assay_history::Store::open(&place, Access::Write).unwrap();
+        let done = upgrade(room.path(), &place).unwrap();
+        assert_eq!((done.from, done.is_changed), (0, true));
+        backup::verify(&done.backup.unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_step_that_fails_half_way_leaves_the_store_as_it_was() {
+        let room = tempfile::tempdir().unwrap();
+        let place = Place::File(room.path().join("farm.sqlite"));
+        let store = assay_history::Store::open(&place, Access::Write).unwrap();
+        // One of the tables that are to be made is there already, as nobody made it.
+        store.db().batch("CREATE TABLE farm_build (x INTEGER)").unwrap();
+        drop(store);
+        let before = rows(&place);
+        let said = format!("{:#}", upgrade(room.path(), &place).unwrap_err());
+        assert!(said.contains("backups/before-version") && said.contains("farm_build"), "{said}");
+        assert_eq!(rows(&place), before);
+        assert_eq!(Store::look_at(&place).unwrap().unwrap().version().unwrap(), 0);
+        let backup = fs::read_dir(room.path().join("backups")).unwrap().next().unwrap().unwrap();
+        backup::verify(&backup.path()).unwrap();
+    }
+}

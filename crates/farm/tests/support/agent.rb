@@ -33,6 +33,7 @@ def ask(kind, path, body)
 end
 
 facts = { "os" => "virtual", "node" => node }
+facts["disk"] = "slow" if node == "n2"
 instance = "#{node}-#{Process.pid}-#{rand(1 << 40)}"
 ask(Net::HTTP::Post, "/nodes/#{node}/hello",
     { tool: "agent.rb", targets: [{ name: node, facts: facts }], kinds: %w[test], instance: instance, time: Time.now.utc.strftime("%FT%TZ") })
