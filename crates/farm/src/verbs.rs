@@ -8,7 +8,6 @@ mod restore;
 mod serve;
 mod setup;
 mod status;
-mod storing;
 mod token;
 mod upgrade;
 

@@ -87,11 +87,18 @@ class FarmClientTest < Minitest::Test
     assert_empty @farm.builds(version: "9").to_a
   end
 
-  def test_logs_are_bytes
+  def test_logs_are_bytes_and_go_in_parts
     filled
-    build = add_build
+    build = add_build(log: "1 test\n\xFF\n")
+    assert_equal 9, build.log_bytes
     assert_equal "1 test\n\xFF\n".b, @farm.log(build)
     assert_equal "test\n\xFF\n".b, @farm.log(build.id, offset: 2)
+    long = Random.new(1).bytes(2_500_000)
+    before = @server.requests.size
+    assert_equal long, @farm.log(add_build(log: long, key: "k"))
+    assert_equal %w[0 1048576 2097152], @server.requests.drop(before).filter_map { |_, path,| path[/offset=(\d+)\z/, 1] }.first(3)
+    assert_equal long.bytesize, add_build(log: long, key: "k").log_bytes
+    assert_equal 0, add_build(log: "").log_bytes
   end
 
   def test_names_are_whole_segments_of_a_path

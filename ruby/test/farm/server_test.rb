@@ -13,14 +13,12 @@ class FarmServerTest < Minitest::Test
   def setup
     skip("needs the program `assay-farm`: cargo build -p assay-farm") unless PROGRAM && File.executable?(PROGRAM)
     @directory = Dir.mktmpdir
-    @token = secret("admin")
     reader, writer = IO.pipe
-    @server = spawn(PROGRAM, "serve", "--listen", "127.0.0.1:0", "--data", @directory, in: File::NULL, out: File::NULL, err: writer)
+    @server = spawn(PROGRAM, "serve", "--listen", "127.0.0.1:0", "--log", "error", "--data", @directory, in: File::NULL, out: writer)
     writer.close
-    line = reader.gets until line&.match?(%r{http://[\d.]+:\d+})
-    @said = Thread.new { reader.read }
-    @address = line[%r{http://[\d.]+:\d+}]
-    @farm = Assay::Farm.connect(@address, token: @token)
+    @address = reader.gets.strip
+    reader.close
+    @farm = Assay::Farm.connect(@address, token_file: File.join(@directory, "admin-token"))
   end
 
   def teardown
@@ -71,6 +69,8 @@ class FarmServerTest < Minitest::Test
     found = @farm.get_build("alice", "tidy", "1.2.0", target: FACTS)
     assert_equal [build.id, true, "1 of 3 failed", ["A: test_b"]], [found.id, found.failed?, found.reason, found.outcome["evidence"]["failures"]]
     assert_equal "", @farm.log(found)
+    logged = add_build(key: "key-2", log: "1 test\n\xFF\n")
+    assert_equal [9, "test\n\xFF\n".b], [logged.log_bytes, @farm.log(logged, offset: 2)]
     cache = Assay::Farm::Cache.new(@farm)
     assert cache.build?("alice", "tidy", "1.2.0", FACTS)
     refute cache.build?("alice", "tidy", "1.2.0", { "os" => "other" })

@@ -80,13 +80,24 @@ class FakeFarm
     return [200, {}, JSON.generate(tool: "assay-farm 0.1.0", api: 1, time: "2026-01-01T00:00:00Z")] if segments.empty?
 
     allow(method, headers["authorization"])
+    return [200, {}, JSON.generate(add_log(segments[1], body, query["offset"].to_i))] if method == "PUT" && segments.last == "log"
+
     found, status = method == "PUT" ? put(segments, JSON.parse(body)) : [get(segments, query), 200]
     return [200, { "Content-Type" => "text/plain" }, found] if found.is_a?(String)
 
-    [status, {}, JSON.generate(found)]
+    [status, {}, JSON.generate(shown(found))]
   rescue Refused => e
     code, message = e.message.split(": ", 2)
     [STATUSES.fetch(code), code == "too_many" ? { "Retry-After" => "7" } : {}, JSON.generate(error: { code: code, message: message })]
+  end
+
+  # Without the bytes of logs, which have a path of their own.
+  def shown(found)
+    case found
+    when Hash then found.except(:log).transform_values { |value| shown(value) }
+    when Array then found.map { |value| shown(value) }
+    else found
+    end
   end
 
   def unescaped(text) = text.gsub(/%(\h\h)/) { $1.hex.chr }.force_encoding(Encoding::UTF_8)
@@ -114,8 +125,16 @@ class FakeFarm
     in ["builds", key]
       there(@versions, body.values_at("owner", "project", "version"))
       there(@targets, body["target"])
-      added(@builds, key, { key: key, job: nil, added: "2026-01-01T00:00:00Z", log_bytes: 9, has_samples: false, **body.transform_keys(&:to_sym) })
+      added(@builds, key, { key: key, job: nil, added: "2026-01-01T00:00:00Z", log_bytes: 0, has_samples: false, log: +"".b, **body.transform_keys(&:to_sym) })
     end
+  end
+
+  def add_log(key, bytes, offset)
+    log = there(@builds, key)[:log]
+    refuse("conflict", "there are #{log.bytesize} bytes") if offset > log.bytesize
+    log << bytes if offset == log.bytesize
+    @builds[key][:log_bytes] = log.bytesize
+    { bytes: log.bytesize }
   end
 
   def named(name) = name.match?(NAME) ? name : refuse("bad_request", "#{name} is no name")
@@ -141,7 +160,7 @@ class FakeFarm
     in ["targets", digest] then there(@targets, digest)
     in ["builds"] then list(builds(query), query)
     in ["builds", id] then build(id)
-    in ["builds", id, "log"] then build(id) && "1 test\n\xFF\n".b.byteslice(query["offset"].to_i..)
+    in ["builds", id, "log"] then build(id)[:log].byteslice(query["offset"].to_i..)
     else refuse("not_found", "there is no such path")
     end
   end

@@ -1,7 +1,6 @@
 //! What is asked by who looks at a farm from outside: executors and the doctor.
 
 use super::{Client, ClientError, Code, part};
-use assay_builds::model::Progress;
 use assay_builds::wire::{Job, Page};
 use serde::Deserialize;
 
@@ -32,11 +31,11 @@ impl Client {
         let mut next: Option<String> = None;
         loop {
             let path = match &next {
-                Some(after) => format!("/jobs?after={}", part(after)),
-                None => "/jobs".to_owned(),
+                Some(after) => format!("/jobs?progress=queued&after={}", part(after)),
+                None => "/jobs?progress=queued".to_owned(),
             };
             let page: Page<Job> = self.get(&path)?;
-            queued.extend(page.items.into_iter().filter(|job| job.progress == Progress::Queued));
+            queued.extend(page.items);
             match page.next {
                 Some(after) if Some(&after) != next.as_ref() && queued.len() < most => {
                     next = Some(after)
@@ -44,7 +43,6 @@ impl Client {
                 _ => break,
             }
         }
-        queued.sort_by_key(|job| (std::cmp::Reverse(job.of.priority), job.id));
         queued.truncate(most);
         Ok(queued)
     }

@@ -14,6 +14,8 @@ pub struct Farm<'a> {
     pub user: &'a str,
     /// Where the server listens.
     pub listen: &'a str,
+    /// The database that keeps the store; empty: a file in the directory.
+    pub store: &'a str,
     /// A directory here with the programs.
     pub programs: &'a Path,
     /// What is set in the server's environment.
@@ -66,12 +68,13 @@ pub fn set_up(
         restarts |= came == Came::Changed;
         told(&format!("step {name}"), &came);
     }
-    told("database", &host.step(&as_user(DATABASE), &[directory, user])?);
-    told("first token", &host.step(&as_user(TOKEN), &[directory, user])?);
+    told("database", &host.step(&as_user(DATABASE), &[directory, user, farm.store])?);
+    told("first token", &host.step(&as_user(TOKEN), &[directory, user, farm.store])?);
 
     let path = format!("{}/assay-farm.service", farm.units);
     let wanted = Wanted { path: &path, mode: "644", owner: &root, group: &root_group };
-    let came = host.put_text(wanted, &unit(&Service { directory, user, listen: farm.listen }))?;
+    let service = Service { directory, user, listen: farm.listen, store: farm.store };
+    let came = host.put_text(wanted, &unit(&service))?;
     restarts |= came == Came::Changed;
     told("systemd unit", &came);
     let is_new = if restarts { "yes" } else { "no" };
@@ -170,9 +173,9 @@ changed=changed
 came
 "#;
 
-/// `$1`: the directory, `$2`: the user.
+/// `$1`: the directory, `$2`: the user, `$3`: the store.
 const DATABASE: &str = r#"
-said=$(as_user "$1" "$2" "$1/bin/assay-farm" upgrade --data "$1/data" --json)
+said=$(as_user "$1" "$2" "$1/bin/assay-farm" upgrade --data "$1/data" ${3:+--store "$3"} --json)
 case "$said" in
     *'"is_changed":true'*) changed=changed ;;
     *'"is_changed":false'*) ;;
@@ -181,18 +184,18 @@ esac
 came
 "#;
 
-/// `$1`: the directory, `$2`: the user. The file is made by who may write there, and then given to the user.
+/// The same. A server that is started first makes one, too, and puts it there; one that its owner took away is not made again.
 const TOKEN: &str = r#"
-token="$1/etc/admin.token"
-if ! [ -s "$token" ]; then
+token="$1/data/admin-token"
+if ! as_user "$1" "$2" "$1/bin/assay-farm" token list --data "$1/data" ${3:+--store "$3"} --json | grep -q '"admin"'; then
     umask 077
     trap 'rm -f "$token.new"' EXIT
-    as_user "$1" "$2" "$1/bin/assay-farm" token add admin --scope admin --data "$1/data" > "$token.new"
+    as_user "$1" "$2" "$1/bin/assay-farm" token add admin --scope admin --data "$1/data" ${3:+--store "$3"} > "$token.new"
     [ -s "$token.new" ] || fail "no token was made"
+    own "$token.new" 600 "$2" "$(id -gn "$2")"
     mv "$token.new" "$token"
     changed=changed
 fi
-own "$token" 600 "$2" "$(id -gn "$2")"
 came
 "#;
 

@@ -9,13 +9,19 @@ pub struct Service<'a> {
     pub user: &'a str,
     /// Where it listens.
     pub listen: &'a str,
+    /// The database that keeps its store; empty: a file below its data.
+    pub store: &'a str,
 }
 
 /// The unit. The server may write its own data and nothing else.
 #[must_use]
 pub fn unit(service: &Service<'_>) -> String {
-    let Service { directory, user, listen } = service;
+    let Service { directory, user, listen, store } = service;
     let escaped = directory.replace('%', "%%");
+    let store = match *store {
+        "" => String::new(),
+        store => format!(" --store \"{}\"", store.replace('%', "%%")),
+    };
     format!(
         "# Written by `assay farm setup`, which writes it again when it is run again.\n\
          [Unit]\n\
@@ -26,7 +32,7 @@ pub fn unit(service: &Service<'_>) -> String {
          [Service]\n\
          User={user}\n\
          EnvironmentFile={escaped}/etc/environment\n\
-         ExecStart=\"{escaped}/bin/assay-farm\" serve --data \"{escaped}/data\" --listen {listen}\n\
+         ExecStart=\"{escaped}/bin/assay-farm\" serve --data \"{escaped}/data\" --listen {listen}{store}\n\
          Restart=on-failure\n\
          NoNewPrivileges=yes\n\
          ProtectSystem=strict\n\
@@ -46,8 +52,12 @@ mod tests {
 
     #[test]
     fn a_unit_starts_the_server_as_its_user() {
-        let unit =
-            unit(&Service { directory: "/srv/a farm%1", user: "farm", listen: "127.0.0.1:8040" });
+        let unit = unit(&Service {
+            directory: "/srv/a farm%1",
+            user: "farm",
+            listen: "127.0.0.1:8040",
+            store: "",
+        });
         for line in [
             "User=farm",
             "ExecStart=\"/srv/a farm%%1/bin/assay-farm\" serve --data \"/srv/a farm%%1/data\" --listen 127.0.0.1:8040",

@@ -1,7 +1,8 @@
 //! `assay farm backup`: all that a farm knows in one file, while its server runs.
 
-use super::storing::StoreArgs;
+use crate::data::DataArgs;
 use crate::{Ending, backup};
+use anyhow::Context;
 use assay_console::output;
 use jiff::Timestamp;
 use std::path::PathBuf;
@@ -16,10 +17,10 @@ Examples:
 The file has the rows of the store, of one moment, and the logs and samples, each with its checksum. It is for either database.")]
 pub(crate) struct Args {
     #[command(flatten)]
-    store: StoreArgs,
+    of: Option<DataArgs>,
 
     /// Check a backup in place of writing one
-    #[arg(long)]
+    #[arg(long, conflicts_with = "DataArgs")]
     check: bool,
 
     /// The backup
@@ -34,12 +35,15 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let manifest = match args.check {
         true => backup::verify(&args.file)?,
-        false => backup::write(
-            &args.store.data,
-            &args.store.place()?,
-            &args.file,
-            Timestamp::now().to_string(),
-        )?,
+        false => {
+            let of = args
+                .of
+                .as_ref()
+                .context("which farm? --data DIR is where its server has its files")?
+                .find()?;
+            let now = Timestamp::now().to_string();
+            backup::write(&of.directory, &of.place, &args.file, now)?
+        }
     };
     output::print(&format!(
         "{}: {} rows, {} files, made {} by {}\n",

@@ -1,6 +1,6 @@
 //! `assay farm restore`: a farm from a backup, where there is none.
 
-use super::storing::StoreArgs;
+use crate::data::DataArgs;
 use crate::{Ending, backup};
 use assay_console::output;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ Examples:
 All checksums are checked before anything is written.")]
 pub(crate) struct Args {
     #[command(flatten)]
-    store: StoreArgs,
+    of: DataArgs,
 
     /// The backup
     #[arg(value_name = "FILE")]
@@ -27,10 +27,13 @@ pub(crate) struct Args {
 /// # Errors
 /// When there is a farm already, or the backup is damaged.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
-    let place = args.store.place()?;
-    let manifest = backup::restore(&args.file, &args.store.data, &place)?;
+    // Nothing is begun for a backup that is none.
+    backup::verify(&args.file)?;
+    let of = args.of.begin()?;
+    let manifest = backup::restore(&args.file, &of.directory, &of.place)?;
     output::print(&format!(
-        "{place}: {} rows and {} files of {}\n",
+        "{}: {} rows and {} files of {}\n",
+        of.place,
         manifest.rows,
         manifest.files.len().saturating_sub(1),
         manifest.made

@@ -6,11 +6,9 @@ use crate::deploy::host::Host;
 use crate::deploy::steps::{Farm, set_up};
 use anyhow::{Context, ensure};
 use assay_console::output;
+use assay_history::without_password;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-
-/// What else is known of the store, for the server and the verbs that open it themselves.
-const STORE: &str = "ASSAY_FARM_STORE";
 
 /// Set a farm up on a machine, again and again with the same result
 #[derive(clap::Args, Debug)]
@@ -46,8 +44,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8040")]
     listen: SocketAddr,
 
-    /// Database of PostgreSQL; otherwise a file of SQLite in the directory
-    #[arg(long, value_name = "URL")]
+    /// Database that keeps the store, as in postgres:///farm; its password by --env PGPASSWORD=… [default: a file in the directory]
+    #[arg(long, value_name = "PLACE")]
     store: Option<String>,
 
     /// Variable in the server's environment; repeat it for more
@@ -139,14 +137,18 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
             std::env::current_exe()?.parent().context("a program without a directory")?.to_owned()
         }
     };
-    let mut environment = args.env.clone();
-    environment.extend(args.store.iter().map(|store| (STORE.to_owned(), store.clone())));
+    let store = args.store.as_deref().unwrap_or_default();
+    ensure!(
+        without_password(store) == store && is_plain(store),
+        "--store: a password would be seen in the list of processes; give it by --env PGPASSWORD=…"
+    );
     let farm = Farm {
         directory,
         user: &args.user,
         listen: &args.listen.to_string(),
         programs: &programs,
-        environment,
+        environment: args.env.clone(),
+        store,
         own: args.step.clone(),
         units: args.units.trim_end_matches('/'),
     };
@@ -163,6 +165,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         let _nobody_reads = output::print(&format!("{step:<24} {said}\n"));
     })?;
     output::print(&format!("{}: {changed} changed, {as_it_was} as it was\n", host.name()))?;
-    output::say(&format!("The first token is in {directory}/etc/admin.token there."));
+    output::say(&format!("A token of scope admin is in {directory}/data/admin-token there."));
     Ok(Ending::Fine)
 }

@@ -1,6 +1,6 @@
 //! `assay farm upgrade`: the tables of a farm brought up to what this program knows, with a backup before.
 
-use super::storing::StoreArgs;
+use crate::data::DataArgs;
 use crate::{Ending, backup};
 use anyhow::Context;
 use assay_builds::Store;
@@ -18,7 +18,7 @@ A store that is not there yet is made. One of an earlier version is first writte
 nothing of it stays. Stop the server meanwhile.")]
 pub(crate) struct Args {
     #[command(flatten)]
-    store: StoreArgs,
+    of: DataArgs,
 
     /// Print what was done as JSON
     #[arg(long)]
@@ -43,8 +43,9 @@ struct Upgraded {
 /// # Errors
 /// When a step fails: then the store is as it was.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
-    let done = upgrade(&args.store.data, &args.store.place()?)?;
-    let place = args.store.place()?;
+    let of = args.of.begin()?;
+    let done = upgrade(&of.directory, &of.place)?;
+    let place = &of.place;
     output::print(&match (args.json, &done) {
         (true, done) => serde_json::to_string(done)? + "\n",
         (false, Upgraded { is_changed: false, to, .. }) => {

@@ -11,6 +11,10 @@ module Assay
   module Farm
     # Asks a farm. Made by Assay::Farm.connect. Every method may raise an Assay::Farm::Error: NotFound, NotAllowed, WrongVersion, Unavailable, …
     class Client
+      # Bytes of a log in one request.
+      LOG_PART = 1024 * 1024
+      private_constant :LOG_PART
+
       def initialize(connection) # :nodoc:
         @connection = connection
       end
@@ -87,14 +91,19 @@ module Assay
       # reason:: one line: why this state
       # evidence:: what shows that tests ran: `{ framework: "minitest 5.15", tests: 12, failed: 1, failures: ["A: test_b"] }`
       # repeat:: a command that does the same again
+      # log:: what was printed meanwhile; the farm keeps it up to a limit
       # key:: what is handed in twice with one key is one build; drawn anew without it. A program that hands in again what it could not
       #       hand in before gives the key that it drew then.
       def add_build(owner, project, version, target:, state:, began:, seconds:, node:, reason: "", fault: nil, evidence: {}, repeat: "",
-                    key: SecureRandom.uuid)
+                    log: nil, key: SecureRandom.uuid)
         began = began.getutc.iso8601(3) if began.is_a?(Time)
         outcome = { state: state.to_s, fault: fault&.to_s, reason: reason, began: began, seconds: seconds, evidence: evidence, repeat: repeat }
         body = { owner: owner, project: project, version: version, target: digest(target), node: node, outcome: outcome.compact }
-        Build.of(@connection.put(path("builds", key), body))
+        build = Build.of(@connection.put(path("builds", key), body))
+        return build if log.nil? || log.empty?
+
+        add_log(key, log.b)
+        get_build(build.id)
       end
 
       # A build: the one of an id, or the last of a version on a target.
@@ -130,6 +139,15 @@ module Assay
       def inspect = "#<#{self.class} #{address}>"
 
       private
+
+      # In parts, since a request has a limit; what is there already changes nothing.
+      def add_log(key, bytes)
+        (0...bytes.bytesize).step(LOG_PART) do |offset|
+          kept = @connection.put_bytes(path("builds", key, "log"), bytes.byteslice(offset, LOG_PART), offset: offset)
+          # Beyond its limit the farm keeps nothing.
+          break if kept["cut"].to_i.positive?
+        end
+      end
 
       def path(*segments) = Connection.path(*segments)
 

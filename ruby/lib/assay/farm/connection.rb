@@ -40,7 +40,10 @@ module Assay
       def bytes(path, query = {}) = request(Net::HTTP::Get, path, query).last
 
       # Sends a body with PUT; what is answered.
-      def put(path, body) = json(request(Net::HTTP::Put, path, {}, body))
+      def put(path, body) = json(request(Net::HTTP::Put, path, {}, JSON.generate(body), "application/json"))
+
+      # Sends bytes with PUT; what is answered.
+      def put_bytes(path, bytes, query = {}) = json(request(Net::HTTP::Put, path, query, bytes, "application/octet-stream"))
 
       # Without the token.
       def inspect = "#<#{self.class} #{@address}#{" with a token" if @token}>"
@@ -83,17 +86,15 @@ module Assay
         raise ArgumentError, "the address of the farm can't be read: #{e.message}"
       end
 
-      def request(kind, path, query, body = nil)
+      def request(kind, path, query, body = nil, type = nil)
         asked = query.compact.map { |name, value| "#{name}=#{self.class.escaped(value.to_s.encode(Encoding::UTF_8))}" }.join("&")
         request = kind.new("#{@uri.path.chomp("/")}#{path}#{"?" unless asked.empty?}#{asked}")
         request["Accept"] = "application/json"
         request["Assay-Api"] = API.to_s
         request["User-Agent"] = "assay-gem/#{Assay::VERSION}"
         request["Authorization"] = "Bearer #{@token}" if @token
-        unless body.nil?
-          request["Content-Type"] = "application/json"
-          request.body = JSON.generate(body)
-        end
+        request["Content-Type"] = type if type
+        request.body = body
         answered(request, *answer(request))
       end
 
