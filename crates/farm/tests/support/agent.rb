@@ -7,7 +7,7 @@
 require "json"
 require "net/http"
 
-options = ARGV.drop(1).each_slice(2).to_h
+options = ARGV.drop(1).flat_map { |word| word.split("=", 2) }.each_slice(2).to_h
 job = Integer(options.fetch("--once"))
 node = options.fetch("--name")
 TOKEN = File.read(options.fetch("--token-file")).strip
