@@ -90,6 +90,10 @@ impl World {
         self.client().job(job.id).unwrap().progress
     }
 
+    fn drained(&self, node: &str) -> Option<String> {
+        self.client().node(node).unwrap().drained
+    }
+
     fn agents(&self) -> Vec<String> {
         let log = std::fs::read_to_string(&self.log).unwrap_or_default();
         log.lines().map(str::to_owned).collect()
@@ -173,8 +177,7 @@ fn nodes_are_drained_in_both_directions_and_what_is_taken_back_is_taken_back_the
         said.starts_with("drain") && said.ends_with("|assay: clock drifts")
     });
     world.slurm.says("scontrol update NodeName=n2 State=DRAIN Reason=fan");
-    let drained = |node: &str| world.client().node(node).unwrap().drained;
-    world.wait("drained here", || drained("n2").as_deref() == Some("slurm: fan"));
+    world.wait("drained here", || world.drained("n2").as_deref() == Some("slurm: fan"));
 
     // Nobody takes it, until it is taken back.
     let job = world.job("1.0", &[]);
@@ -186,8 +189,8 @@ fn nodes_are_drained_in_both_directions_and_what_is_taken_back_is_taken_back_the
     world.client().resume("n1").unwrap();
     world.slurm.says("scontrol update NodeName=n2 State=RESUME");
     world.wait("resumed in both", || {
-        drained("n1").is_none()
-            && drained("n2").is_none()
+        world.drained("n1").is_none()
+            && world.drained("n2").is_none()
             && world.slurm.says("sinfo --noheader --states=drain --format=%N").is_empty()
     });
     // Neither came back as an echo of the other.
@@ -195,7 +198,7 @@ fn nodes_are_drained_in_both_directions_and_what_is_taken_back_is_taken_back_the
     world.place();
     let job = world.job("1.1", &[]);
     world.wait("a job ends", || world.progress(&job) == Progress::Done);
-    assert!(drained("n1").is_none() && drained("n2").is_none());
+    assert!(world.drained("n1").is_none() && world.drained("n2").is_none());
 }
 
 #[test]
