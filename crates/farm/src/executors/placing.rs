@@ -319,6 +319,7 @@ mod tests {
             target: None,
             needs: facts(needs),
             priority: 0,
+            round: 0,
         };
         Job { id, of, progress: Progress::Queued, attempts: 0, node: None, build: None }
     }
