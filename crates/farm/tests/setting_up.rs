@@ -160,7 +160,7 @@ fn what_can_not_be_set_up_is_said_before_anything_is_done() {
     assert!(said(&["--directory", path, "--user", "a b"]).contains("--user"));
     assert!(said(&["--directory", path, "--step", "name"]).contains("NAME=COMMAND"));
     assert!(said(&["--directory", path, "--env", "A-B=1"]).contains("variable's name"));
-    assert!(said(&["--directory", path, "--host", "-oProxyCommand=x"]).contains("no host"));
+    assert!(said(&["--directory", path, "--host=-oProxyCommand=x"]).contains("no host"));
     let gone = said(&["--directory", path, "--host", "there", "--ssh", "false"]);
     assert!(gone.contains("there"), "{gone}");
     assert!(!Path::new(path).exists());

@@ -14,7 +14,7 @@ class FarmServerTest < Minitest::Test
     skip("needs the program `assay-farm`: cargo build -p assay-farm") unless PROGRAM && File.executable?(PROGRAM)
     @directory = Dir.mktmpdir
     reader, writer = IO.pipe
-    @server = spawn(PROGRAM, "serve", "--listen", "127.0.0.1:0", "--log", "error", "--data", @directory, in: File::NULL, out: writer)
+    @server = spawn(PROGRAM, "serve", "--listen", "127.0.0.1:0", "--log", "error", "--data", @directory, in: File::NULL, out: writer, err: File::NULL)
     writer.close
     @address = reader.gets.strip
     reader.close

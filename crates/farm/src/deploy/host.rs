@@ -234,7 +234,7 @@ mod tests {
 
     /// Another machine, which is this one: `sh -c` stands for `ssh HOST`, as both hand one line to a shell.
     fn behind_a_shell() -> Host {
-        let ssh = ["sh", "-c", r#"shift; exec sh -c "$1""#, "ssh"].map(str::to_owned);
+        let ssh = ["sh", "-c", r#"shift 2; exec sh -c "$1""#, "ssh"].map(str::to_owned);
         Host::over(&ssh, "there", false)
     }
 
