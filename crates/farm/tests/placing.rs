@@ -37,7 +37,9 @@ impl World {
         let mut own = Self { served: Served::start(), slurm, placer: None, log };
         let client = own.client();
         client.add_owner("alice").unwrap();
-        let project = NewProject { origin: None, recipe: Default::default(), needs: Facts::new() };
+        // Only those jobs that a test asks for: no target is what this project asks for by itself.
+        let needs = Facts::from([("os".to_owned(), "none".to_owned())]);
+        let project = NewProject { origin: None, recipe: Default::default(), needs };
         client.add_project("alice", "tidy", &project).unwrap();
         own.place();
         Some(own)
@@ -105,8 +107,9 @@ impl World {
         while !is_true() {
             assert!(
                 began.elapsed() < PATIENCE,
-                "{what}: never\n{}\n{:#?}",
+                "{what}: never\n{}\n{}\n{:#?}",
                 self.slurm.says("squeue --format=%i|%T|%N|%r|%k"),
+                self.slurm.says("sinfo --Node --format=%N|%T|%E"),
                 self.agents()
             );
             std::thread::sleep(Duration::from_millis(100));
