@@ -52,6 +52,9 @@ everything() {
         command -v perf >/dev/null || missing="$missing linux-perf"
         # What runs of others' code are kept in.
         command -v bwrap >/dev/null || missing="$missing bubblewrap"
+        # A cluster of virtual nodes, and a server to set a farm up over; without them those tests say that they were skipped.
+        { [ -x /usr/sbin/slurmctld ] && [ -x /usr/sbin/munged ]; } || missing="$missing slurm-wlm munge"
+        [ -x /usr/sbin/sshd ] || missing="$missing openssh-server"
     fi
     # A browser looks at the pages that --report writes. It is large: only root gets it unasked, and without it those tests say that
     # they were skipped.

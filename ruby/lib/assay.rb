@@ -9,6 +9,7 @@ require_relative "assay/version"
 module Assay
   autoload :Binary, "assay/binary"
   autoload :Compare, "assay/compare"
+  autoload :Farm, "assay/farm"
   autoload :MethodProfiler, "assay/method_profiler"
   autoload :Patches, "assay/patches"
   autoload :Rack, "assay/rack"

@@ -2,7 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
+#[path = "../../farm/tests/support/slurm.rs"]
+mod slurm;
+
+use assay_data::{Histogram, assay_file};
+use assay_load::Tally;
 use serde_json::Value;
+use slurm::Slurm;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -443,6 +449,71 @@ fn generators_on_another_machine_send_from_there_and_are_counted_as_one() {
     // Here it can't be told that the host may be loaded.
     let run = assay(directory.path(), &["--rate", "10", "--via", &via, "--no-save", &url]);
     assert!(said(&run).contains("--i-may-load"), "{}", said(&run));
+}
+
+/// The histogram of a process that measured each of these itself.
+fn of_one_process(tallies: &[Tally]) -> Histogram {
+    let mut one = Histogram::default();
+    for (middle, count) in tallies.iter().flat_map(|tally| tally.latency.recorded()) {
+        (0..count).for_each(|_| one.record((middle * 1e9).round() as u64));
+    }
+    one
+}
+
+#[test]
+fn generators_that_slurm_places_add_up_bucket_by_bucket() {
+    let Some(slurm) = Slurm::start() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    // What each generator answers is kept on its way.
+    let taps = directory.path().join("taps");
+    fs::create_dir(&taps).unwrap();
+    let srun = directory.path().join("srun");
+    let nodes = taps.join("nodes");
+    let tap = format!(
+        "#!/bin/sh\necho \"$*\" >> '{}'\n/usr/bin/srun \"$@\" | tee '{}'/$$.lines\n",
+        nodes.display(),
+        taps.display()
+    );
+    fs::write(&srun, tap).unwrap();
+    fs::set_permissions(&srun, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", directory.path().display(), std::env::var("PATH").unwrap());
+    let mut command = slurm.command(env!("CARGO_BIN_EXE_assay"));
+    command.current_dir(directory.path()).env("XDG_STATE_HOME", directory.path()).env("PATH", path);
+    command.args([
+        "load", "--rate", "200", "--slice", "300ms", "-r", "3", "--json", "--save", "s.assay",
+    ]);
+    let run = command.args(["--on", "slurm:2", &server("200 OK")]).stdin(Stdio::null()).output();
+    let run = run.unwrap();
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let json: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(json["answers"][0]["counts"]["answered"], json["answers"][0]["counts"]["due"]);
+    assert_eq!(fs::read_to_string(nodes).unwrap().lines().count(), 2);
+
+    let files = fs::read_dir(&taps).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|end| end == "lines"));
+    let slices: Vec<Vec<Tally>> = files
+        .map(|path| {
+            let text = fs::read_to_string(path).unwrap();
+            let tallies: Vec<Tally> =
+                text.lines().filter_map(|line| Tally::of_line(line).ok()).collect();
+            // The first one was asked before, whether the server answers.
+            let before = tallies.len() - 3;
+            tallies.into_iter().skip(before).collect()
+        })
+        .collect();
+    assert_eq!(slices.len(), 2);
+    let text = fs::read(directory.path().join("s.assay")).unwrap();
+    let samples = assay_file::read_from(std::io::Cursor::new(text), "s.assay").unwrap();
+    for block in 0..3 {
+        let own = |buckets: &&assay_data::Buckets| {
+            buckets.block == block && buckets.of == "latency" && buckets.second.is_none()
+        };
+        let recorded = samples.histograms.iter().find(own).unwrap();
+        let recorded = Histogram::decoded(&recorded.v2).unwrap();
+        let parts: Vec<Tally> = slices.iter().map(|own| own[block as usize].clone()).collect();
+        assert!(parts.iter().all(|part| part.latency.count() > 0), "both sent");
+        assert_eq!(recorded.recorded(), of_one_process(&parts).recorded());
+    }
 }
 
 #[test]

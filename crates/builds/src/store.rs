@@ -56,6 +56,40 @@ impl Store {
         Ok(store)
     }
 
+    /// Opens a store for reading as it is, of an earlier version as well; `None`: there is none.
+    ///
+    /// # Errors
+    /// When it is something else or of a later version, or can't be reached or read.
+    pub fn look_at(place: &Place) -> Result<Option<Self>, FarmError> {
+        let history = match assay_history::Store::open(place, Access::Read) {
+            Err(StoreError::None { .. }) => return Ok(None),
+            history => history?,
+        };
+        let store = Self { history };
+        let found = store.version()?;
+        match found > Self::VERSION {
+            true => {
+                let (place, known) = (place.clone(), Self::VERSION);
+                Err(StoreError::Newer { place, found, known }.into())
+            }
+            false => Ok(Some(store)),
+        }
+    }
+
+    /// Whether its tables, and the history's, are of the versions that this program knows.
+    ///
+    /// # Errors
+    /// When that can't be read.
+    pub fn is_current(&self) -> Result<bool, FarmError> {
+        Ok(self.version()? == Self::VERSION && self.history.is_current()?)
+    }
+
+    /// The history beside it, to read.
+    #[must_use]
+    pub fn history_read(&self) -> &assay_history::Store {
+        &self.history
+    }
+
     /// The history beside it, which keeps the samples.
     pub fn history(&mut self) -> &mut assay_history::Store {
         &mut self.history

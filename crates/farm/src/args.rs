@@ -12,7 +12,7 @@ use clap::{Command, CommandFactory, Parser};
     name = "assay farm",
     bin_name = "assay farm",
     version,
-    after_help = "Exit codes: 0 success, 2 usage or input error, 130 interrupted."
+    after_help = "Exit codes: 0 success, 1 something is missing (doctor --strict), 2 usage or input error, 130 interrupted."
 )]
 pub(crate) struct Args {
     /// What is to be done.

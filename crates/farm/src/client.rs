@@ -5,11 +5,13 @@
 
 mod calls;
 mod error;
+mod looks;
 mod memory;
 mod token;
 
 pub use calls::{Known, Lease};
 pub use error::{ClientError, Code};
+pub use looks::About;
 pub use token::Token;
 
 use assay_builds::wire::Refusal;

@@ -1,12 +1,16 @@
 //! The program behind `assay farm`: the server that knows what came of every version on every platform, and those who work for it. `assay`
 //! finds it beside itself and hands the process over.
 //!
-//! Exit codes: 0 fine · 2 usage or input error · 130 interrupted.
+//! Exit codes: 0 fine · 1 something is missing (`doctor --strict`) · 2 usage or input error · 130 interrupted.
 
 mod agent;
 mod args;
+mod backup;
 mod data;
+mod deploy;
+mod doctor;
 mod durations;
+mod executors;
 mod policy;
 mod server;
 mod verbs;
@@ -23,6 +27,8 @@ use std::process::ExitCode;
 pub(crate) enum Ending {
     /// It did what it was asked for.
     Fine,
+    /// Something is missing, and whoever asked wants to know it by the status.
+    Lacking,
     /// Somebody ended it.
     Interrupted,
 }
@@ -60,6 +66,7 @@ fn completions(shell: &str) -> Option<String> {
 fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {
     ExitCode::from(match ended {
         Ok(Ending::Fine) => 0,
+        Ok(Ending::Lacking) => 1,
         Ok(Ending::Interrupted) => 130,
         Err(error) => {
             output::error(&error);

@@ -1,9 +1,15 @@
 //! The verbs of `assay farm`, a file each: its arguments, and what it does with them. Only those that do something are listed.
 
 mod agent;
+mod backup;
+mod doctor;
+mod place;
+mod restore;
 mod serve;
+mod setup;
 mod status;
 mod token;
+mod upgrade;
 
 use crate::Ending;
 use clap::Subcommand;
@@ -15,6 +21,12 @@ pub(crate) enum Verb {
     Serve(serve::Args),
     Status(status::Args),
     Token(token::Args),
+    Place(place::Args),
+    Setup(setup::Args),
+    Doctor(doctor::Args),
+    Backup(backup::Args),
+    Restore(restore::Args),
+    Upgrade(upgrade::Args),
 }
 
 /// Does what was asked for.
@@ -27,6 +39,12 @@ pub(crate) fn run(verb: &Verb) -> anyhow::Result<Ending> {
         Verb::Serve(args) => serve::run(args),
         Verb::Status(args) => status::run(args),
         Verb::Token(args) => token::run(args),
+        Verb::Place(args) => place::run(args),
+        Verb::Setup(args) => setup::run(args),
+        Verb::Doctor(args) => doctor::run(args),
+        Verb::Backup(args) => backup::run(args),
+        Verb::Restore(args) => restore::run(args),
+        Verb::Upgrade(args) => upgrade::run(args),
     }
 }
 

@@ -267,7 +267,7 @@ macro_rules! columns {
         })*
     };
 }
-columns!(bool, i64, f64, Vec<u8>, Option<i64>, Option<f64>);
+columns!(bool, i64, f64, Vec<u8>, Option<bool>, Option<i64>, Option<f64>, Option<Vec<u8>>);
 
 impl Column for Option<String> {
     fn of(row: &Row<'_>, at: usize) -> Result<Self, DbError> {

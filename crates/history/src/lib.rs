@@ -12,6 +12,7 @@
 
 mod add;
 mod bless;
+mod copying;
 pub mod db;
 mod error;
 mod packed;
@@ -27,6 +28,7 @@ mod store;
 mod tests;
 
 pub use add::{Added, NewRun};
+pub use copying::CopyError;
 pub use error::StoreError;
 pub use place::{Place, without_password};
 pub use project::MachineState;

@@ -27,6 +27,24 @@ pub(crate) const COMPACT: &str = "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)";
 pub(crate) const COMMIT: &str = "COMMIT";
 pub(crate) const ROLLBACK: &str = "ROLLBACK";
 
+/// Begins to read all of one moment.
+pub(crate) const SNAPSHOT_FILE: &str = "BEGIN";
+pub(crate) const SNAPSHOT_SERVER: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/// All tables with rows of their own, as they were made; the version of the history's is no row that is copied.
+pub(crate) const TABLES_FILE: &str = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid";
+pub(crate) const TABLES_SERVER: &str = "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+     WHERE n.nspname = 'assay' AND c.relkind = 'r' AND c.relname <> 'version' ORDER BY c.oid";
+pub(crate) const COLUMNS_FILE: &str = "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid";
+pub(crate) const COLUMNS_SERVER: &str = "SELECT column_name::text, data_type::text FROM information_schema.columns \
+     WHERE table_schema = 'assay' AND table_name = ?1 ORDER BY ordinal_position";
+/// Whether a server counts the rows of a table.
+pub(crate) const COUNTS_SERVER: &str = "SELECT count(*) FROM information_schema.columns \
+     WHERE table_schema = 'assay' AND table_name = ?1 AND column_name = 'id' AND is_identity = 'YES'";
+/// Rows that are fetched at a time.
+pub(crate) const FETCHED: usize = 1000;
+/// Rows refer to each other when all are there.
+pub(crate) const DEFER_FILE: &str = "PRAGMA defer_foreign_keys = ON";
+
 /// Whether there is anything in a file at all.
 pub(crate) const FILE_TABLES: &str = "SELECT count(*) FROM sqlite_master";
 

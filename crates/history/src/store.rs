@@ -82,6 +82,14 @@ impl Store {
         &self.place
     }
 
+    /// Whether it is of the version that this program makes.
+    ///
+    /// # Errors
+    /// When that can't be read.
+    pub fn is_current(&self) -> Result<bool, StoreError> {
+        Ok(self.version()? == sql::MIGRATIONS.len() as i64)
+    }
+
     /// The connection, for tables that others keep beside those of the history.
     pub fn db(&self) -> &Db {
         &self.db

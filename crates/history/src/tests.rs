@@ -1,6 +1,7 @@
 //! The store as a whole: what goes in comes out, and whatever happens to the file, nothing is lost that could be kept.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
+mod copying;
 mod damage;
 mod opening;
 mod server;

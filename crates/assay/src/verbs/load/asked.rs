@@ -25,6 +25,10 @@ const CONNECTIONS: &str = "16";
 /// The name of the parameter that a step is of.
 const RATE: &str = "rate";
 const BUSY_CONNECTIONS: &str = "connections";
+/// Nodes of a cluster that generators may be asked for.
+const MOST_NODES: u32 = 1000;
+/// How long a node is waited for, s: nobody may be, for hours, in front of a load test that has not begun.
+const NODE_PATIENCE: u32 = 60;
 
 /// What is asked for.
 pub(super) struct Asked {
@@ -503,6 +507,22 @@ fn connecting(args: &Args, is_closed: bool) -> anyhow::Result<Connecting> {
     })
 }
 
+/// Generators on nodes that Slurm picks, each with its node for itself. They share the nodes' file system, as jobs of a cluster do, so the program is
+/// where it is here.
+fn by_slurm(nodes: &str) -> anyhow::Result<Vec<Way>> {
+    let many: u32 =
+        nodes.parse().ok().filter(|many| (1..=MOST_NODES).contains(many)).with_context(|| {
+            format!("--on slurm:{nodes}: behind `slurm:` is how many nodes, 1 to {MOST_NODES}")
+        })?;
+    let words = ["srun", "--quiet", "--nodes=1", "--ntasks=1", "--exclusive", "--unbuffered"];
+    let way = |number: u32| {
+        let mut prefix = words.map(str::to_owned).to_vec();
+        prefix.push(format!("--immediate={NODE_PATIENCE}"));
+        Way { name: format!("slurm {number}"), prefix, program: None }
+    };
+    Ok((1..=many).map(way).collect())
+}
+
 /// How generators of their own are started.
 fn ways(args: &Args) -> anyhow::Result<Vec<Way>> {
     let own = &args.generators;
@@ -512,7 +532,11 @@ fn ways(args: &Args) -> anyhow::Result<Vec<Way>> {
             let prefix = ["ssh", "-o", "BatchMode=yes", "--", host].map(str::to_owned).to_vec();
             Ok(Way { name: host.clone(), prefix, program: Some("assay".to_owned()) })
         };
-        return own.on.iter().map(over_ssh).collect();
+        let ways = own.on.iter().map(|host| match host.strip_prefix("slurm:") {
+            Some(nodes) => by_slurm(nodes),
+            None => over_ssh(host).map(|way| vec![way]),
+        });
+        return Ok(ways.collect::<anyhow::Result<Vec<_>>>()?.concat());
     }
     if !own.via.is_empty() {
         let behind = |line: &String| {

@@ -304,7 +304,7 @@ pub(crate) struct GeneratorArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..1000))]
     pub generators: u32,
 
-    /// Send from these machines, over ssh; assay must be installed there
+    /// Send from these machines, over ssh, where assay must be installed; slurm:4 is four nodes that Slurm picks
     #[arg(long, value_name = "HOSTS", value_delimiter = ',', conflicts_with = "generators")]
     pub on: Vec<String>,
 

@@ -1,0 +1,503 @@
+//! Backups: all rows of the store, the logs and the samples in one file, each with its checksum.
+//!
+//! The file is an archive of tar: `store.jsonl` ([`assay_history::Store::copy_out`]), `logs/…`, `samples/…`, and at its end `manifest.json`, without
+//! which it was not written to its end. Rows are those of one moment; logs are copied behind them, so that there is at least as much of each as
+//! the rows say. Nothing is restored before all checksums were seen to hold.
+
+use anyhow::{Context, bail, ensure};
+use assay_builds::Store;
+use assay_history::{Access, Place};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
+
+/// The form of the file.
+const FORMAT: u64 = 1;
+/// The rows of the store.
+const ROWS: &str = "store.jsonl";
+/// What the file ends with.
+const MANIFEST: &str = "manifest.json";
+/// What stands beside the store.
+const DIRECTORIES: [&str; 2] = ["logs", "samples"];
+/// Bytes of a manifest: more than a hundred for each file.
+const LARGEST_MANIFEST: u64 = 4 << 30;
+
+/// What is in a backup.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    /// The form of the file.
+    pub format: u64,
+    /// What wrote it.
+    pub tool: String,
+    /// When.
+    pub made: String,
+    /// The version of the farm's tables.
+    pub version: i64,
+    /// Rows of the store.
+    pub rows: u64,
+    /// Each file.
+    pub files: BTreeMap<String, Summed>,
+}
+
+/// A file as it has to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Summed {
+    /// Its size.
+    pub bytes: u64,
+    /// SHA-256 of what is in it, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// Writes a backup; the file appears whole or not at all, and nobody else may read it.
+///
+/// # Errors
+/// When the store or the files beside it can't be read, or the file is there already or can't be written.
+pub(crate) fn write(
+    data: &Path,
+    place: &Place,
+    file: &Path,
+    made: String,
+) -> anyhow::Result<Manifest> {
+    ensure!(!file.exists(), "{} is there already", file.display());
+    let mut under_way = file.as_os_str().to_owned();
+    under_way.push(".part");
+    let under_way = Removed(PathBuf::from(under_way));
+    let mut options = fs::OpenOptions::new();
+    let out = options.write(true).create(true).truncate(true).mode(0o600).open(&under_way.0);
+    let out = out.with_context(|| under_way.0.display().to_string())?;
+    let mut archive = tar::Builder::new(BufWriter::new(out));
+    let mut files = BTreeMap::new();
+
+    let directory = file.parent().filter(|directory| !directory.as_os_str().is_empty());
+    let mut rows = tempfile_in(directory.unwrap_or(Path::new(".")))?;
+    let store = Store::look_at(place)?.with_context(|| format!("there is no farm at {place}"))?;
+    let count = {
+        let mut lines = BufWriter::new(&mut rows);
+        let count = store.history_read().copy_out(&mut lines)?;
+        lines.flush()?;
+        count
+    };
+    append(&mut archive, &mut files, ROWS, &mut rows)?;
+    for name in DIRECTORIES {
+        for path in files_below(&data.join(name))? {
+            let inner = path.strip_prefix(data).context("a file outside of its directory")?;
+            let Some(inner) = inner.to_str().map(str::to_owned) else { continue };
+            match File::open(&path) {
+                Ok(mut file) => append(&mut archive, &mut files, &inner, &mut file)
+                    .with_context(|| path.display().to_string())?,
+                // It was removed meanwhile, as logs are that are too old.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error).with_context(|| path.display().to_string()),
+            }
+        }
+    }
+    let manifest = Manifest {
+        format: FORMAT,
+        tool: concat!("assay-farm ", env!("CARGO_PKG_VERSION")).to_owned(),
+        made,
+        version: store.version()?,
+        rows: count,
+        files,
+    };
+    let text = serde_json::to_vec_pretty(&manifest)?;
+    archive.append_data(&mut header(text.len() as u64), MANIFEST, text.as_slice())?;
+    let out = archive.into_inner()?.into_inner().map_err(|error| error.into_error())?;
+    out.sync_all()?;
+    fs::rename(&under_way.0, file).with_context(|| file.display().to_string())?;
+    Ok(manifest)
+}
+
+/// A file without a name, for what has to be known whole before it is written.
+fn tempfile_in(directory: &Path) -> anyhow::Result<File> {
+    let name = directory.join(format!(".assay-farm-{}", std::process::id()));
+    let mut options = fs::OpenOptions::new();
+    let file = options.read(true).write(true).create_new(true).mode(0o600).open(&name);
+    let file = file.with_context(|| name.display().to_string())?;
+    fs::remove_file(&name)?;
+    Ok(file)
+}
+
+/// A file that is removed, unless it was renamed meanwhile.
+struct Removed(PathBuf);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        let _renamed = fs::remove_file(&self.0);
+    }
+}
+
+fn header(bytes: u64) -> tar::Header {
+    let mut header = tar::Header::new_gnu();
+    header.set_size(bytes);
+    header.set_mode(0o600);
+    header
+}
+
+/// Adds a file as it is now: what is appended to it while it is copied belongs to a later backup.
+fn append(
+    archive: &mut tar::Builder<BufWriter<File>>,
+    files: &mut BTreeMap<String, Summed>,
+    name: &str,
+    file: &mut File,
+) -> io::Result<()> {
+    file.rewind()?;
+    let bytes = file.metadata()?.len();
+    let mut summing = Summing::new(file.take(bytes));
+    archive.append_data(&mut header(bytes), name, &mut summing)?;
+    let summed = summing.sum();
+    if summed.bytes != bytes {
+        return Err(io::Error::other("it became shorter while it was copied"));
+    }
+    files.insert(name.to_owned(), summed);
+    Ok(())
+}
+
+/// All files below a directory, in the order of their names; none where it is not there.
+fn files_below(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut open = vec![directory.to_owned()];
+    while let Some(path) = open.pop() {
+        let entries = match fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error).with_context(|| path.display().to_string()),
+        };
+        for entry in entries {
+            let entry = entry?;
+            match entry.file_type()? {
+                kind if kind.is_dir() => open.push(entry.path()),
+                kind if kind.is_file() => found.push(entry.path()),
+                // The server makes no others.
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Counts and sums what is read through it.
+struct Summing<R> {
+    of: R,
+    hash: Sha256,
+    bytes: u64,
+}
+
+impl<R: Read> Summing<R> {
+    fn new(of: R) -> Self {
+        Self { of, hash: Sha256::new(), bytes: 0 }
+    }
+
+    fn sum(self) -> Summed {
+        let mut sha256 = String::with_capacity(64);
+        for byte in self.hash.finalize() {
+            let _never_fails = write!(sha256, "{byte:02x}");
+        }
+        Summed { bytes: self.bytes, sha256 }
+    }
+}
+
+impl<R: Read> Read for Summing<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.of.read(into)?;
+        self.hash.update(&into[..read]);
+        self.bytes += read as u64;
+        Ok(read)
+    }
+}
+
+/// Reads all of a backup, and holds it to its checksums.
+///
+/// # Errors
+/// When it can't be read, is none, or something in it is not as it was written.
+pub(crate) fn verify(file: &Path) -> anyhow::Result<Manifest> {
+    let mut found = BTreeMap::new();
+    let mut manifest: Option<Manifest> = None;
+    each(file, &mut |name, content| {
+        if name == MANIFEST {
+            let text = content.take(LARGEST_MANIFEST);
+            manifest = Some(serde_json::from_reader(BufReader::new(text)).context(MANIFEST)?);
+            return Ok(());
+        }
+        let mut summing = Summing::new(content);
+        io::copy(&mut summing, &mut io::sink())?;
+        let is_again = found.insert(name.to_owned(), summing.sum()).is_some();
+        ensure!(!is_again, "{name} is in it twice");
+        Ok(())
+    })?;
+    let Some(manifest) = manifest else {
+        bail!("{}: it was not written to its end", file.display())
+    };
+    ensure!(
+        manifest.format == FORMAT,
+        "{}: it is of format {}, this program reads {FORMAT}",
+        file.display(),
+        manifest.format
+    );
+    for (name, summed) in &manifest.files {
+        ensure!(
+            found.get(name) == Some(summed),
+            "{}: {name} is not as it was written",
+            file.display()
+        );
+    }
+    if let Some(name) = found.keys().find(|name| !manifest.files.contains_key(*name)) {
+        bail!("{}: {name} was put into it later", file.display());
+    }
+    ensure!(manifest.files.contains_key(ROWS), "{}: it has no rows of a store", file.display());
+    Ok(manifest)
+}
+
+/// Hands over every file in a backup.
+fn each(
+    file: &Path,
+    take: &mut dyn FnMut(&str, &mut dyn Read) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let named = || file.display().to_string();
+    let opened = File::open(file).with_context(named)?;
+    let mut archive = tar::Archive::new(BufReader::new(opened));
+    for entry in archive.entries().with_context(named)? {
+        let mut entry = entry
+            .with_context(|| format!("{}: it is no backup of a farm, or a damaged one", named()))?;
+        let path = entry.path()?.into_owned();
+        let name = path.to_str().filter(|_| stays_below(&path));
+        let Some(name) = name.map(str::to_owned) else {
+            bail!("{}: a file in it is called `{}`", named(), path.display())
+        };
+        ensure!(entry.header().entry_type().is_file(), "{}: {name} in it is no file", named());
+        take(&name, &mut entry).with_context(|| format!("{}: {name}", named()))?;
+    }
+    Ok(())
+}
+
+/// Whether a name leads nowhere else.
+fn stays_below(path: &Path) -> bool {
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+    path.components().all(is_plain) && path.components().next().is_some()
+}
+
+/// Makes a farm of a backup, where there is none.
+///
+/// # Errors
+/// When there is one, the backup is damaged or of tables of another version, or something can't be written. Then nothing is left of it but, in
+/// PostgreSQL, tables without rows.
+pub(crate) fn restore(file: &Path, data: &Path, place: &Place) -> anyhow::Result<Manifest> {
+    let manifest = verify(file)?;
+    ensure!(
+        manifest.version == Store::VERSION,
+        "{}: its tables are of version {}, those of this program of version {}: restore it with {}, and then run `assay farm upgrade`",
+        file.display(),
+        manifest.version,
+        Store::VERSION,
+        manifest.tool
+    );
+    ensure!(
+        is_empty(place)?,
+        "{place} has a store already: a backup is restored where there is none"
+    );
+    for name in DIRECTORIES {
+        let there = files_below(&data.join(name))?;
+        ensure!(
+            there.is_empty(),
+            "{} has files already: a backup is restored where there are none",
+            data.join(name).display()
+        );
+    }
+    private_directory(data)?;
+    let mut made = Made::default();
+    if let Place::File(path) = place {
+        made.0.extend(["", "-wal", "-shm"].map(|end| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(end);
+            PathBuf::from(name)
+        }));
+    }
+    let store = Store::open(place, Access::Write)?;
+    each(file, &mut |name, content| {
+        if name == MANIFEST {
+            return Ok(());
+        }
+        if name == ROWS {
+            let rows = store.history_read().copy_in(&mut BufReader::new(content))?;
+            ensure!(rows == manifest.rows, "{rows} rows, where {} were written", manifest.rows);
+            return Ok(());
+        }
+        let is_known =
+            DIRECTORIES.iter().any(|directory| name.starts_with(&format!("{directory}/")));
+        ensure!(is_known, "a file that no farm has");
+        let path = data.join(name);
+        private_directory(path.parent().context("a file without a directory")?)?;
+        let mut options = fs::OpenOptions::new();
+        let mut out = options.write(true).create_new(true).mode(0o600).open(&path)?;
+        made.0.push(path);
+        io::copy(content, &mut out)?;
+        Ok(())
+    })?;
+    made.0.clear();
+    Ok(manifest)
+}
+
+/// Whether there is no store, or one that nobody added anything to.
+fn is_empty(place: &Place) -> anyhow::Result<bool> {
+    let Some(store) = Store::look_at(place)? else { return Ok(true) };
+    if !store.history_read().projects()?.is_empty() {
+        return Ok(false);
+    }
+    Ok(store.version()? == 0 || !store.has_tokens()? && store.owners(None, 1)?.items.is_empty())
+}
+
+fn private_directory(path: &Path) -> anyhow::Result<()> {
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.with_context(|| path.display().to_string())
+}
+
+/// Files that are removed again if something goes wrong.
+#[derive(Default)]
+struct Made(Vec<PathBuf>);
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            let _was_never_there = fs::remove_file(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+    use assay_builds::model::Scope;
+    use assay_builds::wire::NewToken;
+    use tempfile::TempDir;
+
+    /// A farm with an owner, a token, a log and samples.
+    fn farm() -> (TempDir, Place) {
+        let room = tempfile::tempdir().unwrap();
+        let place = Place::File(room.path().join("farm.sqlite"));
+        let store = Store::open(&place, Access::Write).unwrap();
+        store.add_owner("alice").unwrap();
+        let new = NewToken {
+            name: "me".to_owned(),
+            scope: Scope::Read,
+            node: None,
+            owner: None,
+            until: None,
+        };
+        store.add_token(&new, 0).unwrap();
+        for (name, text) in
+            [("logs/00/1.log", "passed\n"), ("logs/01/257.log", ""), ("samples/a.assay", "x")]
+        {
+            let path = room.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        (room, place)
+    }
+
+    fn below(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+        let all = DIRECTORIES.iter().flat_map(|name| files_below(&directory.join(name)).unwrap());
+        all.map(|path| (path.strip_prefix(directory).unwrap().to_owned(), fs::read(&path).unwrap()))
+            .collect()
+    }
+
+    fn rows(place: &Place) -> Vec<u8> {
+        let mut lines = Vec::new();
+        Store::look_at(place).unwrap().unwrap().history_read().copy_out(&mut lines).unwrap();
+        lines
+    }
+
+    #[test]
+    fn a_farm_is_the_same_behind_a_backup() {
+        let (room, place) = farm();
+        let file = room.path().join("b.tar");
+        let written = write(room.path(), &place, &file, "now".to_owned()).unwrap();
+        assert_eq!(verify(&file).unwrap(), written);
+        assert_eq!(written.files.len(), 4);
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(
+            write(room.path(), &place, &file, "now".to_owned()).is_err(),
+            "it is there already"
+        );
+
+        let other = tempfile::tempdir().unwrap();
+        let there = Place::File(other.path().join("farm.sqlite"));
+        restore(&file, other.path(), &there).unwrap();
+        assert_eq!(rows(&there), rows(&place));
+        assert_eq!(below(other.path()), below(room.path()));
+        let said = restore(&file, other.path(), &there).unwrap_err().to_string();
+        assert!(said.contains("has a store already"), "{said}");
+        assert_eq!(
+            fs::read_dir(room.path())
+                .unwrap()
+                .filter(|entry| {
+                    entry.as_ref().unwrap().file_name().to_string_lossy().contains("part")
+                })
+                .count(),
+            0
+        );
+    }
+
+    #[test]
+    fn a_damaged_backup_is_not_restored() {
+        let (room, place) = farm();
+        let file = room.path().join("b.tar");
+        write(room.path(), &place, &file, "now".to_owned()).unwrap();
+        let whole = fs::read(&file).unwrap();
+        let passed = whole.windows(7).position(|bytes| bytes == b"passed\n").unwrap();
+        let mut changed = whole.clone();
+        changed[passed] = b'P';
+        let manifest =
+            whole.windows(MANIFEST.len()).position(|bytes| bytes == MANIFEST.as_bytes()).unwrap();
+        let cut = [&whole[..manifest], &[0; 1024]].concat();
+        let (half, none) = (whole[..whole.len() / 2].to_vec(), b"no archive at all".repeat(100));
+        for damaged in [changed, cut, half, none, Vec::new()] {
+            let bad = room.path().join("bad.tar");
+            fs::write(&bad, &damaged).unwrap();
+            let other = tempfile::tempdir().unwrap();
+            let there = Place::File(other.path().join("farm.sqlite"));
+            assert!(restore(&bad, other.path(), &there).is_err());
+            assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0, "nothing is left of it");
+        }
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_are_refused() {
+        let room = tempfile::tempdir().unwrap();
+        let file = room.path().join("b.tar");
+        let mut archive = tar::Builder::new(File::create(&file).unwrap());
+        let mut header = header(1);
+        // The library refuses to write such a name by itself.
+        header.as_old_mut().name[..11].copy_from_slice(b"../out.log\0");
+        header.set_cksum();
+        archive.append(&header, &b"x"[..]).unwrap();
+        archive.into_inner().unwrap();
+        let said = verify(&file).unwrap_err().to_string();
+        assert!(said.contains("../out.log"), "{said}");
+    }
+
+    #[test]
+    fn a_log_that_grows_meanwhile_is_copied_as_far_as_it_was() {
+        let (room, place) = farm();
+        let log = room.path().join("logs/00/1.log");
+        let grows = std::thread::spawn({
+            let log = log.clone();
+            move || {
+                for _ in 0..200 {
+                    let mut file = fs::OpenOptions::new().append(true).open(&log).unwrap();
+                    file.write_all(&[b'x'; 1000]).unwrap();
+                }
+            }
+        });
+        let file = room.path().join("b.tar");
+        write(room.path(), &place, &file, "now".to_owned()).unwrap();
+        grows.join().unwrap();
+        verify(&file).unwrap();
+    }
+}

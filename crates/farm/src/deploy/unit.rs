@@ -1,0 +1,69 @@
+//! The unit by which systemd starts the server, as text.
+
+/// What the server is started with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Service<'a> {
+    /// The directory of the farm.
+    pub directory: &'a str,
+    /// Whose the server is.
+    pub user: &'a str,
+    /// Where it listens.
+    pub listen: &'a str,
+    /// The database that keeps its store; empty: a file below its data.
+    pub store: &'a str,
+}
+
+/// The unit. The server may write its own data and nothing else.
+#[must_use]
+pub fn unit(service: &Service<'_>) -> String {
+    let Service { directory, user, listen, store } = service;
+    let escaped = directory.replace('%', "%%");
+    let store = match *store {
+        "" => String::new(),
+        store => format!(" --store \"{}\"", store.replace('%', "%%")),
+    };
+    format!(
+        "# Written by `assay farm setup`, which writes it again when it is run again.\n\
+         [Unit]\n\
+         Description=The farm of assay\n\
+         After=network-online.target\n\
+         Wants=network-online.target\n\
+         \n\
+         [Service]\n\
+         User={user}\n\
+         EnvironmentFile={escaped}/etc/environment\n\
+         ExecStart=\"{escaped}/bin/assay-farm\" serve --data \"{escaped}/data\" --listen {listen}{store}\n\
+         Restart=on-failure\n\
+         NoNewPrivileges=yes\n\
+         ProtectSystem=strict\n\
+         ProtectHome=read-only\n\
+         PrivateTmp=yes\n\
+         PrivateDevices=yes\n\
+         ReadWritePaths=\"{escaped}/data\"\n\
+         \n\
+         [Install]\n\
+         WantedBy=multi-user.target\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_starts_the_server_as_its_user() {
+        let unit = unit(&Service {
+            directory: "/srv/a farm%1",
+            user: "farm",
+            listen: "127.0.0.1:8040",
+            store: "",
+        });
+        for line in [
+            "User=farm",
+            "ExecStart=\"/srv/a farm%%1/bin/assay-farm\" serve --data \"/srv/a farm%%1/data\" --listen 127.0.0.1:8040",
+            "ReadWritePaths=\"/srv/a farm%%1/data\"",
+        ] {
+            assert!(unit.lines().any(|found| found == line), "{line}\n{unit}");
+        }
+    }
+}

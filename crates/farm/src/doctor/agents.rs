@@ -1,0 +1,157 @@
+//! What an agent needs: a sandbox, programs, room, and a server that knows it.
+
+use super::{Check, size};
+use crate::client::Client;
+use assay_sandbox::Sandbox;
+use jiff::Timestamp;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Bytes that have to be left on an agent's disk.
+const FREE: u64 = 256 << 20;
+/// Seconds that the clocks may differ before it is worth a word: what is shown as times would be in the wrong order.
+const CLOCK: f64 = 2.0;
+/// What agents test with: the program, and what it is there for.
+const TOOLS: [(&str, &str); 5] = [
+    ("assay", "measures, and reads what tests print"),
+    ("git", "projects that are repositories"),
+    ("ruby", "gems"),
+    ("gem", "gems"),
+    ("python3", "distributions of Python"),
+];
+
+/// Whether what others wrote can be run where it does no harm.
+pub(crate) fn sandbox() -> Vec<Check> {
+    let sandbox = match Sandbox::find() {
+        Ok(sandbox) => sandbox,
+        Err(error) => return vec![Check::lacks("sandbox", error.to_string())],
+    };
+    let mut checks = vec![Check::fine(
+        "sandbox",
+        match sandbox.user() {
+            Some(user) => format!("bubblewrap; what runs in it is the user {user}"),
+            None => "bubblewrap; what runs in it is this user, without further rights".to_owned(),
+        },
+    )];
+    checks.push(match sandbox.has_groups() {
+        true => Check::fine("control groups", "memory and processes of a job are limited together"),
+        false => Check::note(
+            "control groups",
+            "none can be made here: memory and processes are limited for each process alone (run the agent as root, or delegate a group to its user)",
+        ),
+    });
+    checks
+}
+
+/// Which programs are there to test with.
+pub(crate) fn tools() -> Vec<Check> {
+    let found = TOOLS.iter().map(|&(program, purpose)| match version(program) {
+        Some(version) => Check::fine(program, version),
+        None if program == "assay" => Check::lacks(program, format!("not on PATH: it {purpose}")),
+        None => Check::note(program, format!("not on PATH: needed for {purpose}")),
+    });
+    found.collect()
+}
+
+fn version(program: &str) -> Option<String> {
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null());
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    Some(said.lines().next().unwrap_or_default().chars().take(80).collect())
+}
+
+/// How much room there is in an agent's directory, or where that will be.
+pub(crate) fn room(directory: &Path) -> Check {
+    room_in(directory, FREE)
+}
+
+/// The same, with what has to be left.
+pub(crate) fn room_in(directory: &Path, least: u64) -> Check {
+    let there = directory.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
+    match rustix::fs::statvfs(there) {
+        Ok(found) => {
+            let free = found.f_bavail.saturating_mul(found.f_frsize);
+            let said = format!("{} free in {}", size(free), there.display());
+            match free < least {
+                true => {
+                    Check::lacks("disk", format!("{said}: at least {} are needed", size(least)))
+                }
+                false => Check::fine("disk", said),
+            }
+        }
+        Err(error) => Check::lacks("disk", format!("{}: {error}", there.display())),
+    }
+}
+
+/// Whether the server answers, knows the token, and what its clock says.
+pub(crate) fn server(client: &Client) -> Vec<Check> {
+    let asked = Timestamp::now();
+    let about = match client.about() {
+        Ok(about) => about,
+        Err(error) => return vec![Check::lacks("server", error.to_string())],
+    };
+    let answered = Timestamp::now();
+    let mut checks = vec![Check::fine("server", format!("{} at {}", about.tool, client.address()))];
+    checks.push(match about.time.parse::<Timestamp>() {
+        Ok(theirs) => clock((asked, answered), theirs),
+        Err(_) => {
+            Check::note("clock", format!("the server's is `{}`, which is no time", about.time))
+        }
+    });
+    checks.push(match client.owners() {
+        Ok(_) => Check::fine("token", "the server knows it"),
+        Err(error) => Check::lacks("token", error.to_string()),
+    });
+    checks
+}
+
+/// Theirs was read between these two of ours.
+fn clock((asked, answered): (Timestamp, Timestamp), theirs: Timestamp) -> Check {
+    let ahead = if theirs < asked {
+        asked.duration_since(theirs).as_secs_f64()
+    } else if theirs > answered {
+        -theirs.duration_since(answered).as_secs_f64()
+    } else {
+        0.0
+    };
+    match ahead.abs() > CLOCK {
+        false => Check::fine("clock", "goes with the server's"),
+        true => {
+            let how = if ahead > 0.0 { "ahead of" } else { "behind" };
+            let seconds = ahead.abs();
+            Check::note(
+                "clock",
+                format!("{seconds:.0} s {how} the server's: let both be set by the network (NTP)"),
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::super::State;
+    use super::*;
+
+    #[test]
+    fn clocks_that_differ_are_noticed_in_both_directions() {
+        let at = |second: i64| Timestamp::from_second(second).unwrap();
+        let seen = |theirs| clock((at(100), at(103)), at(theirs));
+        for theirs in [98, 100, 102, 103, 105] {
+            assert_eq!(seen(theirs).state, State::Fine, "{theirs}");
+        }
+        assert!(seen(40).said.starts_with("60 s ahead"), "{}", seen(40).said);
+        assert!(seen(163).said.starts_with("60 s behind"), "{}", seen(163).said);
+    }
+
+    #[test]
+    fn room_is_looked_at_where_the_directory_will_be() {
+        let room = tempfile::tempdir().unwrap();
+        let later = room.path().join("a/b");
+        assert_eq!(room_in(&later, 1).state, State::Fine);
+        let none = room_in(&later, u64::MAX);
+        assert_eq!(none.state, State::Lacks);
+        assert!(none.said.contains(&*room.path().to_string_lossy()), "{}", none.said);
+    }
+}

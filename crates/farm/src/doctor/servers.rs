@@ -1,0 +1,97 @@
+//! What a server needs: a directory, room, a store of a version that it knows, a port.
+
+use super::agents::room_in;
+use super::{Check, State};
+use assay_builds::Store;
+use assay_history::Place;
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+
+/// Bytes that should be left on the disk of a server's data: logs and samples come at any time.
+const FREE: u64 = 1 << 30;
+
+/// The directory of the data: whether it is there and private, and how much room it has.
+pub(crate) fn data(directory: &Path) -> Vec<Check> {
+    use std::os::unix::fs::MetadataExt;
+    let name = directory.display();
+    let found = match directory.metadata() {
+        Err(error) => Check::note("data", format!("{name}: {error}; the server makes it")),
+        Ok(found) if !found.is_dir() => Check::lacks("data", format!("{name} is no directory")),
+        Ok(found) if found.mode() & 0o077 != 0 => {
+            Check::note("data", format!("{name} can be read by others: chmod 700 {name}"))
+        }
+        Ok(_) => Check::fine("data", name.to_string()),
+    };
+    vec![found, room_in(directory, FREE)]
+}
+
+/// Whether the store can be opened, and whether it is of a version that this program knows.
+pub(crate) fn store(directory: &Path, store: Option<&Place>) -> Check {
+    let file = Place::File(directory.join("farm.sqlite"));
+    let place = store.unwrap_or(&file);
+    let nothing = || {
+        Check::note("store", format!("{place}: nothing there yet; `assay farm upgrade` makes it"))
+    };
+    let found = match Store::look_at(place) {
+        Ok(None) => return nothing(),
+        Ok(Some(store)) => store,
+        Err(error) => return Check::lacks("store", error.to_string()),
+    };
+    match (found.version(), found.is_current()) {
+        (Ok(version), Ok(true)) => Check::fine("store", format!("{place}, version {version}")),
+        (Ok(0), _) => nothing(),
+        (Ok(version), Ok(false)) => {
+            let known = Store::VERSION;
+            Check::note(
+                "store",
+                format!("{place}: version {version} of {known}: `assay farm upgrade` brings it up"),
+            )
+        }
+        (Err(error), _) | (_, Err(error)) => Check::lacks("store", error.to_string()),
+    }
+}
+
+/// Whether a server could listen there.
+pub(crate) fn port(address: SocketAddr) -> Check {
+    match TcpListener::bind(address) {
+        Ok(_) if address.ip().is_loopback() => {
+            Check::fine("port", format!("{address} is free; only this machine is let in"))
+        }
+        Ok(_) => Check::note(
+            "port",
+            format!(
+                "{address} is free; others are let in: give the server a certificate, or have it behind a proxy"
+            ),
+        ),
+        Err(error) => Check {
+            what: "port",
+            state: State::Lacks,
+            said: format!("{address}: {error} (ss -ltnp shows who listens)"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    #[test]
+    fn a_port_that_is_taken_is_missing() {
+        let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+        assert_eq!(port(taken.local_addr().unwrap()).state, State::Lacks);
+        assert_eq!(port("127.0.0.1:0".parse().unwrap()).state, State::Fine);
+    }
+
+    #[test]
+    fn a_store_that_is_none_is_missing_and_one_that_is_not_there_is_made() {
+        let room = tempfile::tempdir().unwrap();
+        assert_eq!(store(room.path(), None).state, State::Note);
+        std::fs::write(
+            room.path().join("farm.sqlite"),
+            "this is no store, and long enough to be sure of that",
+        )
+        .unwrap();
+        assert_eq!(store(room.path(), None).state, State::Lacks);
+    }
+}

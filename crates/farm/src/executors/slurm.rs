@@ -1,0 +1,411 @@
+//! A cluster of Slurm, asked through its own commands: `squeue` and `sinfo` for what there is, `sbatch`, `scancel` and `scontrol` for what is to be.
+//!
+//! Each job is a batch job with its node for itself, or one of an array of such; it runs `assay-farm agent --once`. Which jobs of the farm the
+//! cluster has stands in the comments of its own jobs, so that nothing is remembered here that a `kill -9` could lose. The columns of `squeue`
+//! are asked for, not its JSON: these are the same in all versions, whereas the JSON's members have changed with each. `sacct` is not needed.
+//!
+//! Time limits are the agent's: Slurm's have the grain of a minute.
+
+use super::placing::{Batch, Cluster, Machine, Placed};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// How long a command of Slurm may take: they wait for the controller by themselves.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Between two looks whether it has ended.
+const LOOK: Duration = Duration::from_millis(10);
+/// Characters of what it said that are repeated.
+const SAID: usize = 500;
+
+/// Why a command of Slurm did not do what it was asked for.
+#[derive(Debug, Error)]
+pub enum SlurmError {
+    /// It can't be started.
+    #[error(
+        "`{program}` can't be started: {source} (Slurm's commands must be on PATH; Debian: slurm-client)"
+    )]
+    Start {
+        /// The command.
+        program: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It ended with a status other than 0.
+    #[error("`{program}` failed: {said}")]
+    Failed {
+        /// The command.
+        program: String,
+        /// What it said.
+        said: String,
+    },
+    /// It did not end.
+    #[error("`{program}` did not end within {} s: does the controller answer? (`scontrol ping`)", PATIENCE.as_secs())]
+    Silent {
+        /// The command.
+        program: String,
+    },
+}
+
+/// What is the same for all jobs that are handed to the cluster.
+#[derive(Clone, Debug)]
+pub struct Jobs {
+    /// The farm's address, as the nodes reach it.
+    pub server: String,
+    /// The program on the nodes.
+    pub program: PathBuf,
+    /// A directory that all nodes see: tokens by node, what batch jobs say.
+    pub shared: PathBuf,
+    /// More words for the agent.
+    pub agent: Vec<String>,
+    /// More words for `sbatch`.
+    pub sbatch: Vec<String>,
+    /// Whether several jobs may share a node.
+    pub is_shared: bool,
+}
+
+/// A cluster.
+#[derive(Clone, Debug)]
+pub struct Slurm {
+    jobs: Jobs,
+    /// What is in front of the comments of this farm's jobs.
+    mark: String,
+}
+
+impl Slurm {
+    /// The cluster that Slurm's commands here are for.
+    #[must_use]
+    pub fn new(jobs: Jobs) -> Self {
+        let digest = Sha256::digest(jobs.server.as_bytes());
+        let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        Self { jobs, mark: format!("assay-farm:{digits}:") }
+    }
+
+    /// What it has and what it is.
+    ///
+    /// # Errors
+    /// When it does not answer. Then nothing is known: jobs that it has may not be placed again.
+    pub fn look(&self) -> Result<Cluster, SlurmError> {
+        let jobs = run("squeue", &["--noheader", "--array", "--format=%i|%K|%k"], None)?;
+        let nodes = run("sinfo", &["--noheader", "--Node", "--format=%N|%T|%E"], None)?;
+        Ok(Cluster { placed: self.placed(&jobs), machines: machines(&nodes) })
+    }
+
+    /// Hands jobs over.
+    ///
+    /// # Errors
+    /// When they are refused. When the controller went away meanwhile they may be there all the same: the next look says so.
+    pub fn place(&self, batch: &Batch) -> Result<(), SlurmError> {
+        let words = self.words(batch);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        run("sbatch", &words, Some(&self.script(batch))).map(drop)
+    }
+
+    /// Takes one back.
+    ///
+    /// # Errors
+    /// When it is refused. One that has ended meanwhile is no error.
+    pub fn cancel(&self, id: &str) -> Result<(), SlurmError> {
+        match run("scancel", &["--quiet", id], None) {
+            Err(SlurmError::Failed { said, .. }) if said.contains("nvalid job id") => Ok(()),
+            other => other.map(drop),
+        }
+    }
+
+    /// Has a node take no more jobs; those that it has go on.
+    ///
+    /// # Errors
+    /// When it is refused, as to users who are neither root nor an operator of Slurm.
+    pub fn drain(&self, name: &str, reason: &str) -> Result<(), SlurmError> {
+        let (node, reason) = (format!("NodeName={name}"), format!("Reason={}", one_line(reason)));
+        run("scontrol", &["update", &node, "State=DRAIN", &reason], None).map(drop)
+    }
+
+    /// Has a node take jobs again.
+    ///
+    /// # Errors
+    /// As for [`Slurm::drain`].
+    pub fn resume(&self, name: &str) -> Result<(), SlurmError> {
+        run("scontrol", &["update", &format!("NodeName={name}"), "State=RESUME"], None).map(drop)
+    }
+
+    /// Jobs of this farm among the lines of `squeue`. One of an array is named by its place in the comment.
+    fn placed(&self, lines: &str) -> Vec<Placed> {
+        let read = |line: &str| {
+            let mut columns = line.trim().splitn(3, '|');
+            let (id, index, comment) = (columns.next()?, columns.next()?, columns.next()?);
+            let mut jobs = comment.strip_prefix(&self.mark)?.split(',');
+            let index = index.parse().unwrap_or(0);
+            Some(Placed { id: id.to_owned(), job: jobs.nth(index)?.parse().ok()? })
+        };
+        lines.lines().filter_map(read).collect()
+    }
+
+    fn words(&self, batch: &Batch) -> Vec<String> {
+        let ids: Vec<String> = batch.jobs.iter().map(ToString::to_string).collect();
+        let said = self.jobs.shared.join("said");
+        let one = if batch.jobs.len() > 1 { "%A_%a" } else { "%j" };
+        let mut words = vec![
+            "--parsable".to_owned(),
+            "--job-name=assay-farm".to_owned(),
+            format!("--comment={}{}", self.mark, ids.join(",")),
+            "--nodes=1".to_owned(),
+            "--requeue".to_owned(),
+            format!("--chdir={}", self.jobs.shared.display()),
+            format!("--output={}/{one}.txt", said.display()),
+        ];
+        if !self.jobs.is_shared {
+            words.push("--exclusive".to_owned());
+        }
+        if batch.jobs.len() > 1 {
+            words.push(format!("--array=0-{}", batch.jobs.len() - 1));
+        }
+        if !batch.constraint.is_empty() {
+            words.push(format!("--constraint={}", batch.constraint));
+        }
+        if !batch.excluded.is_empty() {
+            words.push(format!("--exclude={}", batch.excluded.join(",")));
+        }
+        words.extend(self.jobs.sbatch.iter().cloned());
+        words
+    }
+
+    /// What a batch job does. The node's name is the agent's, and picks the token that is bound to it.
+    fn script(&self, batch: &Batch) -> String {
+        let ids: Vec<String> = batch.jobs.iter().map(ToString::to_string).collect();
+        let more: Vec<String> = self.jobs.agent.iter().map(|word| quoted(word)).collect();
+        let tokens = quoted(&self.jobs.shared.join("tokens").display().to_string());
+        format!(
+            "#!/bin/sh\n\
+             # Jobs of the farm; one of an array does the one at its place.\n\
+             set -- {ids}\n\
+             shift \"${{SLURM_ARRAY_TASK_ID:-0}}\"\n\
+             exec {program} agent --once=\"$1\" --server {server} --name \"$SLURMD_NODENAME\" \
+             --token-file {tokens}/\"$SLURMD_NODENAME\" {more}\n",
+            ids = ids.join(" "),
+            program = quoted(&self.jobs.program.display().to_string()),
+            server = quoted(&self.jobs.server),
+            more = more.join(" "),
+        )
+    }
+}
+
+/// Nodes among the lines of `sinfo`, each once: it has a line for each partition that it is in.
+fn machines(lines: &str) -> Vec<Machine> {
+    let mut seen = BTreeSet::new();
+    let read = |line: &str| {
+        let mut columns = line.trim().splitn(3, '|');
+        let (name, state, reason) = (columns.next()?, columns.next()?, columns.next()?);
+        let is_drained = state.to_lowercase().starts_with("drain");
+        let machine = Machine {
+            name: name.to_owned(),
+            drained: is_drained.then(|| reason.trim().to_owned()),
+        };
+        seen.insert(machine.name.clone()).then_some(machine)
+    };
+    lines.lines().filter_map(read).collect()
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Runs a command of Slurm; what it printed. Tokens in the environment are none of its business: it hands that to the jobs.
+fn run(program: &str, words: &[&str], input: Option<&str>) -> Result<String, SlurmError> {
+    let named = || program.to_owned();
+    let start = |source| SlurmError::Start { program: named(), source };
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"ASSAY") {
+            command.env_remove(name);
+        }
+    }
+    // What it prints goes into files: a pipe that nobody reads would stop it.
+    let (mut out, mut err) = (scratch().map_err(start)?, scratch().map_err(start)?);
+    let stdin = match input {
+        Some(text) => {
+            let mut file = scratch().map_err(start)?;
+            file.write_all(text.as_bytes()).and_then(|()| rewound(&mut file)).map_err(start)?;
+            Stdio::from(file)
+        }
+        None => Stdio::null(),
+    };
+    command.args(words).stdin(stdin);
+    command.stdout(out.try_clone().map_err(start)?).stderr(err.try_clone().map_err(start)?);
+    let mut child = command.spawn().map_err(start)?;
+    let until = Instant::now() + PATIENCE;
+    let status = loop {
+        match child.try_wait().map_err(start)? {
+            Some(status) => break status,
+            None if Instant::now() > until => {
+                let _gone = child.kill().and_then(|()| child.wait().map(drop));
+                return Err(SlurmError::Silent { program: named() });
+            }
+            None => std::thread::sleep(LOOK),
+        }
+    };
+    if status.success() {
+        return text_of(&mut out).map_err(start);
+    }
+    let said = text_of(&mut err).map_err(start)?;
+    let said: String = one_line(said.trim()).chars().take(SAID).collect();
+    let said = if said.is_empty() { status.to_string() } else { said };
+    Err(SlurmError::Failed { program: named(), said })
+}
+
+/// A file in memory that has no name.
+fn scratch() -> std::io::Result<std::fs::File> {
+    let flags = rustix::fs::MemfdFlags::CLOEXEC;
+    Ok(std::fs::File::from(rustix::fs::memfd_create("assay-farm", flags)?))
+}
+
+fn rewound(file: &mut std::fs::File) -> std::io::Result<()> {
+    use std::io::Seek;
+    file.rewind()
+}
+
+fn text_of(file: &mut std::fs::File) -> std::io::Result<String> {
+    use std::io::Read;
+    rewound(file)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Makes the directories that jobs need; what batch jobs said is kept of the last of them.
+///
+/// # Errors
+/// When they can't be made or read.
+pub fn prepare(shared: &Path, keep: usize) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    for name in ["tokens", "said"] {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(shared.join(name))?;
+    }
+    let mut said: Vec<_> = std::fs::read_dir(shared.join("said"))?
+        .flatten()
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    said.sort_unstable();
+    let too_many = said.len().saturating_sub(keep);
+    // One that is gone already is what was wanted.
+    said.iter().take(too_many).for_each(|(_, path)| drop(std::fs::remove_file(path)));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    fn slurm() -> Slurm {
+        Slurm::new(Jobs {
+            server: "http://127.0.0.1:8040".to_owned(),
+            program: "/opt/it's/assay-farm".into(),
+            shared: "/shared/farm".into(),
+            agent: vec!["--memory".to_owned(), "2 G".to_owned()],
+            sbatch: vec!["--account=x".to_owned()],
+            is_shared: false,
+        })
+    }
+
+    fn batch(jobs: &[i64]) -> Batch {
+        Batch {
+            jobs: jobs.to_vec(),
+            constraint: "epyc".to_owned(),
+            excluded: vec!["n1".to_owned(), "n3".to_owned()],
+        }
+    }
+
+    #[test]
+    fn what_is_placed_is_read_from_the_comments_of_this_farms_jobs() {
+        let slurm = slurm();
+        let lines = format!(
+            "12_0|0|{mark}41,42,43\n12_2|2|{mark}41,42,43\n13|N/A|{mark}7\n14|N/A|(null)\n15|N/A|assay-farm:00000000:9\n\
+             16|3|{mark}1,2\n17|N/A|{mark}x\nslurm_load_jobs error\n",
+            mark = slurm.mark
+        );
+        let found: Vec<_> =
+            slurm.placed(&lines).into_iter().map(|placed| (placed.id, placed.job)).collect();
+        assert_eq!(found, [("12_0".to_owned(), 41), ("12_2".to_owned(), 43), ("13".to_owned(), 7)]);
+    }
+
+    #[test]
+    fn nodes_are_listed_once_with_why_they_are_drained() {
+        let lines = "n1|idle|none\nn1|idle|none\nn2|drained*|assay: drift | 3 %\nn3|draining|fan\nn4|down*|Not responding\n";
+        let found: Vec<_> =
+            machines(lines).into_iter().map(|machine| (machine.name, machine.drained)).collect();
+        let drained = |reason: &str| Some(reason.to_owned());
+        assert_eq!(
+            found,
+            [
+                ("n1".to_owned(), None),
+                ("n2".to_owned(), drained("assay: drift | 3 %")),
+                ("n3".to_owned(), drained("fan")),
+                ("n4".to_owned(), None),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_array_does_the_job_at_its_place() {
+        let words = slurm().words(&batch(&[5, 6]));
+        for wanted in
+            ["--exclusive", "--requeue", "--array=0-1", "--constraint=epyc", "--exclude=n1,n3"]
+        {
+            assert!(words.iter().any(|word| word == wanted), "{wanted}: {words:?}");
+        }
+        assert_eq!(words.last().map(String::as_str), Some("--account=x"));
+        assert!(!slurm().words(&batch(&[5])).iter().any(|word| word.starts_with("--array")));
+
+        // The script is run by a shell with a program that prints its arguments.
+        let script =
+            slurm().script(&batch(&[5, 6])).replace("'/opt/it'\\''s/assay-farm'", "printf '%s\\n'");
+        let mut ran = Command::new("sh");
+        ran.args(["-c", &script]);
+        let printed =
+            ran.env("SLURM_ARRAY_TASK_ID", "1").env("SLURMD_NODENAME", "n2").output().unwrap();
+        let printed = String::from_utf8(printed.stdout).unwrap();
+        assert_eq!(
+            printed.lines().collect::<Vec<_>>(),
+            [
+                "agent",
+                "--once=6",
+                "--server",
+                "http://127.0.0.1:8040",
+                "--name",
+                "n2",
+                "--token-file",
+                "/shared/farm/tokens/n2",
+                "--memory",
+                "2 G",
+            ]
+        );
+    }
+
+    #[test]
+    fn farms_of_one_cluster_know_their_own_jobs() {
+        let other = Slurm::new(Jobs { server: "http://127.0.0.1:8041".to_owned(), ..slurm().jobs });
+        assert_ne!(other.mark, slurm().mark);
+    }
+
+    #[test]
+    fn what_a_command_said_is_in_the_error() {
+        let error = run("sh", &["-c", "echo \"no\nsuch\" >&2; exit 3"], None).unwrap_err();
+        assert_eq!(error.to_string(), "`sh` failed: no such");
+        assert!(run("assay-no-such-program", &[], None).unwrap_err().to_string().contains("PATH"));
+        assert_eq!(run("cat", &[], Some("a\n")).unwrap(), "a\n");
+        assert_eq!(
+            run("sh", &["-c", "exit 3"], None).unwrap_err().to_string(),
+            "`sh` failed: exit status: 3"
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! `assay farm backup`: all that a farm knows in one file, while its server runs.
+
+use crate::data::DataArgs;
+use crate::{Ending, backup};
+use anyhow::Context;
+use assay_console::output;
+use jiff::Timestamp;
+use std::path::PathBuf;
+
+/// Write all that a farm knows into one file, while its server runs
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  assay farm backup --data /srv/farm/data farm-monday.tar
+  assay farm backup --check farm-monday.tar                  are all checksums right?
+
+The file has the rows of the store, of one moment, and the logs and samples, each with its checksum. It is for either database.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    of: Option<DataArgs>,
+
+    /// Check a backup in place of writing one
+    #[arg(long, conflicts_with = "DataArgs")]
+    check: bool,
+
+    /// The backup
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+/// Writes or checks one.
+///
+/// # Errors
+/// When it can't be written, or is not as it was written.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let manifest = match args.check {
+        true => backup::verify(&args.file)?,
+        false => {
+            let of = args
+                .of
+                .as_ref()
+                .context("which farm? --data DIR is where its server has its files")?
+                .find()?;
+            let now = Timestamp::now().to_string();
+            backup::write(&of.directory, &of.place, &args.file, now)?
+        }
+    };
+    output::print(&format!(
+        "{}: {} rows, {} files, made {} by {}\n",
+        args.file.display(),
+        manifest.rows,
+        manifest.files.len().saturating_sub(1),
+        manifest.made,
+        manifest.tool
+    ))?;
+    Ok(Ending::Fine)
+}

@@ -1,0 +1,78 @@
+//! `assay farm doctor`: what this machine lacks to be a farm's server or one of its agents, and what to do about it.
+
+use crate::Ending;
+use crate::client::{Client, Token};
+use crate::doctor::{Check, State, agents, servers};
+use assay_console::output;
+use assay_history::Place;
+use std::ffi::OsStr;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// See what this machine lacks to be a server or an agent
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  assay farm doctor                                        can an agent work here?
+  assay farm doctor --data /srv/farm/data                  can the server?
+  assay farm doctor --server http://farm:8040 --strict     for scripts: status 1 if something is missing")]
+pub(crate) struct Args {
+    /// Directory of an agent, whose disk is looked at
+    #[arg(long, value_name = "DIR")]
+    directory: Option<PathBuf>,
+
+    /// Directory of a server's data
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+
+    /// Database of the server, where that is not a file in its directory
+    #[arg(long, value_name = "URL", value_parser = place, requires = "data")]
+    store: Option<Place>,
+
+    /// Address and port that a server is to listen on
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+
+    /// Address of the server that an agent is to ask
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+
+    /// File with the agent's token; otherwise ASSAY_FARM_TOKEN
+    #[arg(long, value_name = "FILE", requires = "server")]
+    token_file: Option<PathBuf>,
+
+    /// Exit with status 1 if something is missing
+    #[arg(long)]
+    strict: bool,
+}
+
+fn place(text: &str) -> Result<Place, String> {
+    let password = std::env::var("PGPASSWORD").ok();
+    Place::read(OsStr::new(text), password.as_deref()).map_err(|error| error.to_string())
+}
+
+/// Looks, and says what it found.
+///
+/// # Errors
+/// When an option makes no sense. What is missing is no error.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let is_server = args.data.is_some() || args.listen.is_some();
+    let mut checks = Vec::new();
+    if !is_server || args.server.is_some() || args.directory.is_some() {
+        checks.extend(agents::sandbox());
+        checks.extend(agents::tools());
+        checks.extend(args.directory.iter().map(|directory| agents::room(directory)));
+    }
+    if let Some(server) = &args.server {
+        let client = Client::new(server, Token::find(args.token_file.as_deref())?)?.once();
+        checks.extend(agents::server(&client));
+    }
+    if let Some(data) = &args.data {
+        checks.extend(servers::data(data));
+        checks.push(servers::store(data, args.store.as_ref()));
+    }
+    checks.extend(args.listen.map(servers::port));
+    output::print(&checks.iter().map(Check::to_string).collect::<String>())?;
+    let is_lacking = checks.iter().any(|check| check.state == State::Lacks);
+    Ok(if args.strict && is_lacking { Ending::Lacking } else { Ending::Fine })
+}

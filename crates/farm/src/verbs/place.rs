@@ -1,0 +1,279 @@
+//! `assay farm place`: begins the farm's jobs on the nodes of a cluster, until somebody ends it. It runs where the cluster's own commands do.
+
+use crate::Ending;
+use crate::client::{Client, Token};
+use crate::executors::placing::{Action, Cluster, Farm, Feature, Homeless, Machine, Placing};
+use crate::executors::slurm::{self, Jobs, Slurm, SlurmError};
+use anyhow::{Context, bail, ensure};
+use assay_builds::model::{Progress, Scope};
+use assay_builds::wire::NewToken;
+use assay_console::output;
+use assay_measure::interrupt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Files with what batch jobs said, that are kept.
+const SAID: usize = 1000;
+/// After so many attempts that never began it, a job is talked about.
+const TALKED_ABOUT: u32 = 3;
+
+/// Begin the farm's jobs on the nodes of a cluster
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  assay farm place --server http://farm:8040 --token-file admin.token --directory /shared/farm
+  assay farm place … --feature runtime.ruby=3.4:ruby34 --sbatch --partition=bench
+
+Each job is one batch job, alone on its node, that runs `assay-farm agent --once`. Nodes that are drained in Slurm are drained in the farm, and the other
+way round; whoever drained a node resumes it.")]
+pub(crate) struct Args {
+    /// Kind of cluster
+    #[arg(long, value_enum, default_value = "slurm")]
+    executor: Executor,
+
+    /// Address of the server, as the cluster's nodes reach it
+    #[arg(long, value_name = "URL")]
+    server: String,
+
+    /// File with a token of scope `admin`; otherwise ASSAY_FARM_TOKEN
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// Directory that all nodes see: the nodes' tokens, and what batch jobs printed
+    #[arg(long, value_name = "DIR")]
+    directory: PathBuf,
+
+    /// assay-farm on the nodes; otherwise where it is here
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+
+    /// Feature of nodes that stands for a fact, as in runtime.ruby=3.4:ruby34; repeat it for more
+    #[arg(long, value_name = "FACT=VALUE:NAME", value_parser = feature)]
+    feature: Vec<Feature>,
+
+    /// Further option for sbatch, as in --sbatch=--partition=bench; repeat it for more
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    sbatch: Vec<String>,
+
+    /// Further option for the agents; repeat it for more
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    agent: Vec<String>,
+
+    /// Let several jobs run on a node at a time, where the cluster allows it: never with benchmarks
+    #[arg(long)]
+    shared: bool,
+
+    /// Jobs that the cluster has at a time, at most
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    most: u64,
+
+    /// Time between two looks
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    every: u64,
+
+    /// Place what is queued now, and end
+    #[arg(long)]
+    once: bool,
+}
+
+/// Kinds of clusters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Executor {
+    /// Slurm, by its commands
+    Slurm,
+}
+
+fn feature(text: &str) -> Result<Feature, String> {
+    let parts = text.rsplit_once(':').and_then(|(fact, name)| Some((fact.split_once('=')?, name)));
+    let Some(((fact, value), name)) = parts else {
+        return Err("a feature is FACT=VALUE:NAME, as in runtime.ruby=3.4:ruby34".to_owned());
+    };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    if fact.is_empty() || value.is_empty() || name.is_empty() || !name.chars().all(is_name) {
+        return Err("a feature's name has letters, digits, `_`, `.` and `-`".to_owned());
+    }
+    Ok(Feature { fact: fact.to_owned(), value: value.to_owned(), name: name.to_owned() })
+}
+
+/// Places until somebody ends it.
+///
+/// # Errors
+/// When it can't begin. What goes wrong later is said, and tried again.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    interrupt::install()?;
+    let Executor::Slurm = args.executor;
+    let client = Client::new(&args.server, Token::find(args.token_file.as_deref())?)?.once();
+    let shared = std::path::absolute(&args.directory)?;
+    slurm::prepare(&shared, SAID).with_context(|| shared.display().to_string())?;
+    let program = match &args.program {
+        Some(program) => program.clone(),
+        None => std::env::current_exe()?,
+    };
+    ensure!(program.is_absolute(), "--program {}: nodes need the whole path", program.display());
+    let slurm = Slurm::new(Jobs {
+        server: client.address().to_owned(),
+        program,
+        shared: shared.clone(),
+        agent: args.agent.clone(),
+        sbatch: args.sbatch.clone(),
+        is_shared: args.shared,
+    });
+    let mut placer = Placer {
+        client,
+        slurm,
+        shared,
+        placing: Placing::new(args.feature.clone(), usize::try_from(args.most)?),
+        talk: Talk::default(),
+        began: Instant::now(),
+    };
+    if args.once {
+        let trouble = placer.round()?;
+        if !trouble.is_empty() {
+            bail!("{}", trouble.join("; "));
+        }
+        return Ok(Ending::Fine);
+    }
+    while interrupt::count() == 0 {
+        match placer.round() {
+            Ok(trouble) => placer.talk.about(trouble),
+            // The farm or the cluster does not answer: nothing is known, so nothing is done.
+            Err(error) => placer.talk.about(vec![format!("{error:#}")]),
+        }
+        interrupt::sleep_until(&[], Some(Duration::from_secs(args.every)))?;
+    }
+    Ok(Ending::Interrupted)
+}
+
+/// What is asked, and what is remembered.
+struct Placer {
+    client: Client,
+    slurm: Slurm,
+    shared: PathBuf,
+    placing: Placing,
+    talk: Talk,
+    began: Instant,
+}
+
+impl Placer {
+    /// One look at both, and all that follows from it; what could not be done.
+    fn round(&mut self) -> anyhow::Result<Vec<String>> {
+        // First the cluster: what it takes on meanwhile is in the farm's answer, and what ends meanwhile is not placed again.
+        let cluster = self.slurm.look()?;
+        let farm = self.farm(&cluster)?;
+        let mut trouble = Vec::new();
+        for machine in &cluster.machines {
+            if let Err(error) = self.token_for(machine) {
+                trouble.push(format!("no token for the node {}: {error:#}", machine.name));
+            }
+        }
+        let now = self.began.elapsed().as_secs_f64();
+        let (actions, homeless) = self.placing.next(&farm, &cluster, now);
+        for action in &actions {
+            if let Err(error) = self.act(action) {
+                if let Action::Place(batch) = action
+                    && matches!(error.downcast_ref(), Some(SlurmError::Failed { .. }))
+                {
+                    self.placing.not_placed(&batch.jobs);
+                }
+                trouble.push(format!("{error:#}"));
+            }
+        }
+        trouble.extend(
+            homeless
+                .iter()
+                .map(|Homeless { job, why }| format!("job {job} can't be placed: {why}")),
+        );
+        let unbegun = farm.queued.iter().filter(|job| self.placing.tries(job.id) >= TALKED_ABOUT);
+        trouble.extend(unbegun.map(|job| {
+            format!(
+                "job {} was placed several times and never begun: {} has what the batch jobs printed",
+                job.id,
+                self.shared.join("said").display()
+            )
+        }));
+        Ok(trouble)
+    }
+
+    fn farm(&self, cluster: &Cluster) -> anyhow::Result<Farm> {
+        // As many as there may be room for, those among them that are placed already.
+        let queued = self.client.queued(self.placing.most)?;
+        let is_queued: BTreeSet<i64> = queued.iter().map(|job| job.id).collect();
+        let mut cancelled = BTreeSet::new();
+        for placed in cluster.placed.iter().filter(|placed| !is_queued.contains(&placed.job)) {
+            match self.client.job(placed.job) {
+                Ok(job) if job.progress == Progress::Cancelled => {
+                    cancelled.insert(job.id);
+                }
+                Ok(_) => {}
+                // It was deleted.
+                Err(error) if error.is_not_found() => {
+                    cancelled.insert(placed.job);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let nodes = self.client.nodes()?;
+        let targets = self.client.targets()?;
+        let facts: BTreeMap<_, _> =
+            targets.into_iter().map(|target| (target.digest, target.of.facts)).collect();
+        Ok(Farm { queued, cancelled, nodes, facts })
+    }
+
+    fn act(&self, action: &Action) -> anyhow::Result<()> {
+        match action {
+            Action::Place(batch) => self.slurm.place(batch)?,
+            Action::Cancel(id) => self.slurm.cancel(id)?,
+            Action::DrainMachine { name, reason } => self.slurm.drain(name, reason)?,
+            Action::ResumeMachine(name) => self.slurm.resume(name)?,
+            Action::DrainNode { name, reason } => self.client.drain(name, reason)?,
+            Action::ResumeNode(name) => self.client.resume(name)?,
+        }
+        Ok(())
+    }
+
+    /// A token that is bound to this node's name, where it has none yet.
+    fn token_for(&self, machine: &Machine) -> anyhow::Result<()> {
+        let path = self.shared.join("tokens").join(&machine.name);
+        if path.exists() {
+            return Ok(());
+        }
+        let made = self.client.add_token(&NewToken {
+            name: format!("slurm {}", machine.name),
+            scope: Scope::Agent,
+            node: Some(machine.name.clone()),
+            owner: None,
+            until: None,
+        })?;
+        write_private(&path, &made.secret).with_context(|| path.display().to_string())
+    }
+}
+
+/// A file that nobody else may read, and that is there whole or not at all.
+fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    let new = path.with_extension("new");
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    writeln!(file, "{text}")?;
+    file.sync_all()?;
+    std::fs::rename(&new, path)
+}
+
+/// Says what goes wrong once, not with every look, and that it is over.
+#[derive(Debug, Default)]
+struct Talk {
+    said: BTreeSet<String>,
+}
+
+impl Talk {
+    fn about(&mut self, trouble: Vec<String>) {
+        let now: BTreeSet<String> = trouble.into_iter().collect();
+        now.difference(&self.said).for_each(|line| output::say(line));
+        if now.is_empty() && !self.said.is_empty() {
+            output::say("nothing is in the way any more");
+        }
+        self.said = now;
+    }
+}

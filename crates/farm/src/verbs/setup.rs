@@ -1,0 +1,170 @@
+//! `assay farm setup`: a farm on a machine, here or behind SSH, again and again with the same result.
+
+use crate::Ending;
+use crate::deploy::Came;
+use crate::deploy::host::Host;
+use crate::deploy::steps::{Farm, set_up};
+use anyhow::{Context, ensure};
+use assay_console::output;
+use assay_history::without_password;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Set a farm up on a machine, again and again with the same result
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  assay farm setup --directory /srv/farm                              on this machine
+  assay farm setup --directory /srv/farm --host root@farm.example     on another one
+  assay farm setup … --step 'cache=mkdir -p /var/cache/gems && chown farm: /var/cache/gems'
+
+Each step says whether it changed something. A second run changes nothing.")]
+pub(crate) struct Args {
+    /// Directory of the farm, with its programs, settings and data below it
+    #[arg(long, value_name = "DIR")]
+    directory: String,
+
+    /// User whose the server is; made where there is none
+    #[arg(long, value_name = "USER", default_value = "assay-farm")]
+    user: String,
+
+    /// Machine to set it up on, as ssh knows it; otherwise this one
+    #[arg(long, value_name = "HOST")]
+    host: Option<String>,
+
+    /// Command that reaches it
+    #[arg(long, value_name = "COMMAND", default_value = "ssh -o BatchMode=yes", requires = "host")]
+    ssh: String,
+
+    /// Become root there by sudo, which must ask for no password
+    #[arg(long)]
+    sudo: bool,
+
+    /// Address and port that the server is to listen on
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8040")]
+    listen: SocketAddr,
+
+    /// Database that keeps the store, as in postgres:///farm; its password by --env PGPASSWORD=… [default: a file in the directory]
+    #[arg(long, value_name = "PLACE")]
+    store: Option<String>,
+
+    /// Variable in the server's environment; repeat it for more
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    env: Vec<(String, String)>,
+
+    /// Step of your own, run in the directory as who sets it up; once, and again when the command is another; repeat it for more
+    #[arg(long, value_name = "NAME=COMMAND", value_parser = step)]
+    step: Vec<(String, String)>,
+
+    /// Directory with assay-farm and assay for that machine; otherwise where these are
+    #[arg(long, value_name = "DIR")]
+    programs: Option<PathBuf>,
+
+    /// Directory of systemd's units
+    #[arg(long, value_name = "DIR", default_value = "/etc/systemd/system")]
+    units: String,
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("a variable is NAME=VALUE")?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.is_empty()
+        || !name.chars().all(is_name)
+        || name.starts_with(|c: char| c.is_ascii_digit())
+    {
+        return Err(format!("`{name}` can't be a variable's name"));
+    }
+    if value.contains(|c: char| c.is_control()) {
+        return Err("a variable's value has no line breaks".to_owned());
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+fn step(text: &str) -> Result<(String, String), String> {
+    let (name, command) = text.split_once('=').ok_or("a step is NAME=COMMAND")?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if name.is_empty() || !name.chars().all(is_name) || command.trim().is_empty() {
+        return Err("a step is NAME=COMMAND; its name has letters, digits, `-` and `_`".to_owned());
+    }
+    Ok((name.to_owned(), command.to_owned()))
+}
+
+/// Does every step, and says what each came to.
+///
+/// # Errors
+/// The first step that fails.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let directory = args.directory.trim_end_matches('/');
+    let is_plain = |text: &str| !text.contains(|c: char| c.is_control() || c == '"' || c == '\\');
+    ensure!(
+        directory.starts_with('/')
+            && is_plain(directory)
+            && !directory.split('/').any(|part| part == ".."),
+        "--directory {}: this must be a whole path, of a directory below the root",
+        args.directory
+    );
+    ensure!(
+        args.units.starts_with('/') && is_plain(&args.units),
+        "--units {}: this must be a whole path",
+        args.units
+    );
+    let is_user = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    ensure!(
+        args.user.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && args.user.chars().all(is_user),
+        "--user {}: that can't be a user's name",
+        args.user
+    );
+    for (number, (name, _)) in args.step.iter().enumerate() {
+        ensure!(
+            args.step[..number].iter().all(|(other, _)| other != name),
+            "--step {name}: there are two of that name"
+        );
+    }
+    let host = match &args.host {
+        None => Host::here(args.sudo),
+        Some(name) => {
+            ensure!(!name.is_empty() && !name.starts_with('-'), "--host {name}: that is no host");
+            let ssh =
+                shell_words::split(&args.ssh).with_context(|| format!("--ssh {}", args.ssh))?;
+            ensure!(!ssh.is_empty(), "--ssh: no command");
+            Host::over(&ssh, name, args.sudo)
+        }
+    };
+    let programs = match &args.programs {
+        Some(programs) => programs.clone(),
+        None => {
+            std::env::current_exe()?.parent().context("a program without a directory")?.to_owned()
+        }
+    };
+    let store = args.store.as_deref().unwrap_or_default();
+    ensure!(
+        without_password(store) == store && is_plain(store),
+        "--store: a password would be seen in the list of processes; give it by --env PGPASSWORD=…"
+    );
+    let farm = Farm {
+        directory,
+        user: &args.user,
+        listen: &args.listen.to_string(),
+        programs: &programs,
+        environment: args.env.clone(),
+        store,
+        own: args.step.clone(),
+        units: args.units.trim_end_matches('/'),
+    };
+    let (mut changed, mut as_it_was) = (0, 0);
+    set_up(&host, &farm, &mut |step, came| {
+        let said = match came {
+            Came::Changed => "changed",
+            Came::AsItWas => "as it was",
+            Came::LeftOut(why) => &format!("left out: {why}"),
+        };
+        changed += usize::from(*came == Came::Changed);
+        as_it_was += usize::from(*came == Came::AsItWas);
+        // A reader that went away changes nothing of what is done.
+        let _nobody_reads = output::print(&format!("{step:<24} {said}\n"));
+    })?;
+    output::print(&format!("{}: {changed} changed, {as_it_was} as it was\n", host.name()))?;
+    output::say(&format!("A token of scope admin is in {directory}/data/admin-token there."));
+    Ok(Ending::Fine)
+}

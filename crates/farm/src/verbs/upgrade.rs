@@ -1,0 +1,138 @@
+//! `assay farm upgrade`: the tables of a farm brought up to what this program knows, with a backup before.
+
+use crate::data::DataArgs;
+use crate::{Ending, backup};
+use anyhow::Context;
+use assay_builds::Store;
+use assay_console::output;
+use assay_history::{Access, Place};
+use jiff::Timestamp;
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// Bring a farm's store up to this version, with a backup before
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+A store that is not there yet is made. One of an earlier version is first written into the directory `backups` below the data; if a step then fails,
+nothing of it stays. Stop the server meanwhile.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    of: DataArgs,
+
+    /// Print what was done as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was done.
+#[derive(Debug, PartialEq, Eq, serde::Serialize)]
+struct Upgraded {
+    /// The version before; 0: there was no store.
+    from: i64,
+    /// The version now.
+    to: i64,
+    /// Whether anything was done.
+    is_changed: bool,
+    /// The backup, if one was made.
+    backup: Option<PathBuf>,
+}
+
+/// Brings it up, and says what was done.
+///
+/// # Errors
+/// When a step fails: then the store is as it was.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let of = args.of.begin()?;
+    let done = upgrade(&of.directory, &of.place)?;
+    let place = &of.place;
+    output::print(&match (args.json, &done) {
+        (true, done) => serde_json::to_string(done)? + "\n",
+        (false, Upgraded { is_changed: false, to, .. }) => {
+            format!("{place}: version {to} already\n")
+        }
+        (false, Upgraded { from: 0, to, .. }) => format!("{place}: made, in version {to}\n"),
+        (false, Upgraded { from, to, backup, .. }) => {
+            let backup = backup.as_ref().map(|file| format!("; backup: {}", file.display()));
+            format!("{place}: from version {from} to {to}{}\n", backup.unwrap_or_default())
+        }
+    })?;
+    Ok(Ending::Fine)
+}
+
+fn upgrade(data: &Path, place: &Place) -> anyhow::Result<Upgraded> {
+    private_directory(data)?;
+    let to = Store::VERSION;
+    let Some(store) = Store::look_at(place)? else {
+        Store::open(place, Access::Write)?;
+        return Ok(Upgraded { from: 0, to, is_changed: true, backup: None });
+    };
+    let from = store.version()?;
+    if store.is_current()? {
+        return Ok(Upgraded { from, to, is_changed: false, backup: None });
+    }
+    drop(store);
+    let now = Timestamp::now();
+    let file = data.join(format!("backups/before-version-{to}-{}.tar", now.as_second()));
+    private_directory(&data.join("backups"))?;
+    backup::write(data, place, &file, now.to_string()).context("the backup before the upgrade")?;
+    Store::open(place, Access::Write)
+        .with_context(|| format!("nothing was changed, or see the backup {}", file.display()))?;
+    Ok(Upgraded { from, to, is_changed: true, backup: Some(file) })
+}
+
+fn private_directory(path: &Path) -> anyhow::Result<()> {
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.with_context(|| path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    fn rows(place: &Place) -> Vec<u8> {
+        let mut lines = Vec::new();
+        assay_history::Store::open(place, Access::Read).unwrap().copy_out(&mut lines).unwrap();
+        lines
+    }
+
+    #[test]
+    fn a_store_is_made_once() {
+        let room = tempfile::tempdir().unwrap();
+        let data = room.path().join("data");
+        let place = Place::File(data.join("farm.sqlite"));
+        let to = Store::VERSION;
+        let made = upgrade(&data, &place).unwrap();
+        assert_eq!(made, Upgraded { from: 0, to, is_changed: true, backup: None });
+        let again = upgrade(&data, &place).unwrap();
+        assert_eq!(again, Upgraded { from: to, to, is_changed: false, backup: None });
+    }
+
+    #[test]
+    fn a_store_of_runs_becomes_a_farms_with_a_backup_before() {
+        let room = tempfile::tempdir().unwrap();
+        let place = Place::File(room.path().join("farm.sqlite"));
+        assay_history::Store::open(&place, Access::Write).unwrap();
+        let done = upgrade(room.path(), &place).unwrap();
+        assert_eq!((done.from, done.is_changed), (0, true));
+        backup::verify(&done.backup.unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_step_that_fails_half_way_leaves_the_store_as_it_was() {
+        let room = tempfile::tempdir().unwrap();
+        let place = Place::File(room.path().join("farm.sqlite"));
+        let store = assay_history::Store::open(&place, Access::Write).unwrap();
+        // One of the tables that are to be made is there already, as nobody made it.
+        store.db().batch("CREATE TABLE farm_build (x INTEGER)").unwrap();
+        drop(store);
+        let before = rows(&place);
+        let said = format!("{:#}", upgrade(room.path(), &place).unwrap_err());
+        assert!(said.contains("backups/before-version") && said.contains("farm_build"), "{said}");
+        assert_eq!(rows(&place), before);
+        assert_eq!(Store::look_at(&place).unwrap().unwrap().version().unwrap(), 0);
+        let backup = fs::read_dir(room.path().join("backups")).unwrap().next().unwrap().unwrap();
+        backup::verify(&backup.path()).unwrap();
+    }
+}

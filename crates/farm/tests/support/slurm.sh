@@ -1,0 +1,103 @@
+#!/bin/sh
+# A cluster of Slurm with two virtual nodes of this machine, for as long as whoever started it holds its standard input open. All of it is in
+# one directory that goes with it: key and socket of munge, settings, state, what jobs print.
+# Usage: slurm.sh DIRECTORY PORT PORT PORT     of the controller and of the two nodes
+# Answers `started` when the nodes wait for jobs. Then it does what lines ask for: `kill` (the controller, by SIGKILL) and `start`, each answered
+# by itself.
+set -eu
+directory=$1 controller=$2 one=$3 two=$4
+host=$(hostname -s)
+export SLURM_CONF="$directory/slurm.conf"
+umask 077
+
+# Everything that belongs to the cluster has its settings in its environment: daemons, steps, jobs.
+of_the_cluster() {
+    for environment in /proc/[0-9]*/environ; do
+        process=${environment#/proc/}
+        process=${process%/environ}
+        if [ "$process" != $$ ] && grep -qszxF "SLURM_CONF=$SLURM_CONF" "$environment" 2>/dev/null; then
+            echo "$process"
+        fi
+    done
+}
+end() {
+    trap - EXIT
+    for _ in 1 2 3 4 5; do
+        processes=$(of_the_cluster)
+        [ -n "$processes" ] || break
+        # shellcheck disable=SC2086 # a list of numbers
+        kill -9 $processes 2>/dev/null || true
+    done
+    rm -rf "$directory"
+}
+trap end EXIT
+# Interrupts are for whoever started it.
+trap '' INT
+
+mkdir -p "$directory/state" "$directory/spool/n1" "$directory/spool/n2"
+head -c 128 /dev/urandom > "$directory/munge.key"
+cat > "$SLURM_CONF" <<END
+ClusterName=assay
+SlurmctldHost=$host(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+CryptoType=crypto/munge
+AuthInfo=socket=$directory/munge.socket
+ReturnToService=2
+TaskPlugin=task/none
+ProctrackType=proctrack/linuxproc
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmctldPort=$controller
+StateSaveLocation=$directory/state
+SlurmdSpoolDir=$directory/spool/%n
+SlurmdPidFile=$directory/%n.pid
+SlurmctldPidFile=$directory/controller.pid
+SlurmdLogFile=$directory/%n.log
+SlurmctldLogFile=$directory/controller.log
+KillWait=2
+MinJobAge=10
+SchedulerParameters=sched_interval=1,batch_sched_delay=0,bf_interval=1,requeue_delay=1
+NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=$one CPUs=2 State=UNKNOWN Features=epyc,debian12
+NodeName=n2 NodeHostname=$host NodeAddr=127.0.0.1 Port=$two CPUs=2 State=UNKNOWN Features=epyc,slowdisk
+PartitionName=bench Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE
+END
+
+said="$directory/said"
+munged --foreground --force --socket="$directory/munge.socket" --key-file="$directory/munge.key" --pid-file="$directory/munge.pid" \
+    --seed-file="$directory/munge.seed" --log-file="$directory/munge.log" > "$said" 2>&1 </dev/null &
+start() {
+    slurmctld -D -f "$SLURM_CONF" >> "$said" 2>&1 </dev/null &
+    slurmctld=$!
+}
+wait_for() { # words of a command
+    for _ in $(seq 300); do
+        if "$@" >/dev/null 2>&1; then return; fi
+        sleep 0.2
+    done
+    echo "slurm.sh: $* never came true" >&2
+    cat "$said" "$directory"/*.log >&2
+    exit 1
+}
+both_are_idle() { [ "$(sinfo --noheader --Node --format=%T | grep -c '^idle$')" = 2 ]; }
+wait_for test -S "$directory/munge.socket"
+start
+for node in n1 n2; do
+    slurmd -D -f "$SLURM_CONF" -N "$node" >> "$said" 2>&1 </dev/null &
+done
+wait_for both_are_idle
+echo started
+while read -r asked; do
+    case $asked in
+    kill)
+        kill -9 "$slurmctld"
+        wait "$slurmctld" 2>/dev/null || true
+        ;;
+    start) start ;;
+    esac
+    echo "$asked"
+done

@@ -1,0 +1,320 @@
+//! All rows of a store as lines of text, and a store from such lines: for backups, and for moving from one database to the other. Whatever
+//! tables there are is copied, those of others who keep theirs beside the history's among them.
+//!
+//! A table begins with `{"table":NAME,"columns":[[NAME,KIND],…]}`; each of its rows is a list, with bytes in base64 and numbers that JSON does not
+//! have as words; the last line is `{"rows":COUNT}`, so that half a copy is known as such. What is written is what was there at one moment,
+//! whoever writes meanwhile; what is read is taken whole, or not at all.
+
+use crate::db::{Db, DbError, Row, Value, values};
+use crate::error::StoreError;
+use crate::sql;
+use crate::store::Store;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use std::collections::BTreeSet;
+use std::io::{self, BufRead, Write};
+use thiserror::Error;
+
+/// Why a copy can't be made or taken.
+#[derive(Debug, Error)]
+pub enum CopyError {
+    /// The store can't be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The lines can't be read or written.
+    #[error("the copy: {0}")]
+    Lines(#[from] io::Error),
+    /// A line makes no sense.
+    #[error("line {number} of the copy: {said}")]
+    Line {
+        /// Which, from 1.
+        number: u64,
+        /// What is wrong.
+        said: String,
+    },
+}
+
+/// What ends a transaction early.
+#[derive(Debug)]
+enum Stop {
+    Db(DbError),
+    Copy(CopyError),
+}
+
+impl From<DbError> for Stop {
+    fn from(error: DbError) -> Self {
+        Self::Db(error)
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Copy(error.into())
+    }
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Integer,
+    Real,
+    Text,
+    Bytes,
+    Flag,
+}
+
+/// The line that a table begins with.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    table: String,
+    columns: Vec<(String, Kind)>,
+}
+
+/// The last line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Tail {
+    rows: u64,
+}
+
+impl Store {
+    /// Writes all rows as lines; how many rows there were.
+    ///
+    /// # Errors
+    /// When the store can't be read, or the lines can't be written.
+    pub fn copy_out(&self, out: &mut dyn Write) -> Result<u64, CopyError> {
+        let db = &self.db;
+        let begin = if db.is_server() { sql::SNAPSHOT_SERVER } else { sql::SNAPSHOT_FILE };
+        let written = db.batch(begin).map_err(Stop::from).and_then(|()| write_all(db, out));
+        // It changed nothing.
+        let _ended = db.batch(sql::ROLLBACK);
+        written.map_err(|stop| self.stopped(stop))
+    }
+
+    /// Fills a store with the rows of such lines, in place of all that it has; how many rows there were. It has to be of the version that the
+    /// lines were written from.
+    ///
+    /// # Errors
+    /// When the store can't be written, or the lines are not whole or not those of such a store. Then it has what it had.
+    pub fn copy_in(&self, lines: &mut dyn BufRead) -> Result<u64, CopyError> {
+        self.db.transact(|db| read_all(db, lines)).map_err(|stop| self.stopped(stop))
+    }
+
+    fn stopped(&self, stop: Stop) -> CopyError {
+        match stop {
+            Stop::Db(error) => self.failed(error).into(),
+            Stop::Copy(error) => error,
+        }
+    }
+}
+
+/// The tables, those first that others refer to: as they were made.
+fn tables(db: &Db) -> Result<Vec<String>, DbError> {
+    let statement = if db.is_server() { sql::TABLES_SERVER } else { sql::TABLES_FILE };
+    db.rows(statement, &[], |row| row.get(0))
+}
+
+fn columns(db: &Db, table: &str) -> Result<Vec<(String, Kind)>, DbError> {
+    let statement = if db.is_server() { sql::COLUMNS_SERVER } else { sql::COLUMNS_FILE };
+    let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?));
+    let kind = |name: &str| match name.to_lowercase().as_str() {
+        "integer" | "bigint" => Kind::Integer,
+        "real" | "double precision" => Kind::Real,
+        "blob" | "bytea" => Kind::Bytes,
+        "boolean" => Kind::Flag,
+        _ => Kind::Text,
+    };
+    let found = db.rows(statement, values![table], read)?;
+    Ok(found.into_iter().map(|(name, of)| (name, kind(&of))).collect())
+}
+
+fn write_all(db: &Db, out: &mut dyn Write) -> Result<u64, Stop> {
+    let mut rows = 0;
+    for table in tables(db)? {
+        let head = Head { columns: columns(db, &table)?, table };
+        write_line(out, &head)?;
+        each_row(db, &head, &mut |row| {
+            rows += 1;
+            write_line(out, &row)
+        })?;
+    }
+    write_line(out, &Tail { rows })?;
+    Ok(rows)
+}
+
+fn write_line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    out.write_all(b"\n")
+}
+
+/// Hands each row of a table over. A server's come in parts, since a table may be larger than the memory.
+fn each_row(
+    db: &Db,
+    head: &Head,
+    take: &mut dyn FnMut(Vec<Json>) -> io::Result<()>,
+) -> Result<(), Stop> {
+    let names: Vec<String> = head.columns.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+    let select = format!("SELECT {} FROM \"{}\"", names.join(", "), head.table);
+    let mut failed = None;
+    let mut read = |row: &Row<'_>| {
+        if failed.is_none() {
+            let cells = head.columns.iter().enumerate().map(|(at, &(_, kind))| cell(row, at, kind));
+            failed = take(cells.collect::<Result<_, _>>()?).err();
+        }
+        Ok(())
+    };
+    if db.is_server() {
+        // A name for each table: a statement that was prepared answers with the columns of its first.
+        let cursor = format!("copy_{}", head.table);
+        db.batch(&format!("DECLARE \"{cursor}\" NO SCROLL CURSOR FOR {select}"))?;
+        let fetch = format!("FETCH {} FROM \"{cursor}\"", sql::FETCHED);
+        while !db.rows(&fetch, &[], &mut read)?.is_empty() {}
+    } else {
+        db.rows(&select, &[], &mut read)?;
+    }
+    match failed {
+        Some(error) => Err(error.into()),
+        None => Ok(()),
+    }
+}
+
+fn cell(row: &Row<'_>, at: usize, kind: Kind) -> Result<Json, DbError> {
+    let found = match kind {
+        Kind::Integer => row.get::<Option<i64>>(at)?.map(Json::from),
+        Kind::Flag => row.get::<Option<bool>>(at)?.map(Json::from),
+        Kind::Text => row.get::<Option<String>>(at)?.map(Json::from),
+        Kind::Bytes => row.get::<Option<Vec<u8>>>(at)?.map(|bytes| STANDARD.encode(bytes).into()),
+        Kind::Real => row.get::<Option<f64>>(at)?.map(|number| match number.is_finite() {
+            true => Json::from(number),
+            false => Json::from(number.to_string()),
+        }),
+    };
+    Ok(found.unwrap_or(Json::Null))
+}
+
+/// A value that is kept while a statement takes it.
+enum Kept {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(String),
+    Bytes(Vec<u8>),
+    Flag(bool),
+}
+
+impl Kept {
+    fn of(cell: Json, kind: Kind) -> Option<Self> {
+        Some(match (kind, cell) {
+            (_, Json::Null) => Self::Null,
+            (Kind::Integer, cell) => Self::Integer(cell.as_i64()?),
+            (Kind::Real, Json::String(word)) => Self::Real(word.parse().ok()?),
+            (Kind::Real, cell) => Self::Real(cell.as_f64()?),
+            (Kind::Text, Json::String(text)) => Self::Text(text),
+            (Kind::Bytes, Json::String(text)) => Self::Bytes(STANDARD.decode(text).ok()?),
+            (Kind::Flag, cell) => Self::Flag(cell.as_bool()?),
+            _ => return None,
+        })
+    }
+
+    fn value(&self) -> Value<'_> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Integer(number) => Value::Integer(*number),
+            Self::Real(number) => Value::Real(*number),
+            Self::Text(text) => Value::Text(text),
+            Self::Bytes(bytes) => Value::Bytes(bytes),
+            Self::Flag(flag) => Value::Flag(*flag),
+        }
+    }
+}
+
+fn read_all(db: &Db, lines: &mut dyn BufRead) -> Result<u64, Stop> {
+    let there = tables(db)?;
+    if !db.is_server() {
+        db.batch(sql::DEFER_FILE)?;
+    }
+    for table in there.iter().rev() {
+        db.execute(&format!("DELETE FROM \"{table}\""), &[])?;
+    }
+    let mut of: Option<(Head, String)> = None;
+    let mut read = BTreeSet::new();
+    let (mut number, mut rows) = (0, 0);
+    let mut line = String::new();
+    loop {
+        line.clear();
+        number += 1;
+        let wrong = |said: &str| Stop::Copy(CopyError::Line { number, said: said.to_owned() });
+        if lines.read_line(&mut line)? == 0 {
+            return Err(wrong("it ends in the middle"));
+        }
+        let json: Json = serde_json::from_str(&line).map_err(|error| wrong(&error.to_string()))?;
+        match json {
+            Json::Array(cells) => {
+                let Some((head, insert)) = &of else { return Err(wrong("a row without a table")) };
+                if cells.len() != head.columns.len() {
+                    return Err(wrong("not as many values as columns"));
+                }
+                let kept = cells
+                    .into_iter()
+                    .zip(&head.columns)
+                    .map(|(cell, (_, kind))| Kept::of(cell, *kind));
+                let kept: Option<Vec<Kept>> = kept.collect();
+                let kept = kept.ok_or_else(|| wrong("a value that its column can't hold"))?;
+                let values: Vec<Value<'_>> = kept.iter().map(Kept::value).collect();
+                db.execute(insert, &values)?;
+                rows += 1;
+            }
+            head if head.get("table").is_some() => {
+                let head: Head =
+                    serde_json::from_value(head).map_err(|error| wrong(&error.to_string()))?;
+                if !there.contains(&head.table) || columns(db, &head.table)? != head.columns {
+                    return Err(wrong(&format!("this store has no such table `{}`", head.table)));
+                }
+                if !read.insert(head.table.clone()) {
+                    return Err(wrong(&format!("the table `{}` again", head.table)));
+                }
+                let insert = insert(&head);
+                of = Some((head, insert));
+            }
+            tail => {
+                let tail: Tail =
+                    serde_json::from_value(tail).map_err(|error| wrong(&error.to_string()))?;
+                if tail.rows != rows {
+                    return Err(wrong(&format!(
+                        "{} rows were written, {rows} are there",
+                        tail.rows
+                    )));
+                }
+                if let Some(table) = there.iter().find(|table| !read.contains(*table)) {
+                    return Err(wrong(&format!("it has no table `{table}`, as this store has")));
+                }
+                break;
+            }
+        }
+    }
+    if db.is_server() {
+        number_on(db, &there)?;
+    }
+    Ok(rows)
+}
+
+fn insert(head: &Head) -> String {
+    let names: Vec<String> = head.columns.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+    let marks: Vec<String> = (1..=names.len()).map(|at| format!("?{at}")).collect();
+    format!("INSERT INTO \"{}\" ({}) VALUES ({})", head.table, names.join(", "), marks.join(", "))
+}
+
+/// A server counts by itself how many numbers it gave: the next one has to be behind those that were read.
+fn number_on(db: &Db, tables: &[String]) -> Result<(), DbError> {
+    for table in tables {
+        if db.first::<i64>(sql::COUNTS_SERVER, values![table])? == Some(1) {
+            let largest: Option<i64> =
+                db.first(&format!("SELECT coalesce(max(id), 0) FROM \"{table}\""), &[])?;
+            let next = largest.unwrap_or(0) + 1;
+            db.batch(&format!("ALTER TABLE \"{table}\" ALTER COLUMN id RESTART WITH {next}"))?;
+        }
+    }
+    Ok(())
+}
