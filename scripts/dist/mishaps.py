@@ -5,6 +5,7 @@ same programs are packed to the same bytes.
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -178,6 +179,18 @@ ruby -e 'require "assay"; puts Assay::MethodProfiler.recorder; Assay::MethodProf
     return "the gem counts in Ruby"
 
 
+# ---- Debian's own opinion. ----
+
+
+def lintian(dist, here, other):
+    """Errors and warnings fail; what is overridden has its reason in the package."""
+    within(dist, f"{PACKAGE}_*_{here.deb}.deb")
+    text = fine("lintian", "cd /tmp; lintian --allow-root --fail-on error,warning --tag-display-limit 0 /handed-out/*.deb", dist)
+    if re.search(r"^[EW]:", text, re.M):
+        raise Failed(text)
+    return "no errors, no warnings"
+
+
 # ---- The same bytes. ----
 
 
@@ -218,6 +231,7 @@ def twice(dist, here, other):
 
 
 TRIALS = {
+    "lintian": lintian,
     "same-bytes": twice,
     "other-deb": other_deb,
     "other-wheel": other_wheel,
