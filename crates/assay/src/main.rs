@@ -10,7 +10,11 @@
 
 #![cfg_attr(
     not(target_os = "linux"),
-    expect(dead_code, unused_imports, reason = "what the verbs that are lacking here share with others")
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "what the verbs that are lacking here share with others"
+    )
 )]
 
 // On every system.

@@ -86,7 +86,9 @@ mod tests {
     #[test]
     fn a_verb_of_other_systems_is_told_and_another_word_is_not() {
         let told = |word: &str| elsewhere(OsStr::new(word)).map(|error| error.to_string());
-        assert!(told("watch").is_some_and(|told| told.starts_with("assay watch is there on Linux,")));
+        assert!(
+            told("watch").is_some_and(|told| told.starts_with("assay watch is there on Linux,"))
+        );
         assert!(told("run").is_some_and(|told| told.contains("macOS")));
         assert_eq!(told("compare"), None);
     }

@@ -29,10 +29,10 @@ pub mod terminal;
 
 // Where processes and signals are those of POSIX: what measures.
 #[cfg(unix)]
+pub mod afterwards;
+#[cfg(unix)]
 #[cfg_attr(not(target_os = "linux"), path = "allocations/elsewhere.rs")]
 pub mod allocations;
-#[cfg(unix)]
-pub mod afterwards;
 #[cfg(unix)]
 mod capture;
 #[cfg(unix)]

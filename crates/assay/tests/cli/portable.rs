@@ -54,9 +54,15 @@ fn what_it_can_not_serve_is_refused_by_name() {
     let refused = |arguments: &[&str], told: &str| {
         finish(assay(&room, arguments)).ends(2).complains(told);
     };
-    refused(&["run", "--pin", "0", "--counters", "cycles", "true"], "--pin, --counters: the portable");
+    refused(
+        &["run", "--pin", "0", "--counters", "cycles", "true"],
+        "--pin, --counters: the portable",
+    );
     refused(&["run", "--alloc", "true"], "--alloc");
-    refused(&["run", "--governor", "performance", "--drop-caches", "true"], "--governor, --drop-caches");
+    refused(
+        &["run", "--governor", "performance", "--drop-caches", "true"],
+        "--governor, --drop-caches",
+    );
     refused(&["bench", "--alloc", "./a", "./b"], "--alloc");
     refused(&["doctor"], "assay doctor needs the launcher");
     finish(assay(&room, &["doctor", "--help"])).ends(0);
@@ -82,8 +88,19 @@ fn a_run_in_flight_ends_with_an_assay_that_is_killed() {
 fn several_at_once_and_their_samples() {
     let room = Room::new();
     let line = "echo '{\"metric\":\"own\",\"value\":7}' >> \"${ASSAY_SAMPLES#path:}\"";
-    let arguments =
-        ["run", "--no-save", "-r", "2", "--jobs", "3", "--samples", "--json", "--shell", "sh", line];
+    let arguments = [
+        "run",
+        "--no-save",
+        "-r",
+        "2",
+        "--jobs",
+        "3",
+        "--samples",
+        "--json",
+        "--shell",
+        "sh",
+        line,
+    ];
     let result = finish(assay(&room, &arguments)).ends(0).json();
     let metrics = &result["descriptions"][0]["metrics"];
     assert_eq!(metrics["own"]["mean"], 7.0);

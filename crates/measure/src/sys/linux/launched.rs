@@ -82,7 +82,9 @@ impl Engine for Launcher {
                 (_, Err(error)) => return Err(io::Error::from(error).into()),
             };
             match answer {
-                Answer::Reply(_) if aborted => return Err(Trouble::Error(MeasureError::Interrupted)),
+                Answer::Reply(_) if aborted => {
+                    return Err(Trouble::Error(MeasureError::Interrupted));
+                }
                 Answer::Reply(reply) => return Ok((reply, capture)),
                 Answer::Gone if aborted => return Err(Trouble::Aborted),
                 Answer::Gone => return Err(Trouble::Gone),

@@ -336,7 +336,6 @@ impl Page {
         let address = NonNull::new(address.cast()).expect("a mapping is never at address zero");
         Ok(Self { address })
     }
-
 }
 
 /// One process group, in flight.
