@@ -17,7 +17,11 @@
 
 #![cfg_attr(
     not(target_os = "linux"),
-    expect(dead_code, reason = "parts of what is shared with the launcher, or with what measures")
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "parts of what is shared with the launcher, or with what measures"
+    )
 )]
 
 // On every system, for what is read and not measured.

@@ -32,7 +32,7 @@ fn what_it_does_not_do_is_said_before_and_after_and_the_record_names_it() {
     let metric = ["--metric", "inner=took ([0-9]+)", line];
     let ended = finish(assay(&room, &[&arguments[..], &prepare, &metric].concat())).ends(0);
     let result = ended.json();
-    ended.complains("PORTABLE_RUNNER").complains("counts no events");
+    ended.complains("note: measured by the portable runner: it counts no events");
     assert_eq!(codes(&result).iter().filter(|code| **code == "PORTABLE_RUNNER").count(), 1);
     assert_eq!(room.records("s.assay", "environment")[0]["runner"], "portable");
     assert_eq!(room.read("log"), "prepared\nran\n".repeat(4));
