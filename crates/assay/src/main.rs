@@ -10,11 +10,7 @@
 
 #![cfg_attr(
     not(target_os = "linux"),
-    expect(
-        dead_code,
-        unused_imports,
-        reason = "what the verbs that are lacking here share with others"
-    )
+    expect(dead_code, reason = "what the verbs that are lacking here share with others")
 )]
 
 // On every system.

@@ -16,7 +16,7 @@
 //! ```
 
 #![cfg_attr(
-    not(target_os = "linux"),
+    all(unix, not(target_os = "linux")),
     expect(
         dead_code,
         unused_imports,

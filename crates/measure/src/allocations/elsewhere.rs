@@ -100,6 +100,12 @@ pub struct Refusal {
     pub why: Why,
 }
 
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}", self.program.display(), self.why)
+    }
+}
+
 /// A reason why allocations cannot be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {

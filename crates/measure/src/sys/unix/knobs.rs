@@ -30,6 +30,14 @@ pub enum KnobError {
         /// The knob's name.
         knob: &'static str,
     },
+    /// Reading or writing failed in another way.
+    #[error("`{knob}`: {error}")]
+    Io {
+        /// The knob's name.
+        knob: &'static str,
+        /// What the system said.
+        error: std::io::Error,
+    },
 }
 
 /// The machine as something that can be set.
