@@ -10,7 +10,7 @@ PROGRAMS := -p assay -p assay-farm -p assay-mutate
 # What `cargo test` builds: examples and front ends are tested with it, so that nothing is compiled twice.
 TESTED := target/debug/assay
 
-.PHONY: demo test check bench coverage docs dist dist-test dist-same dist-smoke history compiler tools runtimes clean
+.PHONY: demo test check bench coverage docs dist dist-test dist-same dist-smoke history compiler other-systems arm64 tools runtimes clean
 
 demo: compiler
 	$(CARGO) build --release --locked $(PROGRAMS)
@@ -94,6 +94,14 @@ dist-smoke:
 # A C compiler with its static library: the launcher is a small C program. Rust's own linker driver is the same `cc`.
 compiler:
 	@sh scripts/tools.sh build
+
+# That `assay` compiles for systems that it can't be run on here: docs/reference/systems.md.
+other-systems:
+	sh scripts/other-systems.sh
+
+# The tests of what measures, as programs of arm64 under an emulator.
+arm64:
+	sh scripts/arm64-tests.sh
 
 # All that the tests need.
 tools:

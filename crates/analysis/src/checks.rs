@@ -254,8 +254,11 @@ fn sooner_by_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Option<F
     })
 }
 
+/// What ran the commands.
+pub(crate) const RUNNER: &str = "runner";
 /// Facts that make two machines different for a comparison.
-pub(crate) const MACHINE_FACTS: [&str; 5] = ["hostname", "cpu_model", "kernel", "arch", "governor"];
+pub(crate) const MACHINE_FACTS: [&str; 6] =
+    ["hostname", "cpu_model", "kernel", "arch", "governor", RUNNER];
 
 /// Recordings that say they come from different machines or settings. Merged samples carry a differing fact once per
 /// recording, as `name@recording`.

@@ -22,7 +22,7 @@ pub use short_level::ShortLevel;
 pub use slower::slower_tests;
 pub use summary::{Summarised, machine_name, of_samples};
 
-use crate::checks::MACHINE_FACTS;
+use crate::checks::{MACHINE_FACTS, RUNNER};
 use assay_data::{Environment, Metric, ParameterValue};
 use assay_stats::Interval;
 
@@ -122,7 +122,9 @@ pub fn fingerprint_facts(environment: &Environment) -> Vec<(&'static str, String
         let value = environment.facts.get(fact)?;
         Some((fact, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
     };
-    MACHINE_FACTS.into_iter().filter_map(told).collect()
+    // Runs of which it is not known were those of the launcher, too: that was the only one.
+    let is_usual = |fact: &(&str, String)| fact.0 == RUNNER && fact.1 == "launcher";
+    MACHINE_FACTS.into_iter().filter_map(told).filter(|fact| !is_usual(fact)).collect()
 }
 
 /// Facts about the state of a machine before a run, and what its last calibration found: numbers that are worth a look over time.

@@ -8,8 +8,22 @@ use assay_data::{Action, Environment, Finding, Metric, Severity, Threshold};
 
 /// Findings about the machine, from the facts recorded when the run began.
 pub fn findings(environment: &Environment) -> Vec<Finding> {
-    let checks = [load, cpu_share, governor, turbo, clock_source, quota, steal, battery, layout];
+    let checks =
+        [load, cpu_share, governor, turbo, clock_source, quota, steal, battery, layout, runner];
     checks.iter().filter_map(|check| check(environment)).collect()
+}
+
+/// What a run by the portable runner does not have; nothing by any other.
+pub fn runner(e: &Environment) -> Option<Finding> {
+    (e.text("runner")? == "portable").then(|| {
+        Finding::new(
+            "PORTABLE_RUNNER",
+            Severity::Note,
+            "measured by the portable runner: it counts no events and no allocations, and sets nothing for the programs or the machine. A start costs more than \
+             with the launcher of Linux, the same for all programs, and peak memory below that of assay itself can't be seen",
+        )
+        .advise(Action::Read { page: "docs/reference/systems.md".to_owned() })
+    })
 }
 
 fn load(e: &Environment) -> Option<Finding> {
@@ -238,6 +252,7 @@ mod tests {
             ("governor", "powersave".into()),
             ("turbo", "on".into()),
             ("clock_source", "hpet".into()),
+            ("runner", "portable".into()),
             ("cgroup_cpu_quota", 0.5.into()),
             ("steal_share", 0.2.into()),
             ("on_battery", true.into()),
@@ -253,6 +268,7 @@ mod tests {
             "STEAL",
             "BATTERY",
             "NO_ASLR",
+            "PORTABLE_RUNNER",
         ];
         assert_eq!(codes(&noisy), expected);
     }

@@ -27,7 +27,8 @@ use assay_measure::fingerprint::Fingerprints;
 use assay_measure::hooks::HookError;
 use assay_measure::machine::Machine;
 use assay_measure::{
-    LastWords, MeasureError, Output, RunOptions, RunResult, environment, hooks, interrupt,
+    LastWords, MeasureError, Output, RunOptions, RunResult, RunnerKind, environment, hooks,
+    interrupt,
 };
 use counting::Passes;
 use ending::{failure, failure_message, outcome};
@@ -323,8 +324,12 @@ impl Commands {
             .flat_map(|subject| samples.series(subject, metric).values)
             .min_by(f64::total_cmp)?;
         (smallest <= floor as f64).then(|| {
+            let whose = match self.runners.kind() {
+                RunnerKind::Launcher => "the launcher's",
+                RunnerKind::Portable => "assay's",
+            };
             let message = format!(
-                "peak memory below {} KiB can't be seen: that is the launcher's own",
+                "peak memory below {} KiB can't be seen: that is {whose} own",
                 floor / 1024
             );
             Finding::new("MEMORY_FLOOR", Severity::Note, message).with("floor", floor as f64)

@@ -5,47 +5,88 @@
 //!
 //! Exit codes: 0 fine · 1 what `--fail-if` names came true · 2 usage or input error · 3 inconclusive under `--fail-if` ·
 //! 4 a measured command failed · 130 interrupted, with what was measured kept and reported.
+//!
+//! Other systems than Linux lack verbs, and so whole modules; which, stands here and in [`verbs`].
 
+#![cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "what the verbs that are lacking here share with others")
+)]
+
+// On every system.
 mod advice;
 mod args;
-mod bench;
-mod bisect;
-mod builds;
 mod calibrated;
-mod changed;
-mod commands;
 mod completing;
-mod counted;
-mod ending;
 mod essential;
 mod glossary;
 mod habits;
 mod history;
-mod knobs;
-mod known_work;
-mod load;
-mod meter;
 mod others;
-mod own;
-mod planning;
-mod preloading;
 mod present;
 mod progress;
 mod raw_form;
-mod record;
-mod recorded;
-mod resume;
-mod revisions;
-mod room;
-mod run_error;
-mod scan;
 mod seed;
 mod site;
 mod store;
-mod tests;
-mod toggles;
+#[cfg_attr(not(unix), path = "system/elsewhere.rs")]
+mod system;
+mod systems;
 mod verbs;
+
+// Where commands can be run: on all systems like Unix.
+#[cfg(unix)]
+mod bench;
+#[cfg(unix)]
+mod bisect;
+#[cfg(unix)]
+mod builds;
+#[cfg(unix)]
+mod commands;
+#[cfg(unix)]
+mod counted;
+#[cfg(unix)]
+mod ending;
+#[cfg(unix)]
+#[cfg_attr(not(target_os = "linux"), path = "knobs/elsewhere.rs")]
+mod knobs;
+#[cfg(unix)]
+mod meter;
+#[cfg(unix)]
+mod own;
+#[cfg(unix)]
+mod planning;
+#[cfg(unix)]
+mod record;
+#[cfg(unix)]
+mod recorded;
+#[cfg(unix)]
+mod resume;
+#[cfg(unix)]
+mod revisions;
+#[cfg(unix)]
+mod room;
+#[cfg(unix)]
+mod run_error;
+#[cfg(unix)]
+mod scan;
+
+// What Linux alone has.
+#[cfg(target_os = "linux")]
+mod changed;
+#[cfg(target_os = "linux")]
+mod known_work;
+#[cfg(target_os = "linux")]
+mod load;
+#[cfg(target_os = "linux")]
+mod preloading;
+#[cfg(target_os = "linux")]
+mod tests;
+#[cfg(target_os = "linux")]
+mod toggles;
+#[cfg(target_os = "linux")]
 mod warm;
+#[cfg(target_os = "linux")]
 mod watch;
 
 use anyhow::Context;
@@ -100,7 +141,9 @@ macro_rules! verb {
     };
 }
 
-const VERBS: [Verb; 22] = [
+/// Those of this system, in the order of the help.
+const VERBS: &[Verb] = &[
+    #[cfg(unix)]
     Verb {
         run: |verb, matches| {
             let mut args = verbs::run::Args::from_arg_matches(matches)?;
@@ -109,6 +152,7 @@ const VERBS: [Verb; 22] = [
         },
         ..verb!(run, "Measure one command, or compare several")
     },
+    #[cfg(unix)]
     Verb {
         run: |verb, matches| {
             let mut args = verbs::bench::Args::from_arg_matches(matches)?;
@@ -117,6 +161,7 @@ const VERBS: [Verb; 22] = [
         },
         ..verb!(bench, "Compare builds of a benchmark program, with a verdict for every benchmark")
     },
+    #[cfg(target_os = "linux")]
     Verb {
         run: |verb, matches| {
             let mut args = verbs::load::Args::from_arg_matches(matches)?;
@@ -138,12 +183,15 @@ const VERBS: [Verb; 22] = [
         convert,
         "Convert samples between formats: assay, CSV, hyperfine, Google Benchmark, Go, plain numbers"
     ),
+    #[cfg(target_os = "linux")]
     verb!(
         profile,
         "Show where a program spends its time; compare two programs function by function"
     ),
     verb!(history, "Keep runs, and look at how benchmarks changed over revisions"),
+    #[cfg(unix)]
     verb!(gate, "Check whether a run is worse than what is normal in the history"),
+    #[cfg(target_os = "linux")]
     Verb {
         run: |verb, matches| {
             let mut args = verbs::tests::Args::from_arg_matches(matches)?;
@@ -155,8 +203,11 @@ const VERBS: [Verb; 22] = [
             "Run a test suite: where its time goes, which tests fail at times, and is it faster than before?"
         )
     },
+    #[cfg(target_os = "linux")]
     verb!(watch, "Run the tests that a save touches, at once, at every save"),
+    #[cfg(target_os = "linux")]
     verb!(warm, "Run a command of Ruby or Python in a process that is kept loaded"),
+    #[cfg(unix)]
     Verb {
         run: |verb, matches| {
             let mut args = verbs::bisect::Args::from_arg_matches(matches)?;
@@ -165,12 +216,15 @@ const VERBS: [Verb; 22] = [
         },
         ..verb!(bisect, "Find the commit that made a command or a benchmark slower or faster")
     },
+    #[cfg(unix)]
     verb!(repeat, "Measure a recorded run again and report whether its result was confirmed"),
     verb!(
         simulate,
         "Generate synthetic samples with known properties, to learn with and to test tools"
     ),
+    #[cfg(target_os = "linux")]
     verb!(doctor, "Check whether this machine is fit for measuring, and suggest fixes"),
+    #[cfg(target_os = "linux")]
     verb!(
         calibrate,
         "Measure this machine's false-positive rate and the smallest difference it can detect"
@@ -230,6 +284,9 @@ fn main() -> ExitCode {
     if words.len() == 2 && first.is_some_and(|word| word == "--version" || word == "-V") {
         return ending_of(output::print(&Cli::command().render_version()).map(|()| Ending::Fine));
     }
+    if let Some(error) = first.filter(|word| !is_verb(word)).and_then(systems::elsewhere) {
+        return ending_of(Err(error));
+    }
     if let Some(error) = others::hand_over(&words, is_verb) {
         return ending_of(Err(error));
     }
@@ -255,7 +312,10 @@ fn main() -> ExitCode {
         // The parser lets no other line through.
         let (verb, arguments, matches) =
             chosen.ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))?;
-        (verb.run)(arguments, matches)
+        match systems::check(verb.name) {
+            Ok(()) => (verb.run)(arguments, matches),
+            refused => Ok(refused.map(|()| Ending::Fine)),
+        }
     });
     ended.map_or_else(|error| output::clap_ending(&habits::advised(error)), ending_of)
 }

@@ -5,15 +5,14 @@
 //! `assay-NAME`. Nothing else is known of it here. A verb of this program is never looked for elsewhere.
 
 use crate::completing;
+use crate::system::{become_program, is_program};
 use anyhow::Context;
 use clap::Command as Arguments;
 use clap_complete::Shell;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -48,7 +47,7 @@ pub(crate) fn hand_over(
     if let Ok(own) = std::env::current_exe() {
         command.env("ASSAY", own);
     }
-    let error = command.args(rest).exec();
+    let error = become_program(command.args(rest));
     Some(anyhow::Error::new(error).context(path.display().to_string()))
 }
 
@@ -228,8 +227,4 @@ fn is_name(name: &OsStr) -> bool {
     let is_of = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let name = name.as_encoded_bytes();
     name.first().is_some_and(u8::is_ascii_lowercase) && name.iter().copied().all(is_of)
-}
-
-fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }

@@ -131,10 +131,13 @@ impl Line {
         }
     }
 
-    /// Names the machine, to those who see the line.
+    /// Names the machine, to those who see the line; and says what a portable runner does not do, before anybody waits for it.
     pub fn machine(&self, environment: &Environment) {
         if self.bar.is_some() {
             self.say(&machine(environment));
+        }
+        if let Some(finding) = assay_analysis::machine::runner(environment) {
+            self.say(&assay_report::findings::line(&finding));
         }
     }
 

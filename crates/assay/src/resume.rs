@@ -201,13 +201,14 @@ fn resumed(samples: &Samples, differences: &[String], began: jiff::Timestamp) ->
 }
 
 /// Facts by which a machine is known. What changes from day to day, such as the load, is not among them.
-const MACHINE: [(&str, &str); 6] = [
+const MACHINE: [(&str, &str); 7] = [
     ("hostname", "host"),
     ("cpu_model", "CPU"),
     ("cpus_online", "CPUs online"),
     ("memory_total", "memory"),
     ("arch", "architecture"),
     ("kernel", "kernel"),
+    ("runner", "runner"),
 ];
 
 /// What differs between what the file began and what would be measured now, one sentence each; nothing if it is the same.

@@ -3,14 +3,13 @@
 //! Every run that measures is kept without being asked, so that a surprising result can be looked at again. The place is
 //! `$XDG_STATE_HOME/assay/runs` (`~/.local/state/assay/runs`). Reading and writing the format is not done here.
 
+use crate::system;
 use anyhow::Context;
-use std::fs::{self, File, OpenOptions};
+use assay_data::private;
+use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Records may hold what commands were given: they are their owner's alone.
-const PRIVATE: u32 = 0o600;
 /// Runs that are kept.
 const KEEP: usize = 200;
 
@@ -37,10 +36,9 @@ pub(crate) fn open_kept(began: &jiff::Timestamp) -> anyhow::Result<(PathBuf, Fil
     fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
     let name = format!("{}-{}.assay", began.strftime("%Y-%m-%dT%H-%M-%S%.3fZ"), std::process::id());
     let path = directory.join(name);
-    let file = OpenOptions::new()
+    let file = private::options()
         .write(true)
         .create_new(true)
-        .mode(PRIVATE)
         .open(&path)
         .with_context(|| path.display().to_string())?;
     prune(&directory, KEEP, &path);
@@ -64,7 +62,7 @@ pub(crate) fn check_named(option: &str, path: &Path) -> anyhow::Result<()> {
         );
     }
     // Opening a pipe waits for its reader, and may wait for ever.
-    if path.metadata().is_ok_and(|found| found.file_type().is_fifo()) {
+    if path.metadata().is_ok_and(|found| system::is_pipe(&found)) {
         anyhow::bail!("{option} {}: that is a pipe; name a file", path.display());
     }
     if path.is_file() && !looks_like_samples(path) {
@@ -96,8 +94,7 @@ pub(crate) fn open_named(option: &str, path: &Path) -> anyhow::Result<Named> {
     if let Some(earlier) = &earlier {
         fs::rename(path, earlier).with_context(failed)?;
     }
-    let mut options = OpenOptions::new();
-    let file = options.write(true).create(true).truncate(true).mode(PRIVATE).open(path);
+    let file = private::options().write(true).create(true).truncate(true).open(path);
     Ok(Named { file: file.with_context(failed)?, earlier })
 }
 

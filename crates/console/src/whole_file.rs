@@ -5,11 +5,10 @@
 //! written as they are measured.
 
 use anyhow::Context;
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use tempfile::{Builder, NamedTempFile};
 
 /// Puts a whole new file in the place of what was there.
 ///
@@ -76,11 +75,19 @@ pub fn check_directory(directory: &Path) -> std::io::Result<()> {
 /// # Errors
 /// When it can't be made.
 pub fn new_file(directory: &Path) -> std::io::Result<NamedTempFile> {
-    // As any program makes its files: for all, less what the user's mask takes away.
-    tempfile::Builder::new()
-        .prefix(".assay-")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(directory)
+    for_all(Builder::new().prefix(".assay-")).tempfile_in(directory)
+}
+
+/// As any program makes its files: for all, less what the user's mask takes away.
+#[cfg(unix)]
+fn for_all<'a, 'b, 'c>(file: &'a mut Builder<'b, 'c>) -> &'a mut Builder<'b, 'c> {
+    file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
+}
+
+/// As any program makes its files.
+#[cfg(not(unix))]
+fn for_all<'a, 'b, 'c>(file: &'a mut Builder<'b, 'c>) -> &'a mut Builder<'b, 'c> {
+    file
 }
 
 fn is_special(path: &Path) -> bool {

@@ -27,6 +27,7 @@ pub mod limits;
 mod lines;
 pub mod mutation;
 pub mod plan;
+pub mod private;
 pub mod protocol;
 pub mod publishing;
 mod read_error;

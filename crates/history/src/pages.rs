@@ -6,8 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileExt;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// The size of pages where the first page doesn't say: what SQLite takes unasked.
@@ -33,6 +32,12 @@ pub(crate) struct Pages {
     usable: usize,
 }
 
+/// Fills the bytes from a place of a file.
+fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(bytes)
+}
+
 impl Pages {
     /// Opens a file, with its log where it has one.
     ///
@@ -42,7 +47,7 @@ impl Pages {
         let file = File::open(path)?;
         let mut header = [0; 100];
         let length = file.metadata()?.len();
-        let _short_file = file.read_at(&mut header, 0)?;
+        let _short_file = (&file).read(&mut header)?;
         let named = match u16::from_be_bytes([header[16], header[17]]) {
             1 => 65536,
             size => usize::from(size),
@@ -64,7 +69,7 @@ impl Pages {
     fn read_log(&mut self) {
         let Some(log) = &self.log else { return };
         let mut header = [0; LOG_HEADER as usize];
-        if log.read_exact_at(&mut header, 0).is_err() {
+        if read_at(log, &mut header, 0).is_err() {
             return;
         }
         let mut pending = Vec::new();
@@ -72,7 +77,7 @@ impl Pages {
         let mut frame = [0; FRAME_HEADER as usize];
         let mut most = self.count;
         // Frames of earlier rounds have other salts.
-        while log.read_exact_at(&mut frame, at).is_ok() && frame[8..16] == header[16..24] {
+        while read_at(log, &mut frame, at).is_ok() && frame[8..16] == header[16..24] {
             pending.push((number(&frame, 0), at + FRAME_HEADER));
             at += FRAME_HEADER + self.size as u64;
             most = most.saturating_add(1);
@@ -88,8 +93,8 @@ impl Pages {
         let mut page = vec![0; self.size];
         let before = u64::from(number.checked_sub(1)?) * self.size as u64;
         let read = match (self.later.get(&number), &self.log) {
-            (Some(&at), Some(log)) => log.read_exact_at(&mut page, at),
-            _ => self.file.read_exact_at(&mut page, before),
+            (Some(&at), Some(log)) => read_at(log, &mut page, at),
+            _ => read_at(&self.file, &mut page, before),
         };
         read.ok().map(|()| page)
     }

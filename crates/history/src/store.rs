@@ -4,10 +4,9 @@ use crate::db::{Column, Db, DbError, Row, Value, values};
 use crate::error::StoreError;
 use crate::place::{Place, Server};
 use crate::sql;
+use assay_data::private;
 use postgres::NoTls;
 use rusqlite::{Connection, OpenFlags};
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,8 +16,6 @@ const APPLICATION: i64 = 0x6173_7361;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Statements that a connection keeps prepared: those that a program asks again and again.
 const STATEMENTS: usize = 128;
-/// Recordings may hold what commands were given: a store is its owner's alone, unless its owner says otherwise.
-const PRIVATE: u32 = 0o600;
 
 /// What is to be done with a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,10 +209,8 @@ fn open_file(place: &Place, path: &Path, access: Access) -> Result<Db, StoreErro
         return Err(StoreError::None { place: place.clone() });
     }
     if access == Access::Write && !path.exists() {
-        // SQLite would let everybody read it.
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(PRIVATE);
-        let begun = options.open(path);
+        // SQLite would let everybody read it, and it is its owner's alone unless its owner says otherwise.
+        let begun = private::options().write(true).create(true).truncate(false).open(path);
         begun.map_err(|error| StoreError::ReadOnly {
             place: place.clone(),
             said: error.to_string(),

@@ -10,9 +10,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{FallocateFlags, OFlags, fallocate, fcntl_setfl};
+use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::{Errno, read};
-use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::runner::LastWords;
 use crate::sys::memory;
@@ -92,6 +91,11 @@ pub(crate) struct Writers {
 }
 
 impl Writers {
+    /// Standard output and standard error, for whoever gives them to a child itself.
+    pub(crate) fn into_standard(self) -> (Option<OwnedFd>, Option<OwnedFd>) {
+        (self.stdout, self.stderr)
+    }
+
     pub(crate) fn given(&self) -> Given {
         Given {
             stdout: self.stdout.is_some(),
@@ -161,9 +165,7 @@ impl Capture {
             let written = file.metadata().map_or(0, |found| found.len());
             let end = written.saturating_sub(CHUNK as u64);
             if end > MOST_KEPT + CHUNK as u64 {
-                let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-                // Where that is refused the memory stays in use until the run ends.
-                let _stays = fallocate(file, hole, MOST_KEPT, end - MOST_KEPT);
+                memory::give_back(file, MOST_KEPT, end - MOST_KEPT);
             }
         }
     }
@@ -175,9 +177,7 @@ impl Capture {
             let wanted = PollFlags::IN;
             let mut polled = Vec::with_capacity(3);
             polled.push(PollFd::from_borrowed_fd(control, wanted));
-            for pipe in [&self.output, &self.errors].into_iter().flatten() {
-                polled.push(PollFd::from_borrowed_fd(pipe.as_fd(), wanted));
-            }
+            polled.extend(self.pipes().map(|pipe| PollFd::from_borrowed_fd(pipe, wanted)));
             poll(&mut polled, None)?;
             if !polled[0].revents().is_empty() {
                 return Ok(());
@@ -211,8 +211,13 @@ impl Capture {
         })
     }
 
+    /// What has to be read while the run goes on, by [`Capture::read_some`].
+    pub(crate) fn pipes(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        [&self.output, &self.errors].into_iter().flatten().map(AsFd::as_fd)
+    }
+
     /// One read from each pipe; a pipe at its end is closed.
-    fn read_some(&mut self) {
+    pub(crate) fn read_some(&mut self) {
         if let Some(pipe) = &self.output {
             match read(pipe, &mut self.buffer[..]) {
                 Ok(0) => self.output = None,
@@ -236,9 +241,9 @@ impl Capture {
 }
 
 fn pipe_to_read() -> io::Result<(Option<OwnedFd>, Option<OwnedFd>)> {
-    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (reader, writer) = io::pipe()?;
     fcntl_setfl(&reader, OFlags::NONBLOCK)?;
-    Ok((Some(reader), Some(writer)))
+    Ok((Some(reader.into()), Some(writer.into())))
 }
 
 /// A file in memory for reading by us and appending by others: several processes may hold it, and

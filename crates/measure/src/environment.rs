@@ -50,6 +50,7 @@ fn captured(git_patience: Duration, spin: Option<Duration>) -> Vec<(String, Valu
     found.add("distribution", facts::distribution());
     found.add("kernel", facts::kernel());
     found.add("arch", Some(std::env::consts::ARCH));
+    found.add("runner", facts::runner());
     found.add("hostname", facts::hostname());
     let first_cpu = facts::first_cpu();
     found.add("cpu_model", first_cpu.as_ref().and_then(|cpu| cpu.model.clone()));

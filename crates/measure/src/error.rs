@@ -130,6 +130,14 @@ pub enum MeasureError {
         /// What the system says.
         source: io::Error,
     },
+    /// A kind of runner that this system does not have.
+    #[error("ASSAY_RUNNER=`{named}`: there is no such runner here; there is {offered}")]
+    UnknownRunner {
+        /// As it was named.
+        named: String,
+        /// Those that there are.
+        offered: String,
+    },
     /// The launcher was killed; the run it had in flight was ended and is lost. A new launcher is
     /// at work: the caller takes the run again.
     #[error(

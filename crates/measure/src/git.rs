@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::sys::asked::says_anything;
+
 /// What is known of a working tree.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct State {
@@ -375,8 +377,7 @@ fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    let output = child.stdout.take().map(std::os::fd::OwnedFd::from);
-    let said = output.and_then(|output| says_anything(&output, deadline));
+    let said = child.stdout.take().and_then(|output| says_anything(output, deadline));
     // One byte is an answer: the rest of a long list is not waited for.
     let killed = said != Some(false) && child.kill().is_ok();
     let status = child.wait().ok()?;
@@ -418,24 +419,6 @@ pub(crate) fn without_filters(directory: &Path) -> Option<Vec<String>> {
     }
     // Without a match git ends with 1 and says nothing.
     (listed.status.success() || text.is_empty()).then_some(options)
-}
-
-/// True at the first byte, false at the end without one, `None` when the time is up.
-fn says_anything(output: &std::os::fd::OwnedFd, deadline: Instant) -> Option<bool> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    loop {
-        let left = deadline.checked_duration_since(Instant::now())?;
-        let left = Timespec::try_from(left).ok()?;
-        match poll(&mut [PollFd::new(output, PollFlags::IN)], Some(&left)) {
-            Ok(0) => return None,
-            Ok(_) => {
-                let mut byte = [0_u8; 1];
-                return Some(rustix::io::read(output, &mut byte).ok()? > 0);
-            }
-            Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -53,9 +53,19 @@ pub fn sleep_until(readable: &[BorrowedFd<'_>], most: Option<Duration>) -> io::R
         Ok(_) | Err(Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }
-    if let Some(waker) = waker {
-        // There may be nothing in it.
-        let _counted = rustix::io::read(waker, &mut [0; 8]);
-    }
+    quieten();
     Ok(())
+}
+
+/// Has something to be read from a signal on, until [`quieten`] is called; `None` before [`install`].
+pub(crate) fn waker() -> Option<BorrowedFd<'static>> {
+    signals::waker()
+}
+
+/// Takes what the waker has, so that it wakes nobody again.
+pub(crate) fn quieten() {
+    if let Some(waker) = signals::waker() {
+        // There may be nothing in it.
+        let _counted = rustix::io::read(waker, &mut [0; 64]);
+    }
 }

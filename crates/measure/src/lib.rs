@@ -2,7 +2,7 @@
 //!
 //! This is the only crate that starts processes, sends signals and reads `/proc`. It contains no
 //! statistics and decides nothing; a failed command is a result here, not an error. Everything
-//! that belongs to one operating system lives in `sys`.
+//! that belongs to one operating system lives in `sys`; which modules a system has is said here.
 //!
 //! ```
 //! use assay_measure::{Command, Outcome, RunOptions, Runner};
@@ -15,50 +15,105 @@
 //! # Ok::<(), assay_measure::MeasureError>(())
 //! ```
 
-pub mod afterwards;
-pub mod allocations;
-mod capture;
+#![cfg_attr(
+    all(unix, not(target_os = "linux")),
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "parts of what is shared with the launcher, or with what measures"
+    )
+)]
+
+// On every system, for what is read and not measured.
 pub mod clock;
-pub mod code;
-mod command;
-mod control;
-pub mod counters;
-pub mod descriptors;
-mod embedded;
 pub mod environment;
-mod error;
-pub mod files;
-pub mod fingerprint;
-pub mod foreground;
 pub mod git;
-mod guard;
-pub mod hooks;
-pub mod interrupt;
-pub mod keys;
-pub mod libraries;
-pub mod machine;
-pub mod preloaded;
-mod prepared;
-mod resolve;
-pub mod revisions;
-pub mod room;
-mod runner;
-pub mod sampling;
-pub mod servers;
-pub mod serving;
-pub mod simulation;
 mod sys;
 pub mod terminal;
+
+// Where processes and signals are those of POSIX: what measures.
+#[cfg(unix)]
+pub mod afterwards;
+#[cfg(unix)]
+#[cfg_attr(not(target_os = "linux"), path = "allocations/elsewhere.rs")]
+pub mod allocations;
+#[cfg(unix)]
+mod capture;
+#[cfg(unix)]
+pub mod code;
+#[cfg(unix)]
+mod command;
+#[cfg(unix)]
+mod control;
+#[cfg(unix)]
+pub mod counters;
+#[cfg(unix)]
+pub mod descriptors;
+#[cfg(unix)]
+mod error;
+#[cfg(unix)]
+pub mod fingerprint;
+#[cfg(unix)]
+mod group;
+#[cfg(unix)]
+pub mod hooks;
+#[cfg(unix)]
+pub mod interrupt;
+#[cfg(unix)]
+pub mod libraries;
+#[cfg(unix)]
+pub mod machine;
+#[cfg(unix)]
+mod prepared;
+#[cfg(unix)]
+mod resolve;
+#[cfg(unix)]
+pub mod revisions;
+#[cfg(unix)]
+pub mod room;
+#[cfg(unix)]
+mod runner;
+#[cfg(unix)]
+pub mod simulation;
+#[cfg(unix)]
 mod wire;
+
+// What only Linux has, or what is asked of nothing else.
+#[cfg(target_os = "linux")]
+mod embedded;
+#[cfg(target_os = "linux")]
+pub mod files;
+#[cfg(target_os = "linux")]
+pub mod foreground;
+#[cfg(target_os = "linux")]
+mod guard;
+#[cfg(target_os = "linux")]
+pub mod keys;
+#[cfg(target_os = "linux")]
+pub mod preloaded;
+#[cfg(target_os = "linux")]
+pub mod sampling;
+#[cfg(target_os = "linux")]
+pub mod servers;
+#[cfg(target_os = "linux")]
+pub mod serving;
+#[cfg(target_os = "linux")]
 pub mod workload;
 
+#[cfg(unix)]
 pub use capture::Kept;
+#[cfg(unix)]
 pub use command::{Channel, Command, CommandError, Input, Output};
+#[cfg(unix)]
 pub use control::{Control, Setting};
+#[cfg(unix)]
 pub use error::MeasureError;
+#[cfg(target_os = "linux")]
 pub use guard::Guard;
+#[cfg(unix)]
 pub use resolve::ResolveError;
+#[cfg(unix)]
 pub use runner::{
-    AbortHandle, LastWords, Outcome, OutputSoFar, RunOptions, RunResult, Runner, SubjectId,
-    Watching,
+    AbortHandle, LastWords, Outcome, OutputSoFar, RUNNER, RunOptions, RunResult, Runner,
+    RunnerKind, SubjectId, Watching,
 };

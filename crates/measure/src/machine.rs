@@ -11,10 +11,16 @@
 //! Nothing here decides what a setting should be: what disturbs a measurement is the analysis's to
 //! say, from the facts of [`crate::environment`].
 
+#[cfg(target_os = "linux")]
 mod journal;
 
 pub use crate::sys::facts::online_cpus;
-pub use crate::sys::knobs::{Change, Knob, KnobError, Machine, Undone};
+pub use crate::sys::knobs::{Knob, KnobError, Machine};
 pub use crate::sys::locked::{Locked, lock_files};
-pub use crate::sys::processes::{Busy, Privileges, busiest, privileges};
+#[cfg(target_os = "linux")]
+pub use crate::sys::{
+    knobs::{Change, Undone},
+    processes::{Busy, Privileges, busiest, privileges},
+};
+#[cfg(target_os = "linux")]
 pub use journal::{Entry, Holder, Journal, JournalOf, LeftBehind, Turn};

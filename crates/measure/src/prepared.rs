@@ -1,4 +1,4 @@
-//! A command made ready for the launcher: its program found, its environment fixed, all in bytes.
+//! A command made ready to be run: its program found, its environment fixed, and for the launcher all in bytes.
 //!
 //! And the way back: what the launcher could not do with it becomes an error that speaks of the
 //! command. Nothing is run here.
@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use crate::capture::{Samples, Wanted};
 use crate::command::{Channel, Command, CommandError, Input, Output};
-use crate::control::Setting;
+use crate::control::{Control, Setting};
 use crate::error::MeasureError;
 use crate::resolve::explain_refusal;
 use crate::room::renew;
@@ -20,7 +20,7 @@ use crate::runner::LastWords;
 use crate::wire::{OutputMode, SAMPLES_DESCRIPTOR, Step, SubjectText};
 
 /// The name of the variable that pads a run's environment.
-const PADDING: &str = "ASSAY_PAD";
+pub(crate) const PADDING: &str = "ASSAY_PAD";
 /// The name of the variable that tells a command where its samples go.
 const SAMPLES: &str = "ASSAY_SAMPLES";
 
@@ -30,11 +30,20 @@ pub(crate) struct Prepared {
     pub(crate) payload: Vec<u8>,
     /// The program as it was written.
     pub(crate) program: String,
-    path: PathBuf,
-    directory: PathBuf,
-    input: PathBuf,
-    output: PathBuf,
-    piped: bool,
+    /// Its file.
+    pub(crate) path: PathBuf,
+    pub(crate) argv: Vec<OsString>,
+    /// `NAME=value`, without the padding.
+    pub(crate) environment: Vec<OsString>,
+    pub(crate) control: Control,
+    /// Empty: the directory that `assay` was started in.
+    pub(crate) directory: PathBuf,
+    /// Empty: nothing to read.
+    pub(crate) input: PathBuf,
+    /// Where standard output goes.
+    pub(crate) mode: OutputMode,
+    /// Empty unless `mode` is `File`.
+    pub(crate) output: PathBuf,
     keep_output: bool,
     keep_errors: bool,
     samples: Channel,
@@ -65,6 +74,7 @@ impl Prepared {
             Output::File(path) => (OutputMode::File, path.clone()),
         };
         let directory = command.cwd.clone().unwrap_or_default();
+        let environment = environment_of(command, &sample_file);
         let text = SubjectText {
             program: &path,
             directory: &directory,
@@ -72,21 +82,23 @@ impl Prepared {
             output: mode,
             output_file: &output,
             argv: &command.argv,
-            environment: &environment_of(command, &sample_file),
+            environment: &environment,
             control: &command.control,
         };
         let payload = text
             .to_bytes()
             .ok_or_else(|| MeasureError::NotPassable { program: program.clone() })?;
-        let piped = mode == OutputMode::Pipe;
         Ok(Self {
             payload,
             program,
             path,
+            argv: command.argv.clone(),
+            environment,
+            control: command.control.clone(),
             directory,
             input,
+            mode,
             output,
-            piped,
             keep_output: command.keep_output,
             keep_errors: command.keep_errors,
             samples: command.samples,
@@ -102,7 +114,7 @@ impl Prepared {
             Channel::Path => Samples::File(self.renewed()?),
         };
         Ok(Wanted {
-            pipe_output: self.piped,
+            pipe_output: self.mode == OutputMode::Pipe,
             keep_output: self.keep_output,
             keep_errors: self.keep_errors,
             last_words,

@@ -1,32 +1,31 @@
-//! The runner: it hands commands to the launcher one at a time and turns its answers into results.
+//! The runner: it hands commands to an engine one at a time and turns its answers into results.
 //!
-//! It sees to it that no process outlives a run, whatever happens to the launcher or to `assay`,
-//! and that nothing of `assay` stirs while a run is timed. How often to run what, and what the
-//! numbers mean, is the caller's.
+//! The engine is the launcher where the system has it, and else, or where that is asked for, the
+//! portable one. The runner sees to it that no process outlives a run, whatever happens to the
+//! launcher or to `assay`, and that nothing of `assay` stirs while a run is timed. How often to run
+//! what, and what the numbers mean, is the caller's.
+
+mod engine;
+mod portable;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::io::Errno;
-
-use crate::capture::{Capture, Kept};
+use crate::capture::Kept;
 use crate::command::{Channel, Command};
 use crate::error::MeasureError;
-use crate::interrupt;
+use crate::group::InFlight;
 use crate::prepared::{Prepared, program_of};
 use crate::room::Room;
 use crate::sys::clock::monotonic_ns;
-use crate::sys::facts::peak_memory_bytes;
-use crate::sys::launcher::{Answer, Launcher, Page};
-use crate::wire::{MOST_PADDING, Reply, Request};
+use crate::wire::Reply;
 
-/// One that is asked to end has so long until it is made to, ns.
-const GRACE_NS: u64 = 1_000_000_000;
+pub(crate) use engine::{Engine, Trouble, end_if_asked};
+pub use engine::{RUNNER, RunnerKind};
 
 /// A command that the launcher knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -172,8 +171,9 @@ pub struct RunResult {
 
 /// Runs commands, one at a time.
 pub struct Runner {
+    kind: RunnerKind,
     /// `None` after it was lost for the second time.
-    launcher: Option<Launcher>,
+    engine: Option<Box<dyn Engine>>,
     subjects: Vec<Prepared>,
     started_ns: u64,
     restarted: bool,
@@ -185,27 +185,38 @@ pub struct Runner {
 /// Ends the run in flight from another thread.
 #[derive(Clone, Debug)]
 pub struct AbortHandle {
-    page: Arc<Page>,
+    flight: Arc<dyn InFlight>,
 }
 
 impl AbortHandle {
     /// Kills the process group of the run in flight; false if nothing is in flight. The run then
     /// ends by signal 9.
     pub fn abort_in_flight(&self) -> bool {
-        self.page.kill_group()
+        self.flight.group().kill_group()
     }
 }
 
 impl Runner {
-    /// Starts the launcher, which stays until the runner is dropped. About 1 ms.
+    /// Starts a runner of the kind that this process uses. The launcher, or the guard of a portable
+    /// runner, stays until the runner is dropped. About 1 ms.
     ///
     /// # Errors
     ///
-    /// [`MeasureError::Launcher`] if the system lets no such program start.
+    /// [`MeasureError::Launcher`] if the system lets no such program start;
+    /// [`MeasureError::UnknownRunner`].
     pub fn start() -> Result<Self, MeasureError> {
-        let launcher = Launcher::start().map_err(|source| MeasureError::Launcher { source })?;
+        Self::start_as(RunnerKind::chosen()?)
+    }
+
+    /// Starts a runner of this kind.
+    ///
+    /// # Errors
+    ///
+    /// [`MeasureError::Launcher`].
+    pub fn start_as(kind: RunnerKind) -> Result<Self, MeasureError> {
         Ok(Self {
-            launcher: Some(launcher),
+            kind,
+            engine: Some(kind.start()?),
             subjects: Vec::new(),
             started_ns: monotonic_ns(),
             restarted: false,
@@ -226,8 +237,8 @@ impl Runner {
         let id = u32::try_from(self.subjects.len()).map_err(|_| MeasureError::Internal {
             what: "more commands than can be counted".to_owned(),
         })?;
-        let taught = match self.launcher.as_mut() {
-            Some(launcher) => teach(launcher, &prepared),
+        let taught = match self.engine.as_mut() {
+            Some(engine) => engine.learn(&prepared),
             None => return Err(MeasureError::LauncherGone),
         };
         match taught {
@@ -236,7 +247,7 @@ impl Runner {
             // The new launcher is taught everything, and this with it; nothing was lost.
             Err(Trouble::Gone | Trouble::Aborted) => {
                 self.subjects.push(prepared);
-                self.replace_launcher()?;
+                self.replace_engine()?;
             }
         }
         Ok(SubjectId(id))
@@ -274,20 +285,19 @@ impl Runner {
                 what: format!("subject {} belongs to another runner", subject.0),
             });
         };
-        let launcher = self.launcher.as_mut().ok_or(MeasureError::LauncherGone)?;
-        let ran = run_once(launcher, subject, prepared, options, watching);
-        let (reply, capture) = match ran {
+        let engine = self.engine.as_mut().ok_or(MeasureError::LauncherGone)?;
+        let (reply, capture) = match engine.run((subject.0, prepared), options, watching) {
             Ok(ran) => ran,
             Err(Trouble::Error(error)) => return Err(error),
             Err(Trouble::Gone) => {
                 let program = prepared.program.clone();
-                self.replace_launcher()?;
+                self.replace_engine()?;
                 return Err(MeasureError::LostRun { program });
             }
             Err(Trouble::Aborted) => {
                 // It was we who ended it: that does not count as a loss.
                 let restarted = std::mem::replace(&mut self.restarted, false);
-                self.replace_launcher()?;
+                self.replace_engine()?;
                 self.restarted = restarted;
                 return Err(MeasureError::Interrupted);
             }
@@ -323,30 +333,40 @@ impl Runner {
         })
     }
 
-    /// The largest resident memory that the launcher itself has had, B: a run's peak memory cannot
-    /// be seen below it. 0 if the system does not say, or after the launcher was lost for good.
-    pub fn memory_floor_bytes(&self) -> u64 {
-        let launcher = self.launcher.as_ref().map(Launcher::process_id);
-        launcher.and_then(peak_memory_bytes).unwrap_or(0)
+    /// What runs the commands.
+    pub fn kind(&self) -> RunnerKind {
+        self.kind
     }
 
-    /// The process id of the launcher, or `None` after it was lost for good.
+    /// The largest resident memory that the launcher itself has had, or `assay` where there is none,
+    /// B: a run's peak memory cannot be seen below it. 0 if the system does not say, or after the
+    /// launcher was lost for good.
+    pub fn memory_floor_bytes(&self) -> u64 {
+        self.engine.as_ref().and_then(|engine| engine.memory_floor_bytes()).unwrap_or(0)
+    }
+
+    /// The process id of the launcher, or `None` after it was lost for good, and where there is none.
     pub fn launcher_process_id(&self) -> Option<u32> {
-        self.launcher.as_ref().map(Launcher::process_id)
+        self.engine.as_ref().and_then(|engine| engine.process_id())
     }
 
     /// A handle by which another thread can end the run in flight. It is good until the launcher
     /// is lost; or `None` after it was lost for good.
     pub fn abort_handle(&self) -> Option<AbortHandle> {
-        self.launcher.as_ref().map(|l| AbortHandle { page: Arc::clone(l.page()) })
+        self.engine.as_ref().map(|engine| AbortHandle { flight: engine.in_flight() })
     }
 
     fn prepare(&mut self, command: &Command) -> Result<Prepared, MeasureError> {
-        let sample_file = match command.samples {
+        let samples = match (command.samples, self.kind) {
+            // Only the launcher hands a descriptor down that is none of the first three.
+            (Channel::Descriptor, RunnerKind::Portable) => Channel::Path,
+            (channel, _) => channel,
+        };
+        let sample_file = match samples {
             Channel::Path => self.sample_file(command)?,
             Channel::None | Channel::Descriptor => PathBuf::new(),
         };
-        Prepared::new(command, sample_file)
+        Prepared::new(&Command { samples, ..command.clone() }, sample_file)
     }
 
     /// The name of the file for the samples of the command that is added next.
@@ -364,138 +384,25 @@ impl Runner {
         Ok(file)
     }
 
-    /// Ends what a dead launcher had in flight, and puts a new one in its place: once.
-    fn replace_launcher(&mut self) -> Result<(), MeasureError> {
+    /// Ends what a dead launcher had in flight, and puts a new one in its place: once. A portable engine is replaced
+    /// where an interrupt ended what it could not.
+    fn replace_engine(&mut self) -> Result<(), MeasureError> {
         // Dropping it kills the group that its page still names, and reaps the launcher.
-        self.launcher = None;
+        self.engine = None;
         if self.restarted {
             return Err(MeasureError::LauncherGone);
         }
         self.restarted = true;
-        let mut launcher = Launcher::start().map_err(|source| MeasureError::Launcher { source })?;
+        let mut engine = self.kind.start()?;
         for prepared in &self.subjects {
-            match teach(&mut launcher, prepared) {
+            match engine.learn(prepared) {
                 Ok(()) => {}
                 Err(Trouble::Error(error)) => return Err(error),
                 Err(Trouble::Gone | Trouble::Aborted) => return Err(MeasureError::LauncherGone),
             }
         }
-        self.launcher = Some(launcher);
+        self.engine = Some(engine);
         Ok(())
-    }
-}
-
-/// What can go wrong while talking with the launcher.
-enum Trouble {
-    /// Somebody killed it.
-    Gone,
-    /// We killed it, on an interrupt.
-    Aborted,
-    Error(MeasureError),
-}
-
-impl From<io::Error> for Trouble {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Self::Gone,
-            _ => Self::Error(MeasureError::Internal { what: format!("the launcher: {error}") }),
-        }
-    }
-}
-
-fn teach(launcher: &mut Launcher, prepared: &Prepared) -> Result<(), Trouble> {
-    let link = launcher.link();
-    link.send(Request::Add { payload: prepared.payload.len() as u64 }, &prepared.payload, &[])?;
-    loop {
-        match link.receive()? {
-            Answer::Reply(Reply { failure: None, .. }) => return Ok(()),
-            Answer::Reply(Reply { failure: Some((step, error)), .. }) => {
-                return Err(Trouble::Error(prepared.failed(step, error)));
-            }
-            Answer::Signal => {}
-            Answer::Gone => return Err(Trouble::Gone),
-        }
-    }
-}
-
-fn run_once(
-    launcher: &mut Launcher,
-    subject: SubjectId,
-    prepared: &Prepared,
-    options: RunOptions,
-    mut watching: Option<Watching<'_>>,
-) -> Result<(Reply, Capture), Trouble> {
-    let signals_before = interrupt::count();
-    let wanted = prepared.wanted(options.last_words).map_err(Trouble::Error)?;
-    let (mut capture, writers) = Capture::open(wanted)?;
-    let request = Request::Run {
-        subject: subject.0,
-        // A timeout of nothing is the shortest there is, not none.
-        timeout_ns: options.timeout.map_or(0, |t| {
-            u64::try_from(t.as_nanos()).unwrap_or(u64::MAX).clamp(1, i64::MAX as u64 / 2)
-        }),
-        padding: options.pad.min(MOST_PADDING),
-        given: writers.given(),
-        alone: options.end_strays,
-    };
-    launcher.link().send(request, &[], &writers.descriptors())?;
-    // Of a pipe the writers are the command's alone: else it would never come to its end.
-    drop(writers);
-    let mut aborted = false;
-    let page = Arc::clone(launcher.page());
-    let mut ended_at = None;
-    loop {
-        let answer = match (&mut watching, capture.read_until(launcher.link().socket())) {
-            (None, Ok(())) => launcher.link().receive()?,
-            (Some(watching), Ok(())) => {
-                let (every, also) = (watching.every, watching.also);
-                let mut look = || {
-                    capture.bound();
-                    end_if_asked(watching, &capture, &page, &mut ended_at);
-                    // Nobody takes what comes while a run ends.
-                    ended_at.is_none()
-                };
-                launcher.link().receive_watching(every, also, &mut look)?
-            }
-            (_, Err(Errno::INTR)) => Answer::Signal,
-            (_, Err(error)) => return Err(io::Error::from(error).into()),
-        };
-        match answer {
-            Answer::Reply(_) if aborted => return Err(Trouble::Error(MeasureError::Interrupted)),
-            Answer::Reply(reply) => return Ok((reply, capture)),
-            Answer::Gone if aborted => return Err(Trouble::Aborted),
-            Answer::Gone => return Err(Trouble::Gone),
-            // The first signal lets the run finish; only what came during this run counts, so that
-            // a cleanup can still be run after an interruption.
-            Answer::Signal => {
-                let signals = interrupt::count();
-                if signals >= 2 && signals > signals_before {
-                    aborted = true;
-                    if !launcher.page().kill_group() {
-                        // Just before a start, or opening an input that nobody writes to.
-                        launcher.kill()?;
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Asks a run to end that its watcher wants ended; what does not hear is killed.
-fn end_if_asked(
-    watching: &mut Watching<'_>,
-    capture: &Capture,
-    page: &Page,
-    ended_at: &mut Option<u64>,
-) {
-    match ended_at {
-        None if (watching.ends)(&|from| capture.output_so_far(from)) && page.end_group() => {
-            *ended_at = Some(monotonic_ns());
-        }
-        Some(at) if monotonic_ns().saturating_sub(*at) >= GRACE_NS => {
-            page.kill_group();
-        }
-        _ => {}
     }
 }
 

@@ -37,6 +37,12 @@ fn keeping(line: &str) -> Command {
 }
 
 #[test]
+fn all_of_this_by_the_portable_runner() {
+    let lacking = ["a_thousand_kept_runs_use_up_no_descriptors"];
+    common::again_by_the_portable_runner("all_of_this_by_the_portable_runner", &lacking);
+}
+
+#[test]
 fn what_is_written_to_either_output_is_kept_of_every_run_for_itself() {
     let mut runner = Runner::start().unwrap();
     let talking = runner.add(&keeping("echo out; (echo err; echo more) >&2; exit 3")).unwrap();

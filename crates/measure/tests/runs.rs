@@ -10,13 +10,67 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use assay_measure::{
-    Command, Input, LastWords, MeasureError, Outcome, Output, ResolveError, RunOptions, Runner,
-    hooks,
+    Channel, Command, Input, LastWords, MeasureError, Outcome, Output, ResolveError, RunOptions,
+    Runner, RunnerKind, Setting, hooks,
 };
 use common::{compile, eventually, run, run_with, shell};
 
 fn plain(text: &str) -> Command {
     Command::parse(text, false).unwrap()
+}
+
+#[test]
+fn all_of_this_by_the_portable_runner() {
+    let lacking = [
+        "peak_memory_is_the_programs_own_and_not_the_runners",
+        "a_thousand_captured_runs_use_up_no_descriptors",
+        "a_process_that_leaves_the_group_is_ended_when_asked_for_and_left_to_hooks",
+    ];
+    common::again_by_the_portable_runner("all_of_this_by_the_portable_runner", &lacking);
+}
+
+#[test]
+fn the_portable_runner_says_what_it_is_and_sets_nothing() {
+    let mut runner = Runner::start_as(RunnerKind::Portable).unwrap();
+    assert_eq!((runner.kind(), runner.launcher_process_id()), (RunnerKind::Portable, None));
+    let d = tempfile::tempdir().unwrap();
+    let source = "static volatile char p[50 << 20];\n\
+                  int main(void){for(int i=0;i<50<<20;i+=512)p[i]=1;return 0;}";
+    let large = runner.add(&Command::new([compile(d.path(), source, &[])]).unwrap()).unwrap();
+    let result = runner.run(large, RunOptions::default()).unwrap();
+    assert!(result.max_rss_bytes >= 50 << 20 && runner.memory_floor_bytes() > 0);
+    assert!(result.minor_faults > 0);
+    let mut niced = plain("true");
+    niced.control.nice = Some(5);
+    let error = runner.add(&niced).unwrap_err();
+    assert!(matches!(error, MeasureError::Control { setting: Setting::Nice, .. }), "{error}");
+    // A directory and a program that are not there are told apart.
+    let mut lost = plain("true");
+    lost.cwd = Some("/no/such/directory".into());
+    let lost = runner.add(&lost).unwrap();
+    let error = runner.run(lost, RunOptions::default()).unwrap_err();
+    assert!(matches!(error, MeasureError::Directory { .. }), "{error}");
+}
+
+#[test]
+fn a_thousand_runs_by_the_portable_runner_use_up_no_descriptors() {
+    let mut runner = Runner::start_as(RunnerKind::Portable).unwrap();
+    let mut command = shell("echo out; echo err >&2");
+    command.output = Output::Pipe;
+    command.samples = Channel::Descriptor;
+    let subject = runner.add(&command).unwrap();
+    let options = RunOptions { last_words: LastWords::Piped, ..RunOptions::default() };
+    let one = |runner: &mut Runner| {
+        let result = runner.run(subject, options).unwrap();
+        assert_eq!(result.stderr_tail.as_deref(), Some("err\n"));
+    };
+    // Tests beside this one open some, too.
+    let open = || fs::read_dir("/proc/self/fd").unwrap().count();
+    let before = open();
+    for _ in 0..1000 {
+        one(&mut runner);
+    }
+    assert!(open() < before + 500);
 }
 
 #[test]
@@ -55,6 +109,9 @@ fn a_busy_program_spends_its_time_on_the_processor() {
 
 #[test]
 fn peak_memory_is_the_programs_own_and_not_the_runners() {
+    if common::ignored_under_emulation("the peak memory of a program is that of the emulator") {
+        return;
+    }
     let ballast = vec![1_u8; 64 << 20];
     let d = tempfile::tempdir().unwrap();
     let mut runner = Runner::start().unwrap();
@@ -163,7 +220,11 @@ fn a_command_starts_with_default_signals_and_nothing_blocked() {
     let mut command = plain("sed -n /^Sig/p /proc/self/status");
     command.output = Output::File(d.path().join("out"));
     assert!(run(&command).outcome.is_success());
-    let said = fs::read_to_string(d.path().join("out")).unwrap();
+    let mut said = fs::read_to_string(d.path().join("out")).unwrap();
+    if RunnerKind::chosen().unwrap() == RunnerKind::Portable {
+        // Two signals that glibc keeps to itself: its `posix_spawn` leaves them ignored, and the program's own C library minds them alone.
+        said = said.replace("0000000180000000", "0000000000000000");
+    }
     for name in ["SigBlk", "SigIgn", "SigCgt"] {
         assert!(said.contains(&format!("{name}:\t0000000000000000")), "{said}");
     }
@@ -290,6 +351,11 @@ fn alive(pid: i32) -> bool {
 
 #[test]
 fn a_program_that_cannot_be_run_is_an_error_that_says_why() {
+    if common::ignored_under_emulation(
+        "the emulator makes a fork of a vfork, and so the child has no memory to leave its error in",
+    ) {
+        return;
+    }
     use std::os::unix::fs::PermissionsExt;
     let d = tempfile::tempdir().unwrap();
     let script = |name: &str, text: &str| {

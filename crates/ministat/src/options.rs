@@ -7,7 +7,6 @@ use crate::complaint::{Complaint, OptionFault};
 use crate::student::{DEFAULT_LEVEL, LEVELS};
 use crate::{Flavour, Surroundings, Terminal};
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
 
 /// Columns of a plot where nothing says otherwise.
 const DEFAULT_WIDTH: i32 = 74;
@@ -49,7 +48,7 @@ fn wrong_option(fault: OptionFault) -> Complaint {
 fn width_of(terminal: Option<&Terminal>) -> i32 {
     let Some(terminal) = terminal else { return DEFAULT_WIDTH };
     match (&terminal.columns_variable, terminal.columns) {
-        (Some(text), _) if !text.is_empty() => atoi(text.as_bytes()),
+        (Some(text), _) if !text.is_empty() => atoi(text.as_encoded_bytes()),
         (_, 0) => DEFAULT_WIDTH,
         (_, columns) => i32::from(columns) - 2,
     }
@@ -72,7 +71,7 @@ impl Options {
         let mut level = None;
         let mut args = args.iter();
         while let Some(arg) = args.next() {
-            let bytes = arg.as_bytes();
+            let bytes = arg.as_encoded_bytes();
             if bytes == b"--" {
                 break;
             }
@@ -95,7 +94,7 @@ impl Options {
                 let value = if rest.is_empty() {
                     let next =
                         args.next().ok_or(wrong_option(OptionFault::ValueMissing(option)))?;
-                    next.as_bytes()
+                    next.as_encoded_bytes()
                 } else {
                     rest
                 };

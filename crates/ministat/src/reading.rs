@@ -12,7 +12,6 @@ use crate::{Flavour, Opened, Source, Surroundings};
 use memchr::memchr;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::thread;
 
 /// Bytes of a line at most, its end included.
@@ -52,13 +51,13 @@ pub(crate) fn read_all(
     };
     let dash = [OsString::from("-")];
     let operands = if options.operands.is_empty() { &dash[..] } else { &options.operands };
-    let is_dash = |operand: &OsString| operand.as_bytes() == b"-";
+    let is_dash = |operand: &OsString| operand.as_encoded_bytes() == b"-";
     let name_of = |operand: &OsString| {
         let is_shown = around.flavour == Flavour::Of2025 && !options.operands.is_empty();
         if is_dash(operand) && !is_shown {
             b"<stdin>".to_vec()
         } else {
-            operand.as_bytes().to_vec()
+            operand.as_encoded_bytes().to_vec()
         }
     };
     let open = |place: usize| {
@@ -72,7 +71,7 @@ pub(crate) fn read_all(
             (around.open)(Source::StandardInput)
         };
         opened.map_err(|error| Complaint::CannotOpen {
-            name: operand.as_bytes().to_vec(),
+            name: operand.as_encoded_bytes().to_vec(),
             reason: reason_of(&error),
         })
     };

@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 137] = [
+pub const CODES: [&str; 138] = [
     "ALARM_CONFIRMED",
     "ALARM_NOT_CONFIRMED",
     "ALARM_UNCONFIRMED",
@@ -95,6 +95,7 @@ pub const CODES: [&str; 137] = [
     "ORDER_DEPENDENT",
     "OTHER_CHANGES",
     "PERIODIC",
+    "PORTABLE_RUNNER",
     "POSITION",
     "PROFILE_EVENTS",
     "PROFILE_FEW",
@@ -165,7 +166,7 @@ pub fn topic(code: &str) -> Topic {
         "TOO_DEPENDENT" | "TOO_FEW" => Topic::Verdict,
         "NOT_INTERLEAVED" => Topic::Design,
         "BATTERY" | "CLOCK_SOURCE" | "CPU_QUOTA" | "CPU_SHARE" | "GOVERNOR" | "LOAD"
-        | "NO_ASLR" | "STEAL" | "TURBO" => Topic::Machine,
+        | "NO_ASLR" | "PORTABLE_RUNNER" | "STEAL" | "TURBO" => Topic::Machine,
         "CHANGE_POINT" | "LEVELS_IGNORED" | "MULTIMODAL" | "NOT_NORMAL" | "PERIODIC"
         | "WARM_UP" => Topic::Series,
         "DISTURBED" | "DRIFT" => Topic::Checks,

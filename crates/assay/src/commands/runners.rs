@@ -6,7 +6,8 @@
 use super::Prepared;
 use assay_measure::counters::{Count, Counters, Event, Refusal};
 use assay_measure::{
-    AbortHandle, MeasureError, RunOptions, RunResult, Runner, Setting, SubjectId, interrupt,
+    AbortHandle, MeasureError, RunOptions, RunResult, Runner, RunnerKind, Setting, SubjectId,
+    interrupt,
 };
 use std::time::Duration;
 
@@ -173,6 +174,11 @@ impl Runners {
             }
         }
         totals
+    }
+
+    /// What they are.
+    pub fn kind(&self) -> RunnerKind {
+        self.runners.first().map_or(RunnerKind::Launcher, Runner::kind)
     }
 
     /// Bytes below which no peak memory can be seen.

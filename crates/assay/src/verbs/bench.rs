@@ -19,7 +19,7 @@ use crate::resume::RecordArgs;
 use crate::revisions::Prepared;
 use crate::run_error::RunError;
 use crate::verbs::compare::suite::SuiteArgs;
-use crate::{Ending, output, present, seed};
+use crate::{Ending, output, present, seed, systems};
 use anyhow::{Context, bail};
 use assay_analysis::checks::one_side_only;
 use assay_data::{Environment, Finding, Plan, Samples, Severity, StopReason};
@@ -158,6 +158,11 @@ struct CountArgs {
 }
 
 impl CountArgs {
+    /// The options that not every runner serves, and whether each was given.
+    fn given(&self) -> [(&'static str, bool); 2] {
+        [("--counters", self.counters.is_some()), ("--alloc", self.alloc)]
+    }
+
     /// What was asked for.
     fn passes(&self) -> anyhow::Result<Passes> {
         let events = self.counters.as_deref().map(counters::parse).transpose();
@@ -183,6 +188,7 @@ fn resumed_run(args: &Args, path: &Path) -> anyhow::Result<Ending> {
 
 fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let alone = args.choose.list || args.choose.smoke;
+    systems::check_options(args.count.given())?;
     let passes = args.count.passes()?;
     // Before a build, which takes long. Whoever counts nothing needs none of the tools.
     if !alone {

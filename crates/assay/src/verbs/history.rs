@@ -2,6 +2,7 @@
 
 mod add;
 mod alias;
+#[cfg(unix)]
 mod backfill;
 mod bless;
 mod export;
@@ -37,6 +38,7 @@ enum Command {
     /// Keep runs that were recorded, by assay or by another tool
     Add(Box<add::Args>),
     /// Measure revisions of the past that have no run
+    #[cfg(unix)]
     Backfill(Box<backfill::Args>),
     /// List the runs, the latest first
     Log(runs::LogArgs),
@@ -64,6 +66,7 @@ enum Command {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     match &args.command {
         Command::Add(args) => add::run(args),
+        #[cfg(unix)]
         Command::Backfill(args) => backfill::run(args),
         Command::Log(args) => runs::log(args),
         Command::Show(args) => runs::show(args),

@@ -22,7 +22,7 @@ use crate::record::Record;
 use crate::resume::{self, RecordArgs};
 use crate::run_error::RunError;
 use crate::scan::Scan;
-use crate::{Ending, knobs, output, present};
+use crate::{Ending, knobs, output, present, systems};
 use anyhow::bail;
 use assay_analysis::analyse;
 use assay_data::assay_file;
@@ -264,6 +264,7 @@ fn check_size(subjects: Option<usize>, yes: bool) -> anyhow::Result<()> {
 }
 
 fn measure(args: &Args, earlier: Earlier, decide: Decide<'_>) -> anyhow::Result<Ending> {
+    systems::check_options(args.control.given().into_iter().chain(args.metrics.given()))?;
     interrupt::install()?;
     interrupt::answer_on_stderr(!args.record.show.quiet && io::stderr().is_terminal());
     knobs::mend();

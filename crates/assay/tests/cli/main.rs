@@ -31,6 +31,7 @@ mod options;
 mod others;
 mod pages;
 mod planning;
+mod portable;
 mod profiling;
 mod protocol;
 mod reading;

@@ -1,12 +1,12 @@
 //! What the tests of runs share: short ways to run, small C programs, and a look at who is alive.
 
-#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
+#![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use assay_measure::{Command, MeasureError, RunOptions, RunResult, Runner};
+use assay_measure::{Command, MeasureError, RUNNER, RunOptions, RunResult, Runner, RunnerKind};
 
 /// A line for `/bin/sh`.
 pub fn shell(line: &str) -> Command {
@@ -23,6 +23,27 @@ pub fn run_with(command: &Command, options: RunOptions) -> Result<RunResult, Mea
     let mut runner = Runner::start()?;
     let subject = runner.add(command)?;
     runner.run(subject, options)
+}
+
+/// Whether a test has to be left out because it would see an emulator of processors, and not the launcher; then it is said why.
+/// `scripts/arm64-tests.sh` says that there is one.
+pub fn ignored_under_emulation(why: &str) -> bool {
+    let emulated = std::env::var_os("ASSAY_EMULATED").is_some();
+    if emulated {
+        println!("ignored under emulation: {why}");
+    }
+    emulated
+}
+
+/// Runs the tests of this program again, all in a process of their own, by the portable runner; but for those that are about what it lacks.
+pub fn again_by_the_portable_runner(own: &str, lacking: &[&str]) {
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    again.env(RUNNER, RunnerKind::Portable.to_string()).args(["--skip", own]);
+    again.args(lacking.iter().flat_map(|test| ["--skip", test]));
+    let output = again.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("test result: ok") && !said.contains(" 0 passed"), "{said}");
 }
 
 /// Compiles a C program into a directory.

@@ -158,6 +158,7 @@ fn check(words: &[String]) -> anyhow::Result<()> {
     let record = match words.first().map(String::as_str) {
         Some("run") => parsed::<verbs::run::Args>(words)?.record,
         Some("bench") => parsed::<verbs::bench::Args>(words)?.record,
+        #[cfg(target_os = "linux")]
         Some("load") => parsed::<verbs::load::Args>(words)?.record,
         _ => bail!(
             "behind -- stands run, bench or load with its arguments, as in: -- bench build/bm"

@@ -129,6 +129,24 @@ impl ControlArgs {
         ]
     }
 
+    /// The options, and whether each was given.
+    pub fn given(&self) -> [(&'static str, bool); 10] {
+        let [pin, fifo, nice, no_aslr] =
+            self.settings().map(|(name, values, _)| (name, !values.is_empty()));
+        [
+            pin,
+            fifo,
+            nice,
+            no_aslr,
+            ("--mlock", self.mlock),
+            ("--governor", self.governor.is_some()),
+            ("--turbo", self.turbo.is_some()),
+            ("--rt-runtime", self.rt_runtime.is_some()),
+            ("--autogroup", self.autogroup.is_some()),
+            ("--drop-caches", self.drop_caches),
+        ]
+    }
+
     /// The settings of the machine.
     pub fn knobs(&self) -> Vec<Knob> {
         let is_on = |switch: Switch| switch == Switch::On;

@@ -74,6 +74,11 @@ pub(super) struct Asked {
 }
 
 impl MetricArgs {
+    /// The options that not every runner serves, and whether each was given.
+    pub fn given(&self) -> [(&'static str, bool); 2] {
+        [("--counters", self.counters.is_some()), ("--alloc", self.alloc)]
+    }
+
     /// Reads the arguments.
     pub fn read(&self) -> anyhow::Result<Asked> {
         let mut specs: Vec<MetricSpec> = Vec::new();

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::thread::{CpuSet, sched_getaffinity};
 
 use super::parse;
+use crate::runner::RunnerKind;
 
 const PAGE: usize = 4096;
 
@@ -57,6 +58,11 @@ pub(crate) fn kernel() -> Option<String> {
 /// The machine's name in the network.
 pub(crate) fn hostname() -> Option<String> {
     line("/proc/sys/kernel/hostname")
+}
+
+/// What runs the commands, unless what names it is wrong.
+pub(crate) fn runner() -> Option<String> {
+    RunnerKind::chosen().ok().map(|kind| kind.to_string())
 }
 
 /// Processors at work.

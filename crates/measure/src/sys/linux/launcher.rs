@@ -11,6 +11,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::iter;
 use std::mem::MaybeUninit;
+use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
@@ -18,7 +19,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -30,10 +30,9 @@ use rustix::net::{
     sendmsg, socketpair,
     sockopt::{Timeout, set_socket_timeout},
 };
-use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
-};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
+use crate::group::{Group, InFlight};
 use crate::sys::memory;
 use crate::wire::{MOST_DESCRIPTORS, REPLY_LENGTH, Reply, Request};
 
@@ -320,7 +319,7 @@ impl Drop for Link {
 /// The page shared with the launcher. It stays mapped as long as anybody may want to abort a run.
 #[derive(Debug)]
 pub(crate) struct Page {
-    address: NonNull<AtomicI32>,
+    address: NonNull<Group>,
 }
 
 // SAFETY: the page is only ever accessed as one atomic integer, and unmapped by the last owner.
@@ -337,38 +336,21 @@ impl Page {
         let address = NonNull::new(address.cast()).expect("a mapping is never at address zero");
         Ok(Self { address })
     }
+}
 
-    /// The process group of the run in flight.
-    fn group(&self) -> Option<Pid> {
-        // SAFETY: the mapping lives as long as `self`, is aligned to a page, and both sides write
-        // the integer in one piece.
-        let group = unsafe { self.address.as_ref() }.load(Ordering::SeqCst);
-        // 1 would be everybody: nobody's group, and not to be trusted from shared memory.
-        Pid::from_raw(group).filter(|_| group > 1)
+/// One process group, in flight.
+impl Deref for Page {
+    type Target = Group;
+
+    fn deref(&self) -> &Group {
+        // SAFETY: the mapping lives as long as `self`, is aligned to a page, and both sides write the integer in one piece.
+        unsafe { self.address.as_ref() }
     }
+}
 
-    /// Says which group is in flight; 0: none any more. One store, so that a child of ours may call it between fork and exec.
-    pub(crate) fn set_group(&self, group: i32) {
-        // SAFETY: as in `group`.
-        unsafe { self.address.as_ref() }.store(group, Ordering::SeqCst);
-    }
-
-    /// Asks what is in flight to end (SIGTERM); false if nothing was.
-    pub(crate) fn end_group(&self) -> bool {
-        let Some(group) = self.group() else { return false };
-        // It may be gone by now; and a stopped process hears nothing else than that it goes on.
-        let _ = kill_process_group(group, Signal::TERM);
-        let _ = kill_process_group(group, Signal::CONT);
-        true
-    }
-
-    /// Kills what is in flight; false if nothing was.
-    pub(crate) fn kill_group(&self) -> bool {
-        let Some(group) = self.group() else { return false };
-        // Both may fail only because the process is gone or has not made its group yet; hence both.
-        let _ = kill_process_group(group, Signal::KILL);
-        let _ = kill_process(group, Signal::KILL);
-        true
+impl InFlight for Page {
+    fn group(&self) -> &Group {
+        self
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
 use rustix::io::Errno;
 
 /// A new, empty file without a path; `name` is only what `/proc` shows. Not inherited on exec.
@@ -14,4 +14,11 @@ pub(crate) fn file(name: &str) -> Result<File, Errno> {
         other => other?,
     };
     Ok(File::from(file))
+}
+
+/// Gives back the memory of a part of such a file; what lies there reads as zeros then, and the file is as long as before.
+pub(crate) fn give_back(file: &File, from: u64, length: u64) {
+    let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    // Where that is refused the memory stays in use until the run ends.
+    let _stays = fallocate(file, hole, from, length);
 }

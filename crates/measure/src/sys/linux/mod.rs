@@ -6,6 +6,7 @@ pub(crate) mod descriptors;
 pub(crate) mod facts;
 pub(crate) mod inotify;
 pub(crate) mod knobs;
+pub(crate) mod launched;
 pub(crate) mod launcher;
 pub(crate) mod locked;
 pub(crate) mod machine_settings;
@@ -16,3 +17,8 @@ pub(crate) mod processes;
 pub(crate) mod relay;
 pub(crate) mod signals;
 pub(crate) mod usage;
+
+use crate::runner::RunnerKind;
+
+/// The runner that is used unless another is named.
+pub(crate) const BEST_RUNNER: RunnerKind = RunnerKind::Launcher;

@@ -44,12 +44,15 @@ extern "C" fn count_it(_signal: libc::c_int) {
     }
 }
 
+/// What happens on SIGXFSZ: the write that was too long fails. A handler, and not that the signal is ignored, which programs would inherit.
+extern "C" fn nothing(_signal: libc::c_int) {}
+
 /// The signals that are counted.
 const COUNTED: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 /// Counts SIGINT, SIGTERM and SIGHUP from now on. Whoever sleeps in a system call is woken. One that was being ignored
-/// (`nohup`, a background job of a script) stays so. SIGXFSZ is ignored, so that a file that may not grow is an error of
-/// writing, and not the end of everything.
+/// (`nohup`, a background job of a script) stays so. A file that may not grow is an error of writing from now on, and not the end of
+/// everything.
 pub(crate) fn install() -> io::Result<()> {
     if WAKER.get().is_none() {
         // Of two that come here at once one is kept.
@@ -60,7 +63,7 @@ pub(crate) fn install() -> io::Result<()> {
             set(signal, libc::SIG_IGN)?;
         }
     }
-    set(libc::SIGXFSZ, libc::SIG_IGN).map(drop)
+    set(libc::SIGXFSZ, nothing as *const () as usize).map(drop)
 }
 
 /// What a signal wakes, once they are counted.

@@ -1,0 +1,95 @@
+//! Keeps what a verb measured in the history, where `--keep` asks for it.
+
+use super::{Adding, Kept, StoreArgs};
+use crate::output;
+use crate::record::Record;
+use crate::resume::RecordArgs;
+use anyhow::Context;
+use assay_data::{Samples, StopReason, assay_file};
+use assay_history::{Access, StoreError};
+use std::path::PathBuf;
+
+/// Whether what is measured goes into the history.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Recording")]
+pub(crate) struct KeepInHistoryArgs {
+    /// Also keep the run in the history of the project, for `assay history` and `assay gate`
+    ///
+    /// The project is called as the repository's directory unless a name is given: --keep=NAME.
+    #[arg(long, value_name = "PROJECT", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "anonymous")]
+    pub keep: Option<String>,
+
+    /// File that keeps the runs, or postgres://USER@HOST/DATABASE [default: .assay/history.db of the repository, or in the state directory]
+    #[arg(long, value_name = "PLACE", requires = "keep")]
+    pub store: Option<PathBuf>,
+
+    /// Name of the machine, where its host name changes from run to run
+    #[arg(long, value_name = "NAME", requires = "keep")]
+    pub machine: Option<String>,
+}
+
+impl KeepInHistoryArgs {
+    /// The store that is meant; `None` where nothing is to be kept.
+    fn of_store(&self) -> Option<StoreArgs> {
+        let project = self.keep.as_ref()?;
+        let project = Some(project.clone()).filter(|project| !project.is_empty());
+        Some(StoreArgs { store: self.store.clone(), project })
+    }
+
+    /// Sees to it before anything is measured that the run can be kept.
+    ///
+    /// # Errors
+    /// When it can't.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let Some(of) = self.of_store() else { return Ok(()) };
+        of.open(Access::Write).map(drop).context("--keep")
+    }
+}
+
+/// Keeps what was measured, where that is asked for: from its file, so that adding the file later is the same.
+///
+/// # Errors
+/// When it can't be kept.
+pub(crate) fn keep(
+    args: &RecordArgs,
+    samples: &Samples,
+    record: Option<&Record>,
+) -> anyhow::Result<()> {
+    let Some(of) = args.history.of_store() else { return Ok(()) };
+    let file = record.filter(|record| record.failure.is_none()).map(|record| &record.path);
+    if matches!(samples.stop, Some(StopReason::Interrupted | StopReason::Failed))
+        || samples.is_empty()
+    {
+        output::say("the run was not completed, so it is not kept in the history");
+        return Ok(());
+    }
+    let read = file.map(|file| assay_file::read(file)).transpose()?;
+    let source = file.map_or_else(|| "not recorded".to_owned(), |file| file.display().to_string());
+    let machine = args.history.machine.as_deref();
+    let adding = Adding { machine, rev: None, source: &source, started: None };
+    let project = of.project();
+    let samples = read.as_ref().unwrap_or(samples);
+    let place = of.place()?;
+    let kept = match of.open(Access::Write) {
+        Ok(mut store) => adding.add(&mut store, &project, samples),
+        Err(error) => match error.downcast::<StoreError>() {
+            Ok(gone) if gone.is_gone() => adding.wait(&place, &project, samples, &gone),
+            Ok(error) => Err(error.into()),
+            Err(error) => Err(error),
+        },
+    };
+    let kept = kept.with_context(|| match file {
+        Some(file) => {
+            format!("--keep: what was measured is in {}, for `assay history add`", file.display())
+        }
+        None => "--keep".to_owned(),
+    })?;
+    match kept {
+        Kept::InStore(added) if !args.show.quiet => {
+            output::say(&format!("kept as {} of {project} in {place}", added.run().short()));
+        }
+        Kept::InStore(_) => {}
+        Kept::Waits(why) => output::say(&why),
+    }
+    Ok(())
+}

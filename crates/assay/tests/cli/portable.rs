@@ -1,0 +1,108 @@
+//! The portable runner, forced on Linux: what it does is what the launcher does, and what it does not do is said.
+
+use crate::room::{Room, codes, endless, finish, processes_of, start, until};
+use std::process::Command;
+
+/// `assay` with arguments, by the portable runner.
+fn assay(room: &Room, arguments: &[&str]) -> Command {
+    let mut command = room.assay(arguments);
+    command.env("ASSAY_RUNNER", "portable");
+    command
+}
+
+/// Tests of these files hold alike, but for those that are about the launcher itself.
+#[test]
+fn commands_and_interruptions_by_the_portable_runner() {
+    let mut again = Command::new(std::env::current_exe().unwrap());
+    let about_the_launcher = ["a_launcher_that_is_killed", "a_command_of_the_doctor"];
+    again.env("ASSAY_RUNNER", "portable").args(["commands::", "interruptions::"]);
+    let skipped = about_the_launcher.iter().flat_map(|test| ["--skip", test]);
+    let output = again.args(skipped).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("test result: ok") && !said.contains(" 0 passed"), "{said}");
+}
+
+#[test]
+fn what_it_does_not_do_is_said_before_and_after_and_the_record_names_it() {
+    let room = Room::new();
+    let prepare = ["--prepare", "echo prepared >> log", "--warmup", "1"];
+    let arguments = ["run", "--save", "s.assay", "-r", "3", "--json"];
+    let line = "sh -c 'echo ran >> log; echo took 3'";
+    let metric = ["--metric", "inner=took ([0-9]+)", line];
+    let ended = finish(assay(&room, &[&arguments[..], &prepare, &metric].concat())).ends(0);
+    let result = ended.json();
+    ended.complains("note: measured by the portable runner: it counts no events");
+    assert_eq!(codes(&result).iter().filter(|code| **code == "PORTABLE_RUNNER").count(), 1);
+    assert_eq!(room.records("s.assay", "environment")[0]["runner"], "portable");
+    assert_eq!(room.read("log"), "prepared\nran\n".repeat(4));
+    let metrics = &result["descriptions"][0]["metrics"];
+    assert_eq!(metrics["inner"]["mean"], 3.0);
+    for name in ["wall", "cpu", "max_rss"] {
+        assert!(metrics[name]["mean"].as_f64().is_some_and(|mean| mean > 0.0), "{name}");
+    }
+    // What was measured by another is compared with a warning.
+    room.run(&["run", "--save", "t.assay", "-r", "3", "true"]).ends(0);
+    assert_eq!(room.records("t.assay", "environment")[0]["runner"], "launcher");
+    let compared = room.json(&["compare", "s.assay", "t.assay"]);
+    assert!(codes(&compared).contains(&"MACHINES_DIFFER"), "{:?}", codes(&compared));
+}
+
+#[test]
+fn what_it_can_not_serve_is_refused_by_name() {
+    let room = Room::new();
+    let refused = |arguments: &[&str], told: &str| {
+        finish(assay(&room, arguments)).ends(2).complains(told);
+    };
+    refused(
+        &["run", "--pin", "0", "--counters", "cycles", "true"],
+        "--pin, --counters: the portable",
+    );
+    refused(&["run", "--alloc", "true"], "--alloc");
+    refused(
+        &["run", "--governor", "performance", "--drop-caches", "true"],
+        "--governor, --drop-caches",
+    );
+    refused(&["bench", "--alloc", "./a", "./b"], "--alloc");
+    refused(&["doctor"], "assay doctor needs the launcher");
+    finish(assay(&room, &["doctor", "--help"])).ends(0);
+    let mut unknown = room.assay(&["run", "true"]);
+    unknown.env("ASSAY_RUNNER", "fast");
+    finish(unknown).ends(2).complains("`fast`").complains("`launcher` and `portable`");
+}
+
+#[test]
+fn a_run_in_flight_ends_with_an_assay_that_is_killed() {
+    let room = Room::new();
+    let endless = endless();
+    let line = format!("trap '' TERM INT HUP; exec <&- >&- 2>&-; {endless} & {endless}; wait");
+    let arguments = ["run", "--no-save", "--warmup", "0", "--shell", "sh", &line];
+    let assay = start(assay(&room, &arguments));
+    until("both run", || processes_of(&endless).len() == 2);
+    assay.signal("KILL");
+    assay.finish().ends(128 + 9);
+    until("both are gone", || processes_of(&endless).is_empty());
+}
+
+#[test]
+fn several_at_once_and_their_samples() {
+    let room = Room::new();
+    let line = "echo '{\"metric\":\"own\",\"value\":7}' >> \"${ASSAY_SAMPLES#path:}\"";
+    let arguments = [
+        "run",
+        "--no-save",
+        "-r",
+        "2",
+        "--jobs",
+        "3",
+        "--samples",
+        "--json",
+        "--shell",
+        "sh",
+        line,
+    ];
+    let result = finish(assay(&room, &arguments)).ends(0).json();
+    let metrics = &result["descriptions"][0]["metrics"];
+    assert_eq!(metrics["own"]["mean"], 7.0);
+    assert!(metrics["throughput"]["mean"].as_f64().is_some_and(|mean| mean > 0.0));
+}

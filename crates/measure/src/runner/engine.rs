@@ -1,0 +1,133 @@
+//! What a runner runs commands with: the launcher of Linux, or a thread that waits for them, which is all that other systems offer.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use super::portable::Portable;
+use super::{RunOptions, Watching};
+use crate::capture::Capture;
+use crate::error::MeasureError;
+use crate::group::{Group, InFlight};
+use crate::prepared::Prepared;
+use crate::sys;
+use crate::sys::clock::monotonic_ns;
+use crate::wire::Reply;
+
+/// One that is asked to end has so long until it is made to, ns.
+pub(super) const GRACE_NS: u64 = 1_000_000_000;
+/// The variable that names the kind of runner.
+pub const RUNNER: &str = "ASSAY_RUNNER";
+
+/// What runs the commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunnerKind {
+    /// The small program that starts, times and reaps them: Linux alone has it.
+    Launcher,
+    /// A thread of this process, by `posix_spawn` and `wait4`. It counts no events, and sets nothing for the processes.
+    Portable,
+}
+
+impl RunnerKind {
+    const ALL: [Self; 2] = [Self::Launcher, Self::Portable];
+
+    /// That of this process: what [`RUNNER`] names, or else the best that the system has.
+    ///
+    /// # Errors
+    ///
+    /// [`MeasureError::UnknownRunner`] for a name that is none here.
+    pub fn chosen() -> Result<Self, MeasureError> {
+        let Some(named) = std::env::var_os(RUNNER).filter(|named| !named.is_empty()) else {
+            return Ok(sys::BEST_RUNNER);
+        };
+        let offered = || Self::ALL.into_iter().filter(|kind| kind.is_offered());
+        offered().find(|kind| named == kind.to_string().as_str()).ok_or_else(|| {
+            let offered: Vec<String> = offered().map(|kind| format!("`{kind}`")).collect();
+            MeasureError::UnknownRunner {
+                named: named.to_string_lossy().into_owned(),
+                offered: offered.join(" and "),
+            }
+        })
+    }
+
+    fn is_offered(self) -> bool {
+        self == Self::Portable || self == sys::BEST_RUNNER
+    }
+
+    pub(super) fn start(self) -> Result<Box<dyn Engine>, MeasureError> {
+        let started: io::Result<Box<dyn Engine>> = match self {
+            Self::Launcher => sys::launched::launcher(),
+            Self::Portable => Portable::start().map(|own| -> Box<dyn Engine> { Box::new(own) }),
+        };
+        started.map_err(|source| MeasureError::Launcher { source })
+    }
+}
+
+/// Its name.
+impl fmt::Display for RunnerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Launcher => "launcher",
+            Self::Portable => "portable",
+        })
+    }
+}
+
+/// Runs prepared commands, one at a time.
+pub(crate) trait Engine: Send {
+    /// Takes a command, whose number is how many it took before.
+    fn learn(&mut self, prepared: &Prepared) -> Result<(), Trouble>;
+
+    /// Runs a command once, and waits for its end.
+    fn run(
+        &mut self,
+        command: (u32, &Prepared),
+        options: RunOptions,
+        watching: Option<Watching<'_>>,
+    ) -> Result<(Reply, Capture), Trouble>;
+
+    /// Below which no peak memory of a run is seen, B.
+    fn memory_floor_bytes(&self) -> Option<u64>;
+
+    /// The process that starts the commands, if it is none but that.
+    fn process_id(&self) -> Option<u32>;
+
+    /// What it has in flight, for whoever wants to end that.
+    fn in_flight(&self) -> Arc<dyn InFlight>;
+}
+
+/// What can go wrong with an engine.
+pub(crate) enum Trouble {
+    /// Somebody killed it.
+    Gone,
+    /// We killed it, on an interrupt.
+    Aborted,
+    Error(MeasureError),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Self::Gone,
+            _ => Self::Error(MeasureError::Internal { what: format!("the launcher: {error}") }),
+        }
+    }
+}
+
+/// Asks a run to end that its watcher wants ended; what does not hear is killed.
+pub(crate) fn end_if_asked(
+    watching: &mut Watching<'_>,
+    capture: &Capture,
+    group: &Group,
+    ended_at: &mut Option<u64>,
+) {
+    match ended_at {
+        None if (watching.ends)(&|from| capture.output_so_far(from)) && group.end_group() => {
+            *ended_at = Some(monotonic_ns());
+        }
+        Some(at) if monotonic_ns().saturating_sub(*at) >= GRACE_NS => {
+            group.kill_group();
+        }
+        _ => {}
+    }
+}

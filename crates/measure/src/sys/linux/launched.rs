@@ -1,0 +1,118 @@
+//! The launcher as the engine of a runner: it is taught subjects, asked for runs, and ended when a user has lost patience.
+
+use std::io;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use super::facts::peak_memory_bytes;
+use super::launcher::{Answer, Launcher, Page};
+use crate::capture::Capture;
+use crate::error::MeasureError;
+use crate::group::InFlight;
+use crate::interrupt;
+use crate::prepared::Prepared;
+use crate::runner::{Engine, RunOptions, Trouble, Watching, end_if_asked};
+use crate::wire::{MOST_PADDING, Reply, Request};
+
+/// Starts one.
+///
+/// # Errors
+///
+/// What the system says if it lets no such program start.
+pub(crate) fn launcher() -> io::Result<Box<dyn Engine>> {
+    Ok(Box::new(Launcher::start()?))
+}
+
+impl Engine for Launcher {
+    fn learn(&mut self, prepared: &Prepared) -> Result<(), Trouble> {
+        let link = self.link();
+        link.send(Request::Add { payload: prepared.payload.len() as u64 }, &prepared.payload, &[])?;
+        loop {
+            match link.receive()? {
+                Answer::Reply(Reply { failure: None, .. }) => return Ok(()),
+                Answer::Reply(Reply { failure: Some((step, error)), .. }) => {
+                    return Err(Trouble::Error(prepared.failed(step, error)));
+                }
+                Answer::Signal => {}
+                Answer::Gone => return Err(Trouble::Gone),
+            }
+        }
+    }
+
+    fn run(
+        &mut self,
+        (subject, prepared): (u32, &Prepared),
+        options: RunOptions,
+        mut watching: Option<Watching<'_>>,
+    ) -> Result<(Reply, Capture), Trouble> {
+        let signals_before = interrupt::count();
+        let wanted = prepared.wanted(options.last_words).map_err(Trouble::Error)?;
+        let (mut capture, writers) = Capture::open(wanted)?;
+        let request = Request::Run {
+            subject,
+            // A timeout of nothing is the shortest there is, not none.
+            timeout_ns: options.timeout.map_or(0, |t| {
+                u64::try_from(t.as_nanos()).unwrap_or(u64::MAX).clamp(1, i64::MAX as u64 / 2)
+            }),
+            padding: options.pad.min(MOST_PADDING),
+            given: writers.given(),
+            alone: options.end_strays,
+        };
+        self.link().send(request, &[], &writers.descriptors())?;
+        // Of a pipe the writers are the command's alone: else it would never come to its end.
+        drop(writers);
+        let mut aborted = false;
+        let page = Arc::clone(self.page());
+        let mut ended_at = None;
+        loop {
+            let answer = match (&mut watching, capture.read_until(self.link().socket())) {
+                (None, Ok(())) => self.link().receive()?,
+                (Some(watching), Ok(())) => {
+                    let (every, also) = (watching.every, watching.also);
+                    let mut look = || {
+                        capture.bound();
+                        end_if_asked(watching, &capture, &page, &mut ended_at);
+                        // Nobody takes what comes while a run ends.
+                        ended_at.is_none()
+                    };
+                    self.link().receive_watching(every, also, &mut look)?
+                }
+                (_, Err(Errno::INTR)) => Answer::Signal,
+                (_, Err(error)) => return Err(io::Error::from(error).into()),
+            };
+            match answer {
+                Answer::Reply(_) if aborted => {
+                    return Err(Trouble::Error(MeasureError::Interrupted));
+                }
+                Answer::Reply(reply) => return Ok((reply, capture)),
+                Answer::Gone if aborted => return Err(Trouble::Aborted),
+                Answer::Gone => return Err(Trouble::Gone),
+                // The first signal lets the run finish; only what came during this run counts, so that
+                // a cleanup can still be run after an interruption.
+                Answer::Signal => {
+                    let signals = interrupt::count();
+                    if signals >= 2 && signals > signals_before {
+                        aborted = true;
+                        if !self.page().kill_group() {
+                            // Just before a start, or opening an input that nobody writes to.
+                            self.kill()?;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn memory_floor_bytes(&self) -> Option<u64> {
+        peak_memory_bytes(Launcher::process_id(self))
+    }
+
+    fn process_id(&self) -> Option<u32> {
+        Some(Launcher::process_id(self))
+    }
+
+    fn in_flight(&self) -> Arc<dyn InFlight> {
+        Arc::<Page>::clone(self.page())
+    }
+}

@@ -1,0 +1,73 @@
+//! Events that the system counts by name: none on this one.
+
+use std::convert::Infallible;
+use std::io;
+
+/// What would have to be asked for: there is nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    SoftwareInKernel(()),
+}
+
+impl Source {
+    /// What [`Opener::anchor`] asks for.
+    pub(crate) const ANCHOR: Self = Self::SoftwareInKernel(());
+
+    pub(crate) fn is_hardware(self) -> bool {
+        false
+    }
+
+    pub(crate) fn is_time(self) -> bool {
+        false
+    }
+}
+
+/// The names.
+pub(crate) const KNOWN: [(&str, &str, Source); 0] = [];
+
+/// What a descriptor says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reading {
+    pub(crate) value: u64,
+    pub(crate) enabled: u64,
+    pub(crate) running: u64,
+}
+
+/// One open event: there is none.
+#[derive(Debug)]
+pub(crate) struct Descriptor(Infallible);
+
+impl Descriptor {
+    pub(crate) fn read(&mut self) -> io::Result<Reading> {
+        match self.0 {}
+    }
+}
+
+/// Opens nothing.
+pub(crate) struct Opener {
+    pub(crate) user_only: bool,
+}
+
+impl Opener {
+    pub(crate) fn new(_process: u32) -> Self {
+        Self { user_only: false }
+    }
+
+    pub(crate) fn anchor(&self) -> io::Result<Descriptor> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn open(&mut self, _: Source, _: &mut [Descriptor]) -> io::Result<Descriptor> {
+        self.anchor()
+    }
+}
+
+/// In plain words why there are none.
+pub(crate) fn why_refused(_: &io::Error, _: Source, _: bool) -> String {
+    why_not_in_user_code()
+}
+
+/// The same.
+pub(crate) fn why_not_in_user_code() -> String {
+    "events are counted on Linux only".to_owned()
+}

@@ -1,0 +1,91 @@
+//! The handlers behind `interrupt`: they count, wake whoever is about to sleep, and do nothing else.
+
+#![expect(unsafe_code, reason = "installing signal handlers")]
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use super::waker::Waker;
+
+/// How many of the watched signals came so far.
+pub(crate) static COUNT: AtomicU32 = AtomicU32::new(0);
+
+static WAKER: OnceLock<Waker> = OnceLock::new();
+
+/// Whether somebody sits before standard error who should know that the run at hand is waited for.
+pub(crate) static TELLS: AtomicBool = AtomicBool::new(false);
+const WAITING: &[u8] = b"\nwaiting for the run at hand to end; Ctrl-C again ends it now\n";
+
+extern "C" fn count_it(_signal: libc::c_int) {
+    let before = COUNT.fetch_add(1, Ordering::SeqCst);
+    // The code that was interrupted may be about to read its own.
+    let kept = errno::errno();
+    if let Some(waker) = WAKER.get() {
+        // SAFETY: `write` may be called in a handler, the byte is static, and the descriptor is never closed.
+        let _full = unsafe { libc::write(waker.writer.as_raw_fd(), c"".as_ptr().cast(), 1) };
+    }
+    if before == 0 && TELLS.load(Ordering::SeqCst) {
+        // SAFETY: as above. That nobody can read them any more is no harm.
+        let _unread =
+            unsafe { libc::write(libc::STDERR_FILENO, WAITING.as_ptr().cast(), WAITING.len()) };
+    }
+    errno::set_errno(kept);
+}
+
+/// What happens on SIGXFSZ: the write that was too long fails. A handler, and not that the signal is ignored, which programs would inherit.
+extern "C" fn nothing(_signal: libc::c_int) {}
+
+/// The signals that are counted.
+const COUNTED: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+/// Counts SIGINT, SIGTERM and SIGHUP from now on. Whoever sleeps in a system call is woken. One that was being ignored
+/// (`nohup`, a background job of a script) stays so. A file that may not grow is an error of writing from now on, and not the end of
+/// everything.
+pub(crate) fn install() -> io::Result<()> {
+    if WAKER.get().is_none() {
+        // Of two that come here at once one is kept.
+        let _other = WAKER.set(Waker::new()?);
+    }
+    for signal in COUNTED {
+        if set(signal, count_it as *const () as usize)? == libc::SIG_IGN {
+            set(signal, libc::SIG_IGN)?;
+        }
+    }
+    set(libc::SIGXFSZ, nothing as *const () as usize).map(drop)
+}
+
+/// What a signal wakes, once they are counted.
+pub(crate) fn waker() -> Option<BorrowedFd<'static>> {
+    WAKER.get().map(|waker| waker.reader.as_fd())
+}
+
+/// Has the signals do again what they do by default. One of the counted that is ignored stays so: `nohup` asks for that, and
+/// for every program that comes of it. To be called between fork and exec, too: system calls are all it makes.
+pub(crate) fn uninstall() -> io::Result<()> {
+    for signal in COUNTED {
+        if set(signal, libc::SIG_DFL)? == libc::SIG_IGN {
+            set(signal, libc::SIG_IGN)?;
+        }
+    }
+    set(libc::SIGXFSZ, libc::SIG_DFL).map(drop)
+}
+
+/// Sets what happens on a signal, and returns what happened before.
+fn set(signal: libc::c_int, handler: libc::sighandler_t) -> io::Result<libc::sighandler_t> {
+    // SAFETY: `sigaction` is plain data, for which zero bytes mean no flags and nothing masked; the handler is SIG_DFL, SIG_IGN or
+    // one of ours, which touches atomic integers and makes system calls only, as a handler may at any moment.
+    unsafe {
+        let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+        let mut before: libc::sigaction = MaybeUninit::zeroed().assume_init();
+        action.sa_sigaction = handler;
+        // Without SA_RESTART, so that a read returns.
+        action.sa_flags = 0;
+        if libc::sigaction(signal, &raw const action, &raw mut before) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(before.sa_sigaction)
+    }
+}
