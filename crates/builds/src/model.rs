@@ -176,6 +176,7 @@ pub fn meets(facts: &Facts, needs: &Facts) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
     use super::*;
 
     fn facts(all: &[(&str, &str)]) -> Facts {

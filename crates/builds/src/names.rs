@@ -46,6 +46,7 @@ pub(crate) fn facts(facts: &Facts) -> Result<(), FarmError> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
     use super::*;
 
     #[test]

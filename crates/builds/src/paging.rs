@@ -33,6 +33,7 @@ fn wrong(text: &str) -> FarmError {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
     use super::*;
 
     #[test]

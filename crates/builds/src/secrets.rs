@@ -42,6 +42,7 @@ pub(crate) fn equal(one: &[u8], other: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
     use super::*;
 
     #[test]

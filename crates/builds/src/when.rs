@@ -22,6 +22,7 @@ pub fn read(text: &str) -> Result<i64, FarmError> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
     use super::*;
 
     #[test]

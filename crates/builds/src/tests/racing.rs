@@ -23,7 +23,7 @@ fn race(home: &Home) {
             let target = target.clone();
             move || {
                 let (store, node) = (home.store(), format!("n{thread}"));
-                store.hello(&node, &hello(&[target.clone()], &node), NOW).unwrap();
+                store.hello(&node, &hello(std::slice::from_ref(&target), &node), NOW).unwrap();
                 let mut given = Vec::new();
                 let asking = asking(&[target], &node);
                 while let Some(leased) = store.lease(&node, &asking, NOW, LEASE).unwrap() {

@@ -60,6 +60,7 @@ impl Hosts {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
     use super::*;
 
     fn refused(hosts: &Hosts, method: Method, pairs: &[(&'static str, &str)]) -> bool {

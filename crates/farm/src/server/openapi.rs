@@ -89,6 +89,7 @@ fn operation(route: &Route, generator: &mut SchemaGenerator, refusal: &Value) ->
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
     use super::*;
 
     #[test]

@@ -40,6 +40,7 @@ fn plain(text: &str) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
     use super::*;
 
     #[test]

@@ -85,7 +85,8 @@ fn program() -> Command {
 fn start(data: &Path, more: &[&str]) -> (Child, String) {
     let mut command = program();
     command.args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--data"]).arg(data);
-    let mut child = command.args(more).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.args(more).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let address = line.trim().split_once("://").map(|(_, address)| address.to_owned());
