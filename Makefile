@@ -23,6 +23,7 @@ test: tools runtimes
 	sh examples/layout-luck/demo.sh $(TESTED) --smoke
 	sh examples/unicorn-vs-thin/run.sh $(TESTED) --smoke
 	sh examples/fast-specs/run.sh $(TESTED) --smoke
+	sh examples/farm/run.sh $(TESTED) --smoke
 	sh scripts/front-ends.sh $(TESTED)
 	sh examples/method-instrumentation/run.sh --smoke $(TESTED)
 

@@ -310,7 +310,6 @@ pub fn part(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may fail")]
     use super::*;
 
     #[test]

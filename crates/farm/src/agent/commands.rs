@@ -7,7 +7,7 @@ use super::lease::Held;
 use super::log::Log;
 use super::place::{Job, Place, free};
 use super::policy::{COUNT, FREE, MEMORY, PROCESSES};
-use super::walls::{How, Ran, Walls};
+use super::walls::{How, Ran, SoFar, Walls};
 use assay_builds::wire::{Project, Recipe, Version};
 use assay_measure::interrupt;
 use assay_sandbox::Limits;
@@ -145,7 +145,7 @@ impl Commands<'_> {
         let mut counted = Instant::now();
         let limit = self.left();
         let log = &mut *self.log;
-        let mut looks = |so_far: &dyn Fn(u64) -> Vec<u8>| {
+        let mut looks = |so_far: &SoFar<'_>| {
             let more = so_far(taken);
             taken += more.len() as u64;
             log.take(&more);

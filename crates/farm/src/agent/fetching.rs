@@ -7,7 +7,7 @@ pub(super) mod git;
 mod pypi;
 mod web;
 
-use super::walls::{How, Walls};
+use super::walls::{How, SoFar, Walls};
 use anyhow::Context;
 use assay_builds::model::VersionKind;
 use assay_builds::wire::{NewVersion, Origin, Version};
@@ -176,7 +176,7 @@ fn by_command(
     let mut policy = means.policy.clone();
     policy.environment.extend(env.iter().map(|(name, own)| (name.into(), own.into())));
     let argv = ["sh", "-c", line].map(OsString::from);
-    let mut looks = |_: &dyn Fn(u64) -> Vec<u8>| ends();
+    let mut looks = |_: &SoFar<'_>| ends();
     let how = How { limit: super::policy::FETCHING, is_together: false, looks: &mut looks };
     let ran = means.walls.run(&policy, &argv, how);
     let ran = ran.map_err(|error| FetchError::Toolchain(format!("{error:#}")))?;

@@ -66,6 +66,7 @@ fn has_text(path: &Path, words: &[&str]) -> bool {
 /// Files with such an ending at or below a directory, as far as one wants to look.
 fn below(directory: &Path, ending: &str) -> Vec<PathBuf> {
     let (mut open, mut found) = (vec![directory.to_owned()], Vec::new());
+    let is_meant = |own: &fs::DirEntry| own.file_name().to_string_lossy().ends_with(ending);
     while let Some(path) = open.pop() {
         for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
             if found.len() >= MOST_FILES || open.len() > MOST_FILES {
@@ -73,11 +74,7 @@ fn below(directory: &Path, ending: &str) -> Vec<PathBuf> {
             }
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => open.push(entry.path()),
-                Ok(kind) if kind.is_file() => {
-                    if entry.file_name().to_string_lossy().ends_with(ending) {
-                        found.push(entry.path());
-                    }
-                }
+                Ok(kind) if kind.is_file() && is_meant(&entry) => found.push(entry.path()),
                 _ => {}
             }
         }

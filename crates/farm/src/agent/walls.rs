@@ -18,14 +18,17 @@ pub(super) struct Walls {
     runner: Runner,
 }
 
+/// What a command wrote to standard output from a place on, while it runs.
+pub(super) type SoFar<'a> = dyn Fn(u64) -> Vec<u8> + 'a;
+
 /// How a command is run.
 pub(super) struct How<'a> {
     /// After so long it is ended.
     pub limit: Duration,
     /// Whether standard error goes where standard output does.
     pub is_together: bool,
-    /// Is handed what it wrote to standard output from a place on, from time to time, and says whether it is to be ended.
-    pub looks: &'a mut dyn FnMut(&dyn Fn(u64) -> Vec<u8>) -> bool,
+    /// Looks at it from time to time, and says whether it is to be ended.
+    pub looks: &'a mut dyn FnMut(&SoFar<'_>) -> bool,
 }
 
 /// What came of a command.
@@ -91,7 +94,7 @@ impl Walls {
     pub fn said(&mut self, argv: &[OsString], reads: &[PathBuf]) -> Option<String> {
         let policy =
             Policy { directory: PathBuf::from("/"), reads: reads.to_vec(), ..Policy::default() };
-        let mut looks = |_: &dyn Fn(u64) -> Vec<u8>| false;
+        let mut looks = |_: &SoFar<'_>| false;
         let how = How { limit: QUESTION, is_together: false, looks: &mut looks };
         let ran = self.run(&policy, argv, how).ok()?;
         let said = String::from_utf8_lossy(&ran.output.bytes).trim().to_owned();

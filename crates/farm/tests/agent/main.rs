@@ -7,6 +7,7 @@
     reason = "a test may fail, and says what it skips"
 )]
 
+mod discover;
 mod escapes;
 mod fake;
 mod jobs;
