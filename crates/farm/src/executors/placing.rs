@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const BY_FARM: &str = "assay: ";
 /// The same of the cluster's, where the farm keeps it.
 const BY_CLUSTER: &str = "slurm: ";
+/// Why Slurm itself drains a node when its controller was killed before it had saved what it had begun there. What runs there twice is leased once,
+/// so the node is resumed as soon as the farm has nothing on it.
+const BY_LOST_STATE: &str = "Duplicate jobid";
 /// Jobs that are handed to the cluster as one array, at most.
 const ARRAY: usize = 100;
 /// Seconds to wait with a job that left the cluster without having been begun; twice as long each time, up to the second number.
@@ -54,6 +57,8 @@ pub struct Placed {
     pub id: String,
     /// The farm's.
     pub job: i64,
+    /// Whether the cluster keeps it back, until somebody releases it: as it does with a job that it could not start.
+    pub is_held: bool,
 }
 
 /// A node of the cluster.
@@ -145,7 +150,9 @@ impl Placing {
         cluster: &Cluster,
         now: f64,
     ) -> (Vec<Action>, Vec<Homeless>) {
-        let placed: BTreeSet<i64> = cluster.placed.iter().map(|placed| placed.job).collect();
+        // One that is held would wait for ever: it is taken back, and placed again.
+        let placed = cluster.placed.iter().filter(|placed| !placed.is_held);
+        let placed: BTreeSet<i64> = placed.map(|placed| placed.job).collect();
         let queued: BTreeSet<i64> = farm.queued.iter().map(|job| job.id).collect();
         self.tries.retain(|job, _| queued.contains(job));
         for &job in self.had.difference(&placed).filter(|job| queued.contains(job)) {
@@ -265,7 +272,8 @@ impl Placing {
 }
 
 fn cancels(farm: &Farm, cluster: &Cluster) -> Vec<Action> {
-    let taken_back = cluster.placed.iter().filter(|placed| farm.cancelled.contains(&placed.job));
+    let is_taken_back = |placed: &&Placed| placed.is_held || farm.cancelled.contains(&placed.job);
+    let taken_back = cluster.placed.iter().filter(is_taken_back);
     taken_back.map(|placed| Action::Cancel(placed.id.clone())).collect()
 }
 
@@ -274,8 +282,15 @@ fn cancels(farm: &Farm, cluster: &Cluster) -> Vec<Action> {
 fn drains(farm: &Farm, cluster: &Cluster) -> Vec<Action> {
     let mut actions = Vec::new();
     for machine in &cluster.machines {
-        let Some(node) = farm.nodes.iter().find(|node| node.name == machine.name) else { continue };
+        let node = farm.nodes.iter().find(|node| node.name == machine.name);
         let name = machine.name.clone();
+        if machine.drained.as_deref() == Some(BY_LOST_STATE) {
+            if node.is_none_or(|node| node.jobs.is_empty()) {
+                actions.push(Action::ResumeMachine(name));
+            }
+            continue;
+        }
+        let Some(node) = node else { continue };
         let there = machine.drained.as_deref().map(|reason| (reason, reason.starts_with(BY_FARM)));
         let here = node.drained.as_deref().map(|reason| (reason, reason.starts_with(BY_CLUSTER)));
         match (here, there) {
@@ -343,7 +358,8 @@ mod tests {
     }
 
     fn cluster(placed: &[i64], machines: &[Machine]) -> Cluster {
-        let placed = placed.iter().map(|&job| Placed { id: format!("9_{job}"), job });
+        let placed =
+            placed.iter().map(|&job| Placed { id: format!("9_{job}"), job, is_held: false });
         Cluster { placed: placed.collect(), machines: machines.to_vec() }
     }
 
@@ -475,6 +491,28 @@ mod tests {
         let farm = Farm { cancelled: BTreeSet::from([2]), ..Farm::default() };
         let (actions, _) = Placing::new(Vec::new(), 10).next(&farm, &cluster(&[1, 2], &[]), 0.0);
         assert_eq!(actions, [Action::Cancel("9_2".to_owned())]);
+    }
+
+    #[test]
+    fn what_the_cluster_holds_is_taken_back_and_placed_again() {
+        let farm = Farm { queued: vec![job(1, &[])], ..Farm::default() };
+        let mut held = cluster(&[1], &[]);
+        let mut placing = Placing::new(Vec::new(), 10);
+        assert!(placing.next(&farm, &held, 0.0).0.is_empty());
+        held.placed[0].is_held = true;
+        assert_eq!(placing.next(&farm, &held, 0.0).0, [Action::Cancel("9_1".to_owned())]);
+        assert_eq!(places(&placing.next(&farm, &cluster(&[], &[]), 2.5).0).len(), 1);
+    }
+
+    #[test]
+    fn a_node_that_slurm_drained_for_what_it_forgot_is_resumed_when_nothing_is_leased_there() {
+        let mut farm = Farm { nodes: vec![node("n1", &[], None)], ..Farm::default() };
+        let forgot = |name: &str| machine(name, Some("Duplicate jobid"));
+        let there = cluster(&[], &[forgot("n1"), forgot("n2")]);
+        let resumed = |name: &str| Action::ResumeMachine(name.to_owned());
+        assert_eq!(drains(&farm, &there), [resumed("n1"), resumed("n2")]);
+        farm.nodes[0].jobs = vec![7];
+        assert_eq!(drains(&farm, &there), [resumed("n2")]);
     }
 
     #[test]

@@ -19,6 +19,8 @@ use thiserror::Error;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks whether it has ended.
 const LOOK: Duration = Duration::from_millis(10);
+/// Reasons of jobs that wait until somebody releases them: a start that failed, and `scontrol hold`.
+const HELD: [&str; 3] = ["requeued held", "JobHeldUser", "JobHeldAdmin"];
 /// Characters of what it said that are repeated.
 const SAID: usize = 500;
 
@@ -90,7 +92,7 @@ impl Slurm {
     /// # Errors
     /// When it does not answer. Then nothing is known: jobs that it has may not be placed again.
     pub fn look(&self) -> Result<Cluster, SlurmError> {
-        let jobs = run("squeue", &["--noheader", "--array", "--format=%i|%K|%k"], None)?;
+        let jobs = run("squeue", &["--noheader", "--array", "--format=%i|%K|%r|%k"], None)?;
         let nodes = run("sinfo", &["--noheader", "--Node", "--format=%N|%T|%E"], None)?;
         Ok(Cluster { placed: self.placed(&jobs), machines: machines(&nodes) })
     }
@@ -136,11 +138,13 @@ impl Slurm {
     /// Jobs of this farm among the lines of `squeue`. One of an array is named by its place in the comment.
     fn placed(&self, lines: &str) -> Vec<Placed> {
         let read = |line: &str| {
-            let mut columns = line.trim().splitn(3, '|');
-            let (id, index, comment) = (columns.next()?, columns.next()?, columns.next()?);
+            let mut columns = line.trim().splitn(4, '|');
+            let (id, index) = (columns.next()?, columns.next()?);
+            let (reason, comment) = (columns.next()?, columns.next()?);
             let mut jobs = comment.strip_prefix(&self.mark)?.split(',');
             let index = index.parse().unwrap_or(0);
-            Some(Placed { id: id.to_owned(), job: jobs.nth(index)?.parse().ok()? })
+            let is_held = HELD.iter().any(|held| reason.contains(held));
+            Some(Placed { id: id.to_owned(), job: jobs.nth(index)?.parse().ok()?, is_held })
         };
         lines.lines().filter_map(read).collect()
     }
@@ -329,13 +333,20 @@ mod tests {
     fn what_is_placed_is_read_from_the_comments_of_this_farms_jobs() {
         let slurm = slurm();
         let lines = format!(
-            "12_0|0|{mark}41,42,43\n12_2|2|{mark}41,42,43\n13|N/A|{mark}7\n14|N/A|(null)\n15|N/A|assay-farm:00000000:9\n\
-             16|3|{mark}1,2\n17|N/A|{mark}x\nslurm_load_jobs error\n",
+            "12_0|0|None|{mark}41,42,43\n12_2|2|Resources|{mark}41,42,43\n13|N/A|launch failed requeued held|{mark}7\n\
+             14|N/A|None|(null)\n15|N/A|None|assay-farm:00000000:9\n16|3|None|{mark}1,2\n17|N/A|None|{mark}x\nslurm_load_jobs error\n",
             mark = slurm.mark
         );
         let found: Vec<_> =
-            slurm.placed(&lines).into_iter().map(|placed| (placed.id, placed.job)).collect();
-        assert_eq!(found, [("12_0".to_owned(), 41), ("12_2".to_owned(), 43), ("13".to_owned(), 7)]);
+            slurm.placed(&lines).into_iter().map(|own| (own.id, own.job, own.is_held)).collect();
+        assert_eq!(
+            found,
+            [
+                ("12_0".to_owned(), 41, false),
+                ("12_2".to_owned(), 43, false),
+                ("13".to_owned(), 7, true)
+            ]
+        );
     }
 
     #[test]
