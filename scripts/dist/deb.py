@@ -5,10 +5,12 @@ import os
 import textwrap
 import time
 
-from shared import HOME, LICENCES, MAINTAINER, NOTICES, PACKAGE, PROGRAMS, ROOT, SUMMARY, Entry, ask, epoch, fresh, gzipped, version, write_tree
+from shared import HOME, IS_QUICK, LICENCES, MAINTAINER, NOTICES, PACKAGE, PROGRAMS, ROOT, SUMMARY, Entry, ask, epoch, fresh, gzipped, version, write_tree
 
 # The packaging's own number behind the version.
 REVISION = "1"
+# One thread: what several make depends on how many there are.
+COMPRESSION = ["-Zgzip", "-z1"] if IS_QUICK else ["-Zxz", "--threads-max=1"]
 COMPLETIONS = {
     "bash": "usr/share/bash-completion/completions/assay",
     "zsh": "usr/share/zsh/vendor-completions/_assay",
@@ -23,6 +25,7 @@ the time of programs and test suites goes."""
 # Tag, and why it is so.
 OVERRIDES = [
     ("statically-linked-binary", "it is to run on whatever system there is"),
+    ("hardening-no-pie", "a start of the program is measured, and one at a fixed address needs fifty pages less"),
     ("embedded-library", "it is to run on whatever system there is; SQLite stands in Cargo.lock, through the crate libsqlite3-sys"),
     ("initial-upload-closes-no-bugs", "it is no package of Debian's own archive"),
 ]
@@ -38,8 +41,7 @@ def make(contents, to):
     about = control(contents, number, size)
     write_tree(tree, [*entries, Entry("DEBIAN/control", about.encode()), Entry("DEBIAN/md5sums", sums.encode())])
     path = to / f"{PACKAGE}_{number}_{contents.machine.deb}.deb"
-    # One thread: what several make depends on how many there are.
-    ask("dpkg-deb", "--root-owner-group", "-Zxz", "--threads-max=1", "--build", tree, path, env=os.environ | {"SOURCE_DATE_EPOCH": str(epoch())})
+    ask("dpkg-deb", "--root-owner-group", *COMPRESSION, "--build", tree, path, env=os.environ | {"SOURCE_DATE_EPOCH": str(epoch())})
     return [path]
 
 
@@ -63,8 +65,8 @@ def files(contents, number):
 def overrides_of(contents):
     """Only what can be said of it: an override that is not used is one more thing to look into."""
     for tag, why in OVERRIDES:
-        if tag == "statically-linked-binary":
-            if contents.is_static:
+        if tag in ("statically-linked-binary", "hardening-no-pie"):
+            if contents.is_static or tag == "hardening-no-pie":
                 yield from ((f"{tag} [usr/bin/{name}]", why) for name in PROGRAMS)
         elif tag == "embedded-library":
             yield f"{tag} sqlite3 [usr/bin/assay]", why

@@ -27,6 +27,9 @@ PROGRAMS = re.findall(r"-p (\S+)", re.search(r"^PROGRAMS := (.*)$", (ROOT / "Mak
 PACKAGE = "assay-bench"
 # The Python package, which depends on the one with the program: who only wants the program gets no plugin into their pytest.
 PYTHON_PACKAGE = "assay-perf"
+# What is only to be tried need not be small.
+IS_QUICK = os.environ.get("ASSAY_PACK_QUICKLY") == "1"
+LEVEL = 1 if IS_QUICK else 9
 SUMMARY = "Is it really faster, by how much, and how sure can I be?"
 # Nothing is published yet: both are to be set before the first time.
 HOME = "https://assay.example"
@@ -204,7 +207,7 @@ def write_tar_gz(path, entries):
 def gzipped(content):
     """Compressed, without name and date."""
     packed = io.BytesIO()
-    with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=packed, mtime=0) as file:
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=LEVEL, fileobj=packed, mtime=0) as file:
         file.write(content)
     return packed.getvalue()
 
@@ -219,7 +222,7 @@ def write_zip(path, entries):
             head.create_system = 3
             head.external_attr = (stat.S_IFREG | entry.mode) << 16
             head.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(head, entry.bytes, compresslevel=9)
+            archive.writestr(head, entry.bytes, compresslevel=LEVEL)
     write_whole(path, packed.getvalue())
     return path
 
