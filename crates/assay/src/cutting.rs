@@ -1,4 +1,4 @@
-//! The program that cuts source files into blocks, `assay-blocks`: its grammars are larger than all the rest of this program, and nobody but
+//! The program that cuts source files into blocks, `assay-blocks`: its grammars would be the largest part of this program, and nobody but
 //! `tests --changed` and `watch` needs them. It is started once, asked as often as there is something to cut, and never outlives us: it ends when
 //! its input does, however we end.
 //!
@@ -122,7 +122,9 @@ impl Program {
     fn failed(&mut self, error: &io::Error) -> String {
         let ended = matches!(
             error.kind(),
-            io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
+            io::ErrorKind::UnexpectedEof
+                | io::ErrorKind::BrokenPipe
+                | io::ErrorKind::ConnectionReset
         );
         // One that closed its output is about to end by itself.
         let status = if ended { self.child.wait() } else { self.end() };

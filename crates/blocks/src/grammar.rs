@@ -54,9 +54,7 @@ pub fn kind(language: Language, node: Node<'_>) -> Kind {
         }
         (
             Language::Java,
-            "method_declaration"
-            | "constructor_declaration"
-            | "compact_constructor_declaration",
+            "method_declaration" | "constructor_declaration" | "compact_constructor_declaration",
         ) => Kind::Function,
         (
             Language::Java,

@@ -12,7 +12,8 @@ pub fn serve(input: &mut impl Read, out: &mut impl Write) -> io::Result<()> {
     out.write_all(&wire::GREETING)?;
     out.flush()?;
     while let Some(texts) = wire::read_request(input)? {
-        let files: Vec<Blocks> = texts.iter().map(|(language, text)| cut(*language, text)).collect();
+        let files: Vec<Blocks> =
+            texts.iter().map(|(language, text)| cut(*language, text)).collect();
         wire::write_answer(out, &files)?;
     }
     Ok(())

@@ -101,4 +101,3 @@ pub fn lines(text: &[u8]) -> u32 {
     let feeds = text.iter().filter(|byte| **byte == b'\n').count();
     u32::try_from(feeds).unwrap_or(u32::MAX).saturating_add(1)
 }
-

@@ -335,7 +335,9 @@ impl<'a> Choosing<'a, '_> {
             }
         }
         let own = other?;
-        let block = self.map.name(own.sum).filter(|_| own.how == How::Entered);
+        // Of a file that is known as a whole nobody can say which block changed.
+        let is_cut = own.how == How::Entered && self.found(own.path).sums.is_some();
+        let block = self.map.name(own.sum).filter(|_| is_cut);
         Some(Why::Used {
             how: own.how,
             path: self.map.path(own.path).to_owned(),

@@ -383,8 +383,7 @@ fn the_program_that_cuts_files_is_started_once_and_ends_with_us() {
     let room = of_unittest();
     for way in ["key", "TERM", "KILL"] {
         room.write("calc.py", "def add(a, b):\n    return a + b\n");
-        let mut terminal =
-            Terminal::start(watch(&room, &[], &[&python, "-m", "unittest"]), 80);
+        let mut terminal = Terminal::start(watch(&room, &[], &[&python, "-m", "unittest"]), 80);
         terminal.until_shown("green · 2 tests passed");
         terminal.until_shown("waiting for a save");
         let mut own = called("assay-blocks", terminal.pid());

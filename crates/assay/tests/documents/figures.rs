@@ -32,7 +32,8 @@ fn the_figures_of_the_front_page_were_measured() {
         for cell in &cells[2..4] {
             for figure in number.find_iter(cell) {
                 // A whole number, not the end or the beginning of another one.
-                let exactly = format!(r"(^|[^0-9.,]){}($|[^0-9.,]|[.,]\D)", regex::escape(figure.as_str()));
+                let exactly =
+                    format!(r"(^|[^0-9.,]){}($|[^0-9.,]|[.,]\D)", regex::escape(figure.as_str()));
                 let exactly = Regex::new(&exactly).expect("a pattern");
                 assert!(exactly.is_match(section), "{} is not in {anchor}: {row}", figure.as_str());
                 checked += 1;

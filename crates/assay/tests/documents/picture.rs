@@ -103,8 +103,10 @@ fn runs(line: &[(char, Look)]) -> Vec<(usize, Look, String)> {
     let mut begins = true;
     for (column, (letter, look)) in line.iter().enumerate() {
         let is_blank = *letter == ' ';
-        let divides = is_blank && line.get(column + 1).is_none_or(|next| next.0 == ' ' || next.1 != *look);
-        if is_blank && (begins || divides) {
+        let divides =
+            is_blank && line.get(column + 1).is_none_or(|next| next.0 == ' ' || next.1 != *look);
+        let starts = begins || runs.last().is_none_or(|(_, own, _)| own != look);
+        if is_blank && (starts || divides) {
             begins = true;
             continue;
         }
@@ -201,7 +203,8 @@ fn the_pictures_of_screens_are_what_the_binary_prints() {
 
 #[test]
 fn a_screen_keeps_its_columns_and_its_letters() {
-    let lines = cells("\u{1b}[1m\u{1b}[32mfaster\u{1b}[0m by <3 %\n\n  a b  c\u{1b}[2md\u{1b}[0m\n\n");
+    let lines =
+        cells("\u{1b}[1m\u{1b}[32mfaster\u{1b}[0m by <3 %\n\n  a b  c\u{1b}[2md\u{1b}[0m\n\n");
     assert_eq!(lines.len(), 3);
     let bold = Look { is_bold: true, is_dim: false, colour: Some(2) };
     let first = runs(&lines[0]);
