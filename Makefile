@@ -1,16 +1,16 @@
 # Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting, lints, that
 # the fuzz targets compile and the libraries can be packaged), bench (every figure of BENCHMARKS.md), coverage (how
-# often intervals hold), docs (the pages that are generated), history (how fast this program was at each tag, as pages), dist (all
-# that is handed out), dist-test (installs that and tries it).
+# often intervals hold), docs (the pages that are generated), site (the documentation as pages with a search), history (how fast this program was at
+# each tag, as pages), dist (all that is handed out), dist-test (installs that and tries it).
 
 CARGO ?= cargo
 ASSAY := target/release/assay
 # All that are handed out: `assay` starts the others where it needs them. `scripts/dist` reads this line.
-PROGRAMS := -p assay -p assay-farm -p assay-mutate
+PROGRAMS := -p assay -p assay-blocks -p assay-farm -p assay-mutate
 # What `cargo test` builds: examples and front ends are tested with it, so that nothing is compiled twice.
 TESTED := target/debug/assay
 
-.PHONY: demo test check bench coverage docs dist dist-test dist-same dist-smoke history compiler other-systems arm64 tools runtimes clean
+.PHONY: demo test check bench coverage docs site dist dist-test dist-same dist-smoke history compiler other-systems arm64 tools runtimes clean
 
 demo: compiler
 	$(CARGO) build --release --locked $(PROGRAMS)
@@ -67,7 +67,20 @@ coverage:
 docs:
 	$(CARGO) run --release --locked -q -p assay -- man --out docs/man
 	ASSAY_WRITE_DOCS=1 $(CARGO) test --locked -q -p assay-report --test documents the_json_page
+	ASSAY_WRITE_DOCS=1 $(CARGO) test --locked -q -p assay --test documents the_pictures
 	$(CARGO) doc --workspace --no-deps --locked
+
+# The documentation as a site, with a search that works from a disk: target/site/html. What builds it is pinned.
+SITE := target/site/python
+site: compiler $(SITE)/installed
+	$(CARGO) build --release --locked -p assay
+	$(SITE)/bin/python scripts/site/build.py $(ASSAY)
+
+$(SITE)/installed: scripts/site/requirements.txt
+	rm -rf $(SITE)
+	python3 -m venv $(SITE)
+	$(SITE)/bin/pip install --quiet --disable-pip-version-check --requirement scripts/site/requirements.txt
+	touch $@
 
 # make history REVISIONS="v1.0 v1.1": those alone.
 history: compiler

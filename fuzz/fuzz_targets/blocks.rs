@@ -2,7 +2,8 @@
 //! same thing a line further down.
 #![no_main]
 
-use assay_coverage::{ABSENT, Blocks, Language};
+use assay_blocks::cut;
+use assay_coverage::{ABSENT, Language};
 use libfuzzer_sys::fuzz_target;
 
 const ALL: [Language; 7] = [
@@ -18,7 +19,7 @@ const ALL: [Language; 7] = [
 fuzz_target!(|bytes: &[u8]| {
     let Some((which, text)) = bytes.split_first() else { return };
     let language = ALL[usize::from(*which) % ALL.len()];
-    let blocks = Blocks::of(language, text);
+    let blocks = cut(language, text);
     let lines = text.iter().filter(|byte| **byte == b'\n').count() as u32 + 1;
     assert!(!blocks.all.is_empty());
     for block in &blocks.all {
@@ -30,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(blocks.at(line).all(|block| block.begin <= line && line <= block.end));
     }
     // What begins with `#!` does so in the first line alone.
-    let moved = Blocks::of(language, &[b"\n", text].concat());
+    let moved = cut(language, &[b"\n", text].concat());
     if !text.starts_with(b"#!") && !blocks.is_broken && !moved.is_broken {
         assert_eq!(blocks.sums(), moved.sums());
     }

@@ -1,6 +1,7 @@
 //! Which tests of a suite a change touches: the map of what they used (`assay-coverage`), where it is kept, and what is asked of the framework
 //! for it. For `assay tests --changed` and `assay watch`. Nothing is run here.
 
+use crate::cutting::Cutting;
 use crate::revisions::cache_directory;
 use anyhow::{Context, bail};
 use assay_coverage::{
@@ -77,7 +78,7 @@ pub(crate) enum Selection {
 }
 
 impl Tracked {
-    /// The map of a suite that is started here; with what is to be said of it, if it can't be kept.
+    /// The map of a suite that is started here, whose files this one cuts; with what is to be said of it, if it can't be kept.
     ///
     /// # Errors
     /// When nobody can see what the framework's tests use, or a rule is none.
@@ -85,6 +86,7 @@ impl Tracked {
         framework: &dyn Framework,
         command: &[OsString],
         rules: &[String],
+        cutting: &Cutting,
     ) -> anyhow::Result<(Self, Option<String>)> {
         if !framework.covers() {
             bail!(
@@ -104,7 +106,8 @@ impl Tracked {
         let rules = rules.collect::<anyhow::Result<_>>()?;
         let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
         let way = format!("{}\n{prefix}\n{}", framework.name(), words.join("\n"));
-        let project = Project::of(&top);
+        cutting.start();
+        let project = Project::of(&top).cut_by(cutting.clone());
         let (store, map, note) = match kept(&top, &way) {
             Ok((store, map)) => (Some(store), map, None),
             Err(error) => {

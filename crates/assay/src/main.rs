@@ -1,7 +1,8 @@
 //! The `assay` binary: arguments in, verdict out.
 //!
 //! One file per verb under [`verbs`]; each asks the design what to measure, has a source measure it, and hands the analysis to
-//! a report. This crate contains no arithmetic about samples. Only programs print or end the process: this one, and `assay-mutate`.
+//! a report. This crate contains no arithmetic about samples. Only programs print or end the process: this one, `assay-mutate` and
+//! `assay-blocks`.
 //!
 //! Exit codes: 0 fine · 1 what `--fail-if` names came true · 2 usage or input error · 3 inconclusive under `--fail-if` ·
 //! 4 a measured command failed · 130 interrupted, with what was measured kept and reported.
@@ -14,6 +15,7 @@
 )]
 
 // On every system.
+mod about;
 mod advice;
 mod args;
 mod calibrated;
@@ -74,6 +76,8 @@ mod scan;
 // What Linux alone has.
 #[cfg(target_os = "linux")]
 mod changed;
+#[cfg(target_os = "linux")]
+mod cutting;
 #[cfg(target_os = "linux")]
 mod known_work;
 #[cfg(target_os = "linux")]
@@ -286,6 +290,10 @@ fn main() -> ExitCode {
     }
     if let Some(error) = first.filter(|word| !is_verb(word)).and_then(systems::elsewhere) {
         return ending_of(Err(error));
+    }
+    if about::is_asked(&words) {
+        let text = Cli::command().render_version() + &about::details();
+        return ending_of(output::print(&text).map(|()| Ending::Fine));
     }
     if let Some(error) = others::hand_over(&words, is_verb) {
         return ending_of(Err(error));

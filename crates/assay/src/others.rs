@@ -21,8 +21,10 @@ pub(crate) const SHIPPED: [(&str, &str); 2] = [
     ("mutate", "Change the source in small ways, and report which changes the tests do not notice"),
     ("farm", "Test and measure every version of a project on many machines"),
 ];
+/// Programs that this one starts by itself: they are no verbs.
+const PARTS: [&str; 1] = ["blocks"];
 /// How the files begin.
-const PREFIX: &str = "assay-";
+pub(crate) const PREFIX: &str = "assay-";
 /// How long all of them together may take to answer a question.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -37,7 +39,7 @@ pub(crate) fn hand_over(
         [_, name, rest @ ..] => (name, rest),
         _ => return None,
     };
-    if is_verb(name) || !is_name(name) {
+    if is_verb(name) || !is_name(name) || PARTS.iter().any(|part| name == *part) {
         return None;
     }
     let Some(path) = program(name) else {
@@ -56,6 +58,11 @@ pub(crate) fn program(name: impl AsRef<OsStr>) -> Option<PathBuf> {
     let file = file_of(name.as_ref());
     let path = directories().into_iter().map(|directory| directory.join(&file));
     path.into_iter().find(|path| is_program(path))
+}
+
+/// The names of all programs that come with this one.
+pub(crate) fn with_this_one() -> impl Iterator<Item = &'static str> {
+    PARTS.into_iter().chain(SHIPPED.into_iter().map(|(name, _)| name))
 }
 
 /// What is to be said where a program is not there that comes with this one.
@@ -79,7 +86,8 @@ fn installed(is_verb: impl Fn(&OsStr) -> bool) -> BTreeMap<String, PathBuf> {
     for entry in entries.flatten().flatten() {
         let file = entry.file_name();
         let Some(name) = file.to_str().and_then(|file| file.strip_prefix(PREFIX)) else { continue };
-        if is_name(name.as_ref()) && !is_verb(name.as_ref()) && is_program(&entry.path()) {
+        let is_other = is_name(name.as_ref()) && !is_verb(name.as_ref()) && !PARTS.contains(&name);
+        if is_other && is_program(&entry.path()) {
             found.entry(name.to_owned()).or_insert_with(|| entry.path());
         }
     }

@@ -155,7 +155,7 @@ pub(crate) fn watch(mut how: How) -> anyhow::Result<Ending> {
         None => None,
     };
     let mut screen = Screen::new((how.json, how.quiet, how.clear), how.color);
-    if let Some(note) = note {
+    for note in note.into_iter().chain(selection.lost()) {
         screen.say(&note)?;
     }
     let telling = Telling::new(how.telling.clone(), screen.shows_output());
@@ -192,7 +192,7 @@ impl Watcher {
             if interrupt::count() > 0 {
                 return Ok(Ending::Interrupted);
             }
-            if let Some(said) = self.attention.said() {
+            for said in self.attention.said().into_iter().chain(self.selection.lost()) {
                 self.screen.say(&said)?;
             }
             if let Some(wish) = self.attention.wish.take() {

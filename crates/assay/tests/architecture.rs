@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 20] = [
+const ARROWS: [(&str, &[&str]); 21] = [
     ("assay-builds", &["assay-history"]),
     (
         "assay",
@@ -25,6 +25,7 @@ const ARROWS: [(&str, &[&str]); 20] = [
             "assay-suites",
         ],
     ),
+    ("assay-blocks", &["assay-coverage"]),
     ("assay-console", &["assay-report"]),
     ("assay-coverage", &["assay-data"]),
     ("assay-experiment", &["assay-analysis", "assay-data"]),
@@ -46,11 +47,12 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("assay-history", &["assay-analysis", "assay-data"]),
     ("assay-load", &["assay-data"]),
     ("assay-ministat", &[]),
-    ("assay-mutants", &["assay-coverage"]),
+    ("assay-mutants", &["assay-blocks", "assay-coverage"]),
     (
         "assay-mutate",
         &[
             "assay-analysis",
+            "assay-blocks",
             "assay-console",
             "assay-coverage",
             "assay-data",
@@ -88,7 +90,7 @@ const CARRIED: [(&str, &[&str]); 17] = [
     ("libc", &["assay-measure"]),
     ("object", &["assay-measure"]),
     ("rusqlite", &["assay-coverage", "assay-history"]),
-    ("tree-sitter", &["assay-coverage", "assay-mutants"]),
+    ("tree-sitter", &["assay-blocks", "assay-mutants"]),
     ("postgres", &["assay-history"]),
 ];
 
@@ -171,6 +173,42 @@ fn random_numbers_have_few_sources_and_tests_none_of_their_own() {
     let found: BTreeSet<String> =
         files().into_iter().filter(|(_, text)| draws(text)).map(|(place, _)| place).collect();
     assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), GENERATORS);
+}
+
+/// Where a connection may be opened or taken, by how the paths begin; docs/reference/stability.md says when. Nothing else speaks to anybody: there is no
+/// telemetry, and nobody looks for a new version.
+const CONNECTED: [&str; 8] = [
+    "assay/src/site/server.rs",
+    "assay/src/verbs/history/serve.rs",
+    "assay/src/verbs/load/serving.rs",
+    "farm/src/",
+    "history/src/store.rs",
+    "load/src/",
+    "measure/src/servers.rs",
+    "measure/src/servers/",
+];
+/// What opens one, or takes one; sockets that lead to no other machine are no connections.
+const CONNECTS: [&str; 7] = [
+    "TcpListener",
+    "TcpStream",
+    "ToSocketAddrs",
+    "UdpSocket",
+    ".connect(NoTls)",
+    "AddressFamily::INET",
+    "SocketAddrAny",
+];
+
+#[test]
+fn nobody_opens_a_connection_that_was_not_asked_for() {
+    for (place, text) in files() {
+        let product = text.split("#[cfg(test)]\nmod ").next().expect("a first part");
+        let is_product = place.contains("/src/") && !place.contains("/src/tests/");
+        let is_allowed = CONNECTED.iter().any(|own| place.starts_with(own));
+        if is_product && !is_allowed {
+            let found = CONNECTS.iter().find(|word| product.contains(**word));
+            assert_eq!(found, None, "{place}: docs/reference/stability.md says who connects");
+        }
+    }
 }
 
 /// The code that a finding is made with, from what stands behind `Finding::new(`: a literal, or a constant of the same name.

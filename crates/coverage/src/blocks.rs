@@ -1,10 +1,10 @@
 //! A source file as blocks: its functions, methods and handed-over blocks of code, and its top, which is all the rest; each known by a
-//! checksum of what it says, wherever it stands. Nothing is executed, and no file is read here.
+//! checksum of what it says, wherever it stands. Who cuts it is a [`Cutter`], which has the grammars; here is none.
 
-use crate::language::{Kind, Language};
+use crate::language::Language;
 use sha2::{Digest, Sha256};
-use std::collections::{HashMap, HashSet};
-use tree_sitter::{Node, Parser, TreeCursor};
+use std::collections::HashSet;
+use std::fmt::Debug;
 
 /// A checksum of a block, a file or a list of names: the first eight bytes of SHA-256. No content has [`UNKNOWN`] or [`ABSENT`].
 pub type Sum = u64;
@@ -13,9 +13,6 @@ pub type Sum = u64;
 pub const UNKNOWN: Sum = 0;
 /// What stands for the checksum of what is not there.
 pub const ABSENT: Sum = 1;
-
-/// Names of blocks are cut behind so many characters.
-const LONGEST_NAME: usize = 72;
 
 /// A block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,23 +40,25 @@ pub struct Blocks {
     pub is_broken: bool,
 }
 
-impl Blocks {
-    /// Cuts a text. O(bytes).
-    pub fn of(language: Language, text: &[u8]) -> Self {
-        let mut parser = Parser::new();
-        let known = parser.set_language(&language.grammar()).is_ok();
-        let tree = if known { parser.parse(text, None) } else { None };
-        let Some(tree) = tree else { return Self::whole(text) };
-        let root = tree.root_node();
-        if root.has_error() {
-            return Self::whole(text);
-        }
-        let mut cutting = Cutting::new(language, text);
-        cutting.walk(root.walk());
-        Self { all: cutting.blocks(lines(text)), is_broken: false }
-    }
+/// Who cuts files: it is asked about many at once.
+pub trait Cutter: Debug {
+    /// Cuts these texts; as many as they are, in their order. `None`: it can't, now; the file is then known as a whole, and touches more tests.
+    fn cut(&mut self, texts: &[(Language, &[u8])]) -> Vec<Option<Blocks>>;
+}
 
-    fn whole(text: &[u8]) -> Self {
+/// Nobody: all files are known as wholes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Uncut;
+
+impl Cutter for Uncut {
+    fn cut(&mut self, texts: &[(Language, &[u8])]) -> Vec<Option<Blocks>> {
+        vec![None; texts.len()]
+    }
+}
+
+impl Blocks {
+    /// A text that is one block, since its grammar does not understand it.
+    pub fn broken(text: &[u8]) -> Self {
         let (name, begin, end) = (String::new(), 1, lines(text));
         let top = Block { name, begin, end, sum: sum(text), is_holder: true };
         Self { all: vec![top], is_broken: true }
@@ -88,235 +87,17 @@ impl Blocks {
 
 /// The checksum of some bytes.
 pub fn sum(bytes: &[u8]) -> Sum {
-    shortened(Sha256::digest(bytes).as_slice())
+    sum_of(Sha256::new_with_prefix(bytes))
 }
 
-fn shortened(digest: &[u8]) -> Sum {
-    let mut first = [0; 8];
-    first.copy_from_slice(&digest[..8]);
-    u64::from_le_bytes(first).max(ABSENT + 1)
+/// The checksum of what a digest was fed with.
+pub fn sum_of(digest: Sha256) -> Sum {
+    let [a, b, c, d, e, f, g, h, ..] = <[u8; 32]>::from(digest.finalize());
+    Sum::from_le_bytes([a, b, c, d, e, f, g, h]).max(ABSENT + 1)
 }
 
-fn lines(text: &[u8]) -> u32 {
+/// The lines of a text, with an empty one behind the last line's end.
+pub fn lines(text: &[u8]) -> u32 {
     let feeds = text.iter().filter(|byte| **byte == b'\n').count();
     u32::try_from(feeds).unwrap_or(u32::MAX).saturating_add(1)
-}
-
-/// A block whose end was not reached yet.
-struct Open {
-    name: String,
-    begin: u32,
-    end: u32,
-    digest: Sha256,
-    /// The node, and that of its body; what comes before the body is its parent's, too.
-    node: usize,
-    body: Option<usize>,
-    in_body: bool,
-    /// Whether blocks within it are blocks of their own.
-    divides: bool,
-    /// See [`Block`].
-    is_holder: bool,
-}
-
-struct Cutting<'a> {
-    language: Language,
-    text: &'a [u8],
-    open: Vec<Open>,
-    /// Names of classes and modules that are open, with their nodes.
-    within: Vec<(usize, String)>,
-    done: Vec<Open>,
-}
-
-impl<'a> Cutting<'a> {
-    fn new(language: Language, text: &'a [u8]) -> Self {
-        let top = Open {
-            name: String::new(),
-            begin: 1,
-            end: lines(text),
-            digest: Sha256::new(),
-            node: usize::MAX,
-            body: None,
-            in_body: true,
-            divides: true,
-            is_holder: true,
-        };
-        Self { language, text, open: vec![top], within: Vec::new(), done: Vec::new() }
-    }
-
-    /// All nodes, without recursion: files may be nested as deep as they like.
-    fn walk(&mut self, mut cursor: TreeCursor<'_>) {
-        loop {
-            let goes_down = self.enter(cursor.node());
-            if goes_down && cursor.goto_first_child() {
-                continue;
-            }
-            self.leave(cursor.node());
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    return;
-                }
-                self.leave(cursor.node());
-            }
-        }
-    }
-
-    fn text_of(&self, node: Node<'_>) -> &'a [u8] {
-        self.text.get(node.byte_range()).unwrap_or_default()
-    }
-
-    /// Takes a node; whether its children follow.
-    fn enter(&mut self, node: Node<'_>) -> bool {
-        let kind = self.language.kind(node);
-        if kind == Kind::Comment {
-            let text = self.text_of(node);
-            if self.language.is_directive(&String::from_utf8_lossy(text)) {
-                self.open[0].digest.update(text);
-            }
-            return false;
-        }
-        if let Some(last) = self.open.last_mut()
-            && last.body == Some(node.id())
-        {
-            last.in_body = true;
-        }
-        match kind {
-            Kind::Container => {
-                let name =
-                    node.child_by_field_name("name").or_else(|| node.child_by_field_name("type"));
-                let name = name.map_or(String::new(), |name| self.words(self.text_of(name)));
-                self.within.push((node.id(), name));
-            }
-            Kind::Function | Kind::Callback => self.begin(node, kind),
-            Kind::Comment | Kind::Other => {}
-        }
-        self.feed(&node.kind_id().to_le_bytes());
-        if node.child_count() == 0 {
-            self.feed(self.text_of(node));
-            self.feed(&[0]);
-        }
-        true
-    }
-
-    fn begin(&mut self, node: Node<'_>, kind: Kind) {
-        let divides = self.open.iter().all(|open| open.divides && open.in_body);
-        let (first, last) = (node.start_position().row, node.end_position().row);
-        // A line must belong to one block and those around it: what begins and ends within a line is part of what it stands in.
-        if !divides || (kind == Kind::Callback && first == last) {
-            return;
-        }
-        let number = |row: usize| u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1);
-        if let Some(holder) = self.open.last_mut() {
-            holder.is_holder = true;
-        }
-        let around = self.named(node);
-        let name = match node.child_by_field_name("name").filter(|_| kind == Kind::Function) {
-            Some(name) => self.words(self.text_of(name)),
-            None => self.words(self.before(around, node)),
-        };
-        let within: Vec<&str> = self.within.iter().map(|(_, name)| name.as_str()).collect();
-        let before = self.open.last().map(|open| open.name.as_str()).unwrap_or_default();
-        let name = match (before.is_empty(), within.is_empty()) {
-            (true, true) => name,
-            (true, false) => format!("{}.{name}", within.join(".")),
-            (false, _) => format!("{before} › {name}"),
-        };
-        let mut digest = Sha256::new();
-        digest.update(name.as_bytes());
-        digest.update([0]);
-        self.open.push(Open {
-            name,
-            begin: number(around.start_position().row),
-            end: number(last),
-            digest,
-            node: node.id(),
-            body: node.child_by_field_name("body").map(|body| body.id()),
-            // One without a body is its parent's, too, as a whole.
-            in_body: false,
-            divides: kind == Kind::Callback,
-            is_holder: kind == Kind::Callback && self.open.len() == 1,
-        });
-    }
-
-    /// The node at which a block begins for whoever executes it: with its decorators; of a handed-over block what it is handed to.
-    fn named<'t>(&self, node: Node<'t>) -> Node<'t> {
-        let Some(parent) = node.parent() else { return node };
-        let is_around = match self.language {
-            Language::Python => parent.kind() == "decorated_definition",
-            Language::Ruby => parent.kind() == "call",
-            _ => false,
-        };
-        match parent.kind() {
-            "arguments" => parent.parent().unwrap_or(parent),
-            _ if is_around => parent,
-            _ => node,
-        }
-    }
-
-    /// What stands before a node in the first line of the one around it; of a node by itself its first line.
-    fn before(&self, around: Node<'_>, node: Node<'_>) -> &'a [u8] {
-        let end = if around.id() == node.id() { node.end_byte() } else { node.start_byte() };
-        let text = self.text.get(around.start_byte()..end).unwrap_or_default();
-        text.split(|byte| *byte == b'\n').next().unwrap_or_default()
-    }
-
-    /// As people are shown it.
-    fn words(&self, text: &[u8]) -> String {
-        let text = String::from_utf8_lossy(text);
-        let text = text.trim().trim_end_matches([',', '{']).trim_end();
-        let (opened, closed) = (text.matches('(').count(), text.matches(')').count());
-        match text.char_indices().nth(LONGEST_NAME) {
-            Some((cut, _)) => format!("{}…", &text[..cut]),
-            None if opened == closed + 1 => format!("{text})"),
-            None => text.to_owned(),
-        }
-    }
-
-    fn feed(&mut self, bytes: &[u8]) {
-        let mut open = self.open.iter_mut().rev();
-        if let Some(own) = open.next() {
-            own.digest.update(bytes);
-            if !own.in_body
-                && let Some(parent) = open.next()
-            {
-                parent.digest.update(bytes);
-            }
-        }
-    }
-
-    fn leave(&mut self, node: Node<'_>) {
-        if self.language.kind(node) == Kind::Comment {
-            return;
-        }
-        // What a node holds is told apart from what follows it.
-        self.feed(&[0xff]);
-        if self.open.last().is_some_and(|open| open.node == node.id())
-            && let Some(open) = self.open.pop()
-        {
-            self.done.push(open);
-        }
-        if self.within.last().is_some_and(|(own, _)| *own == node.id()) {
-            self.within.pop();
-        }
-    }
-
-    fn blocks(mut self, lines: u32) -> Vec<Block> {
-        let mut all = Vec::with_capacity(self.done.len() + 1);
-        if let Some(top) = self.open.pop() {
-            let sum = shortened(&top.digest.finalize());
-            all.push(Block { name: String::new(), begin: 1, end: lines, sum, is_holder: true });
-        }
-        let mut known: HashMap<Sum, u64> = HashMap::new();
-        self.done.sort_by_key(|open| (open.begin, std::cmp::Reverse(open.end)));
-        for Open { name, begin, end, digest, is_holder, .. } in self.done {
-            let mut own = shortened(&digest.finalize());
-            // Of two that say the same in the same place each is known.
-            let times = known.entry(own).or_insert(0);
-            *times += 1;
-            if *times > 1 {
-                own = sum(format!("{own} {times}").as_bytes());
-            }
-            all.push(Block { name, begin, end, sum: own, is_holder });
-        }
-        all
-    }
 }

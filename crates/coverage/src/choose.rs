@@ -120,6 +120,7 @@ pub fn choose<'a>(
     let asked = match changed {
         Changed::Only(paths) | Changed::With(paths) => paths.len(),
     };
+    project.ahead(all.iter().filter(|path| map.number(path).is_some()).map(String::as_str));
     let (found, why) = Default::default();
     let mut choosing = Choosing { map, project, rules, found, why };
     let files = match choosing.look(&all, asked, is_only) {
@@ -334,7 +335,9 @@ impl<'a> Choosing<'a, '_> {
             }
         }
         let own = other?;
-        let block = self.map.name(own.sum).filter(|_| own.how == How::Entered);
+        // Of a file that is known as a whole nobody can say which block changed.
+        let is_cut = own.how == How::Entered && self.found(own.path).sums.is_some();
+        let block = self.map.name(own.sum).filter(|_| is_cut);
         Some(Why::Used {
             how: own.how,
             path: self.map.path(own.path).to_owned(),
@@ -360,10 +363,12 @@ impl<'a> Choosing<'a, '_> {
             return self.project.extent(&extent) != own.sum;
         }
         let found = self.found(own.path);
-        match (&found.sums, own.how) {
-            (Some(sums), How::Entered | How::Loaded) => !sums.contains(&own.sum),
-            _ => found.now.content != own.sum,
+        if found.now.content == own.sum {
+            return false;
         }
+        // One that was known as a whole has no blocks to compare.
+        let sums = found.sums.as_ref().filter(|_| matches!(own.how, How::Entered | How::Loaded));
+        sums.is_none_or(|sums| !sums.contains(&own.sum))
     }
 
     fn may_have_others(&mut self, path: &str, number: u32) -> bool {
@@ -377,10 +382,11 @@ impl<'a> Choosing<'a, '_> {
         let known: HashSet<Sum> =
             uses.filter(|own| own.path == number).map(|own| own.sum).collect();
         let found = self.found(number);
-        match &found.now.blocks {
-            Some(blocks) => !blocks.holders().all(|sum| known.contains(&sum)),
-            None => !known.contains(&found.now.content),
+        if known.contains(&found.now.content) {
+            return false;
         }
+        let blocks = found.now.blocks.as_ref();
+        blocks.is_none_or(|blocks| !blocks.holders().all(|sum| known.contains(&sum)))
     }
 
     fn found(&mut self, path: u32) -> &Found {

@@ -1,6 +1,7 @@
 //! What each test was seen to use of a project, and which tests a change touches.
 //!
-//! A source file is cut into [`Blocks`] that are known by what they say. A [`Map`] has for each test the checksums of the blocks that it
+//! A source file is cut into [`Blocks`] that are known by what they say, by a [`Cutter`] that is handed in: the grammars are large, and few carry
+//! them (`assay-blocks`). A [`Map`] has for each test the checksums of the blocks that it
 //! entered, and of the files that it opened; [`choose`] holds them against what the files of the [`Project`] say now. The map is kept in a
 //! [`Store`]. docs/design/007-watching.md says what is seen and what is not.
 //!
@@ -21,13 +22,11 @@ pub mod rules;
 mod started;
 mod store;
 mod taking;
+pub mod wire;
 
-#[cfg(test)]
-mod tests;
-
-pub use blocks::{ABSENT, Block, Blocks, Sum, UNKNOWN, sum};
+pub use blocks::{ABSENT, Block, Blocks, Cutter, Sum, UNKNOWN, lines, sum, sum_of};
 pub use choose::{Changed, Choice, Chosen, Why, choose};
-pub use language::{Kind, Language};
+pub use language::Language;
 pub use map::{Before, Ended, How, Known, Map, Use};
 pub use project::{Kept, NOT_WRITTEN, Now, Project, Stamp};
 pub use rule::Rule;

@@ -179,6 +179,9 @@ impl Map {
             .map(|(test, file)| (test.name.as_str(), file))
             .collect();
         let mut used: HashMap<&str, (BTreeSet<Use>, Option<String>)> = HashMap::new();
+        let sources = seen.processes.iter().flat_map(|process| process.sources.values());
+        let sources: BTreeSet<&str> = sources.map(String::as_str).collect();
+        project.ahead(sources);
         for process in &seen.processes {
             let mut taking = Taking::new(self, project, process, &before, &files);
             for (name, own) in &process.tests {

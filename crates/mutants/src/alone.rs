@@ -3,6 +3,7 @@
 //! nothing is given; what is loaded is not known here.
 
 use crate::mutant::{Unit, line_starts};
+use assay_blocks::grammar;
 use assay_coverage::Language;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -45,7 +46,7 @@ pub fn alone(language: Language, text: &[u8], units: &[Unit]) -> Vec<Option<Alon
         return nothing();
     }
     let mut parser = Parser::new();
-    let is_known = parser.set_language(&language.grammar()).is_ok();
+    let is_known = parser.set_language(&grammar(language)).is_ok();
     let Some(tree) = is_known.then(|| parser.parse(text, None)).flatten() else {
         return nothing();
     };

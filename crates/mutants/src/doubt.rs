@@ -3,6 +3,7 @@
 
 use crate::mutant::Mutant;
 use crate::operator::Operator;
+use assay_blocks::grammar;
 use assay_coverage::Language;
 use std::ops::Range;
 use tree_sitter::{Node, Parser};
@@ -10,7 +11,7 @@ use tree_sitter::{Node, Parser};
 /// Why each of these mutants of a text may mean the same; `None`: nothing speaks for it. Reads the text once.
 pub fn doubts(language: Language, text: &[u8], mutants: &[&Mutant]) -> Vec<Option<&'static str>> {
     let mut parser = Parser::new();
-    let tree = match parser.set_language(&language.grammar()) {
+    let tree = match parser.set_language(&grammar(language)) {
         Ok(()) => parser.parse(text, None),
         Err(_) => None,
     };

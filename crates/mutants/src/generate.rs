@@ -10,7 +10,8 @@ use crate::passed::{is_for_tests, is_talk};
 use crate::policy::LONGEST_NAME;
 use crate::tables::{Change, Entry, Table, table};
 use crate::trial::Trial;
-use assay_coverage::{Kind, Language};
+use assay_blocks::{Kind, grammar, kind};
+use assay_coverage::Language;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use tree_sitter::{Node, Parser};
@@ -41,7 +42,7 @@ pub struct Generator {
 impl Generator {
     /// One for a language; `None` if its grammar can't be loaded.
     pub fn new(language: Language) -> Option<Self> {
-        let grammar = language.grammar();
+        let grammar = grammar(language);
         let mut parser = Parser::new();
         parser.set_language(&grammar).ok()?;
         let table = table(language);
@@ -210,7 +211,7 @@ impl<'t> Walk<'_, 't> {
         {
             return false;
         }
-        match self.language.kind(node) {
+        match kind(self.language, node) {
             Kind::Comment => return false,
             Kind::Container if self.open.is_none() => {
                 let name =
@@ -326,7 +327,7 @@ impl<'t> Walk<'_, 't> {
     fn gone(&self, function: Node<'_>, body: Node<'_>) -> Option<String> {
         let mut cursor = body.walk();
         let is_idle = |own: &Node<'_>| {
-            self.language.kind(*own) == Kind::Comment
+            kind(self.language, *own) == Kind::Comment
                 || matches!(own.kind(), "pass_statement" | "ellipsis" | "nil")
                 || self.is_documentation(*own)
                 || own.named_child(0).is_some_and(|first| first.kind() == "ellipsis")

@@ -13,7 +13,8 @@ use crate::mutant::{Mutant, Unit, id_of};
 use crate::operator::Operator;
 use crate::policy::MOST_OF_A_KIND;
 use crate::trial::Trial;
-use assay_coverage::{Kind, Language};
+use assay_blocks::{Kind, kind};
+use assay_coverage::Language;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use tree_sitter::Node;
@@ -72,7 +73,7 @@ impl<'t> Function<'_, 't> {
         let mut cursor = block.walk();
         let all: Vec<Node<'t>> = block
             .named_children(&mut cursor)
-            .filter(|own| self.language.kind(*own) != Kind::Comment)
+            .filter(|own| kind(self.language, *own) != Kind::Comment)
             .collect();
         match all[..] {
             // Go has a node between.
@@ -257,7 +258,7 @@ fn function<'a, 't>(
     unit: &Unit,
 ) -> Option<Function<'a, 't>> {
     let mut node = root.descendant_for_byte_range(unit.range.start, unit.range.end)?;
-    while language.kind(node) != Kind::Function {
+    while kind(language, node) != Kind::Function {
         node = node.parent().filter(|own| own.byte_range() == unit.range)?;
     }
     let body = node.child_by_field_name("body")?;

@@ -7,6 +7,7 @@
 //! What can't be written so is left to whoever changes one file at a time ([`Switch::takes`]): nothing here says that a mutant can't be built.
 
 use crate::mutant::{Mutant, Unit, line_starts};
+use assay_blocks::grammar;
 use assay_coverage::Language;
 use std::fmt::Write;
 use std::ops::Range;
@@ -129,7 +130,7 @@ impl Switch {
             return None;
         }
         let mut parser = Parser::new();
-        parser.set_language(&language.grammar()).ok()?;
+        parser.set_language(&grammar(language)).ok()?;
         let tree = parser.parse(text, None)?;
         let root = tree.root_node();
         let mut imports = 0;

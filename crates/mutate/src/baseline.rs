@@ -3,6 +3,7 @@
 use crate::policy::{BASELINES, LONGEST_SUITE};
 use crate::suite::{How, Ran, Runs, Suite};
 use anyhow::anyhow;
+use assay_blocks::Grammars;
 use assay_coverage::{Before, Blocks, Ended, How as Used, Map, Project};
 use assay_data::mutation::MutationTest;
 use assay_data::test_results::TestStatus;
@@ -57,7 +58,7 @@ impl Baseline {
     /// [`Red`] when they fail without any change, or nothing can be learnt of them.
     pub fn of(suite: &Suite, runs: &mut Runs, top: &Path) -> anyhow::Result<Self> {
         let covers = suite.sees().is_some();
-        let mut project = Project::of(top);
+        let mut project = Project::of(top).cut_by(Grammars);
         let before = Before { files: project.compared(&BTreeMap::new()).0, moment: now() };
         let how = How { limit: LONGEST_SUITE, stops: false };
         let seen = Wanted { coverage: covers.then(|| top.to_owned()), ..Wanted::default() };

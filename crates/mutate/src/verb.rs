@@ -275,7 +275,7 @@ fn covered(
     mutants: &mut [MutantResult],
 ) -> Vec<bool> {
     let blocks: Vec<Blocks> =
-        sources.iter().map(|source| Blocks::of(source.language, &source.text)).collect();
+        sources.iter().map(|source| assay_blocks::cut(source.language, &source.text)).collect();
     let mut later = Vec::new();
     for (own, (file, index)) in mutants.iter_mut().zip(origins) {
         let (source, blocks) = (&sources[*file], &blocks[*file]);

@@ -3,8 +3,9 @@
 use super::events::Saved;
 use super::state::{Touched, What};
 use crate::changed::{Asked, Selection as Chosen, Tracked, WHOLE_FILE, reason};
+use crate::cutting::Cutting;
 use crate::tests::Ran;
-use assay_coverage::Project;
+use assay_coverage::{ABSENT, Project};
 use assay_suites::Framework;
 use assay_suites::run::TestStatus;
 use std::collections::BTreeMap;
@@ -26,6 +27,8 @@ pub(crate) struct Selection {
     project: Project,
     /// What tests use, where that is seen.
     tracked: Option<Tracked>,
+    /// Who cuts them.
+    cutting: Cutting,
     /// Why each test runs that was chosen last, in words.
     why: BTreeMap<String, String>,
     /// How many were left out then.
@@ -40,8 +43,9 @@ impl Selection {
         command: &[OsString],
         rules: &[String],
     ) -> (Self, Option<String>) {
+        let cutting = Cutting::default();
         let framework_covers = framework.filter(|own| (**own).covers());
-        let opened = framework_covers.map(|own| Tracked::open(own, command, rules));
+        let opened = framework_covers.map(|own| Tracked::open(own, command, rules, &cutting));
         let (tracked, note) = match opened {
             Some(Ok((mut tracked, note))) => {
                 // What the first run sees.
@@ -59,7 +63,8 @@ impl Selection {
                 )
             }
         };
-        (Self { project: Project::of(top), tracked, why: BTreeMap::new(), left: 0 }, note)
+        let project = Project::of(top).cut_by(cutting.clone());
+        (Self { project, tracked, cutting, why: BTreeMap::new(), left: 0 }, note)
     }
 
     /// The top of the project, for seeing what tests use.
@@ -98,9 +103,15 @@ impl Selection {
         Selected { touched, everything }
     }
 
-    /// Whether a source can't be read as its language, by our grammar, which may lag behind the language.
+    /// Whether a source can't be read as its language, by our grammar, which may lag behind the language; or nobody knows whether it can.
     pub fn looks_broken(&mut self, path: &str) -> bool {
-        self.project.now(path).blocks.as_ref().is_some_and(|blocks| blocks.is_broken)
+        let now = self.project.now(path);
+        now.content != ABSENT && now.blocks.as_ref().is_none_or(|blocks| blocks.is_broken)
+    }
+
+    /// What is lost because nobody cuts sources: said once, and only where it is known what tests use.
+    pub fn lost(&self) -> Option<String> {
+        self.tracked.as_ref().and_then(|_| self.cutting.lost())
     }
 
     /// Why each test ran that was chosen last, in words, and how many were left out.

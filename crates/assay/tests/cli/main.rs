@@ -33,6 +33,7 @@ mod pages;
 mod planning;
 mod portable;
 mod profiling;
+mod promises;
 mod protocol;
 mod reading;
 mod recording;

@@ -1,6 +1,8 @@
 //! `assay tests --changed` on real frameworks: only what a change touches runs, and what is said of it.
 
 use crate::room::{Ended, Room, finish};
+use std::fs::{Permissions, set_permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 const CODE: &str = "def one():\n    return 1\n\n\ndef two():\n    with open('two.txt') as file:\n        return int(file.read())\n";
@@ -344,4 +346,37 @@ fn a_change_of_a_crate_runs_what_is_built_from_it() {
     // What a program opens nobody sees.
     room.write("c/data.txt", "x");
     run(&["--changed"]).ends(0).shows("1 test").complains("left out: 1,");
+}
+
+/// `assay` where nothing is beside it, and what it says of a change of one function.
+#[test]
+fn without_the_program_that_cuts_files_a_change_touches_all_that_use_the_file() {
+    let Some((room, command)) = of_python() else { return };
+    std::fs::create_dir(room.path("bin")).unwrap();
+    std::fs::copy(env!("CARGO_BIN_EXE_assay"), room.path("bin/assay")).unwrap();
+    room.write(".gitignore", "bin/\ncache/\nstate/\n");
+    let lost = "a change touches all tests that use its file";
+    let run = |value: &str| {
+        room.write("numbers_of.py", &CODE.replace("return 1", value));
+        let words = ["tests", "--no-save", "--changed", "--"].map(str::to_owned);
+        let mut assay = Command::new(room.path("bin/assay"));
+        assay.args(words).args(&command).current_dir(room.path("."));
+        assay.env("XDG_CACHE_HOME", room.path("cache")).env("PYTHONDONTWRITEBYTECODE", "1");
+        let ended = finish(assay).ends(0);
+        assert!(ended.stderr.matches(lost).count() <= 1, "{}", ended.stderr);
+        ended
+    };
+    run("return 1").shows("2 tests").complains(lost).complains("--path crates/blocks");
+    run("return 1").complains("no test runs");
+    run("return 1 + 0").shows("2 tests").complains(lost);
+    // One that is of another version, and one that does not work.
+    for (program, why) in [
+        ("printf 'blocks 0'; exec cat > /dev/null", "of another version"),
+        ("exit 3", "assay-blocks ended (exit status: 3)"),
+        ("printf 'blocks 1'; read x; exit 4", "assay-blocks ended (exit status: 4)"),
+    ] {
+        room.write("bin/assay-blocks", &format!("#!/bin/sh\n{program}\n"));
+        set_permissions(room.path("bin/assay-blocks"), Permissions::from_mode(0o755)).unwrap();
+        run(&format!("return 1 + 0 * {}", why.len())).shows("2 tests").complains(why);
+    }
 }

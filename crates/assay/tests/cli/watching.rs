@@ -1,6 +1,6 @@
 //! `assay watch` in a real terminal, with real frameworks and an editor that saves: what is shown, what runs, and that nothing is left running.
 
-use crate::room::{Room, endless, is_alive, processes_of, signal, start, until};
+use crate::room::{Room, children_of, endless, is_alive, processes_of, signal, start, until};
 use crate::terminal::Terminal;
 use serde_json::Value;
 use std::fs;
@@ -366,4 +366,37 @@ fn cold_is_as_ever_and_what_can_not_be_preloaded_is_said_once() {
     let said =
         run("other", "--framework unittest", &format!("timeout 100 {python} -m unittest"), 3);
     assert_eq!(said.matches("run cold: `timeout` starts another program").count(), 1, "{said}");
+}
+
+/// The children of a process that are called this.
+fn called(name: &str, parent: u32) -> Vec<u32> {
+    let is_called = |pid: &u32| {
+        let own = fs::read_to_string(format!("/proc/{pid}/comm"));
+        own.is_ok_and(|own| own.trim_end() == name)
+    };
+    children_of(parent).into_iter().filter(is_called).collect()
+}
+
+#[test]
+fn the_program_that_cuts_files_is_started_once_and_ends_with_us() {
+    let Some(python) = python() else { return };
+    let room = of_unittest();
+    for way in ["key", "TERM", "KILL"] {
+        room.write("calc.py", "def add(a, b):\n    return a + b\n");
+        let mut terminal = Terminal::start(watch(&room, &[], &[&python, "-m", "unittest"]), 80);
+        terminal.until_shown("green · 2 tests passed");
+        terminal.until_shown("waiting for a save");
+        let mut own = called("assay-blocks", terminal.pid());
+        assert_eq!(own.len(), 1, "is it built? cargo build -p assay-blocks");
+        room.write("calc.py", "def add(a, b):\n    return b + a\n");
+        terminal.until_shown("green · 1 test passed");
+        assert_eq!(called("assay-blocks", terminal.pid()), own);
+        match way {
+            "key" => terminal.press("q"),
+            name => signal(terminal.pid(), name),
+        }
+        let own = own.remove(0);
+        until("it ended", || !is_alive(own));
+        terminal.finish();
+    }
 }

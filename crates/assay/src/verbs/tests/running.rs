@@ -3,6 +3,7 @@
 use super::options::{OrderOf, SuiteRunArgs as Args};
 use super::{sharding, showing};
 use crate::changed::{self, Asked, Selection, Tracked};
+use crate::cutting::Cutting;
 use crate::planning::{self, BUDGET_ALONE, CEILING, When, check_threshold, no_such_metric};
 use crate::progress::{Line, share_done};
 use crate::record::Record;
@@ -89,11 +90,13 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     if let Some(shard) = args.ask.shard {
         only = Some(sharding::part(args, shard, framework.as_ref(), &sides[0], &mut asker, &line)?);
     }
+    let cutting = Cutting::default();
     let mut tracked = None;
     let mut files = None;
     if let Some(revision) = &args.ask.changed {
-        let (mut own, note) = Tracked::open(framework.as_ref(), &args.command, &args.ask.rule)?;
-        note.iter().for_each(|note| line.say(note));
+        let (mut own, note) =
+            Tracked::open(framework.as_ref(), &args.command, &args.ask.rule, &cutting)?;
+        note.iter().chain(&cutting.lost()).for_each(|note| line.say(note));
         let selection = select(&mut own, revision, args.ask.explain, &line)?;
         match selection {
             Selection::Nothing(_) => return Ok(Ending::Fine),
@@ -173,6 +176,9 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         && let Err(error) = tracked.take(&ran.run, files.as_deref())
     {
         line.say(&format!("what the tests use is not kept for the next time: {error:#}"));
+    }
+    if let Some(lost) = cutting.lost() {
+        line.say(&lost);
     }
     // What is over need not be kept up while pages are written.
     let restored = toggled.map_or(Ok(()), |own| own.borrow_mut().close());

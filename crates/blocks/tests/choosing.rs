@@ -1,127 +1,12 @@
-//! Blocks of real texts, the map over a project of files, and what is chosen when they change.
+//! What is chosen of a project's tests when its files change, where they are cut into blocks; and where nobody cuts them.
+#![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use crate::*;
+use assay_blocks::Grammars;
+use assay_coverage::*;
 use assay_data::seen::{ProcessSeen, Seen, Used};
 use assay_data::test_results::TestStatus;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
-
-fn names(language: Language, text: &str) -> Vec<(String, u32, u32)> {
-    let blocks = Blocks::of(language, text.as_bytes());
-    assert!(!blocks.is_broken, "{text}");
-    let all = blocks.all.into_iter().skip(1);
-    all.map(|block| (block.name, block.begin, block.end)).collect()
-}
-
-fn is_found(language: Language, text: &str, expected: &[(&str, u32, u32)]) {
-    let expected: Vec<_> =
-        expected.iter().map(|(name, begin, end)| ((*name).to_owned(), *begin, *end)).collect();
-    assert_eq!(names(language, text), expected);
-}
-
-const RUBY: &str = "# frozen_string_literal: true
-class User
-  LIMIT = 3
-  def initialize(name)
-    @name = name
-  end
-
-  def total
-    items.sum do |item|
-      item.price
-    end
-  end
-  attr_reader :name
-end
-";
-
-#[test]
-fn each_language_is_cut_into_its_functions() {
-    is_found(Language::Ruby, RUBY, &[("User.initialize", 4, 6), ("User.total", 8, 12)]);
-    let spec = "describe User do\n  let(:user) { User.new }\n  it \"adds\" do\n    expect(1).to eq 1\n  end\n  it 'x' do\n  end\nend\n";
-    is_found(
-        Language::Ruby,
-        spec,
-        &[
-            ("describe User", 1, 8),
-            ("describe User › it \"adds\"", 3, 5),
-            ("describe User › it 'x'", 6, 7),
-        ],
-    );
-    let python = "import os\n\n@cache\ndef a(x=1):\n    def inner():\n        pass\n    return inner\n\nclass B:\n    c = 1\n    async def d(self):\n        return [e for e in self]\n";
-    is_found(Language::Python, python, &[("a", 3, 7), ("B.d", 11, 12)]);
-    let script = "describe('x', () => {\n  it('y', async () => {\n    expect(1)\n  })\n})\nconst f = (a) => {\n  return a\n}\nclass A { b() { return 1 } }\n";
-    is_found(
-        Language::JavaScript,
-        script,
-        &[
-            ("describe('x')", 1, 5),
-            ("describe('x') › it('y')", 2, 4),
-            ("(a) =>", 6, 8),
-            ("A.b", 9, 9),
-        ],
-    );
-    let go = "package a\n\nfunc A() int {\n\treturn 1\n}\n\nfunc (b *B) C() {\n}\n";
-    is_found(Language::Go, go, &[("A", 3, 5), ("C", 7, 8)]);
-    let rust =
-        "impl A {\n    fn b(&self) -> u8 {\n        1\n    }\n}\nmod c {\n    fn d() {}\n}\n";
-    is_found(Language::Rust, rust, &[("A.b", 2, 4), ("c.d", 7, 7)]);
-    let types = "export function f(a: number): number {\n  return a\n}\n";
-    is_found(Language::TypeScript, types, &[("f", 1, 3)]);
-}
-
-fn sums(text: &str) -> Vec<Sum> {
-    Blocks::of(Language::Ruby, text.as_bytes()).all.iter().map(|block| block.sum).collect()
-}
-
-#[test]
-fn a_block_changes_by_what_it_says_and_not_by_where_it_stands() {
-    let before = sums(RUBY);
-    let moved = RUBY
-        .replace("class User\n", "# about\n\n\nclass User\n")
-        .replace("@name = name", "@name  =  name # it");
-    assert_eq!(sums(&moved), before);
-    let one = |from: &str, to: &str| -> Vec<bool> {
-        sums(&RUBY.replace(from, to)).iter().zip(&before).map(|(a, b)| a != b).collect()
-    };
-    assert_eq!(one("@name = name", "@name = name.to_s"), [false, true, false]);
-    assert_eq!(one("item.price", "item.cost"), [false, false, true]);
-    assert_eq!(one("LIMIT = 3", "LIMIT = 4"), [true, false, false]);
-    assert_eq!(
-        one("(name)", "(name, _)"),
-        [true, true, false],
-        "its first line is what holds it, too"
-    );
-    assert_eq!(
-        one("frozen_string_literal: true", "frozen_string_literal: false"),
-        [true, false, false]
-    );
-    assert_eq!(one("class User", "class Users"), [true, true, true]);
-    let more = sums(&RUBY.replace("  attr_reader", "  def more\n  end\n  attr_reader"));
-    assert_eq!((more.len(), more[0] == before[0], more[1] == before[1]), (4, false, true));
-    // What is within what is another thing from what follows it.
-    let python = |text: &str| Blocks::of(Language::Python, text.as_bytes()).all[0].sum;
-    assert_ne!(python("if a:\n    b\n    c\n"), python("if a:\n    b\nc\n"));
-}
-
-#[test]
-fn two_blocks_that_say_the_same_are_two() {
-    let text = "class A\n  def x\n    1\n  end\nend\nclass B\n  def x\n    1\n  end\nend\nclass A\n  def x\n    1\n  end\nend\n";
-    let sums = sums(text);
-    assert_eq!(sums.iter().collect::<BTreeSet<_>>().len(), 4);
-}
-
-#[test]
-fn what_is_no_program_is_one_block() {
-    let broken = Blocks::of(Language::Ruby, b"class A\n  def x\n    1 +\n  end\nend\n");
-    assert!(broken.all.len() == 1 && broken.is_broken);
-    assert!(Blocks::of(Language::Python, b"def x(:\n").is_broken);
-    assert!(Blocks::of(Language::Go, &[0xff, 0xfe, 0]).is_broken);
-    assert!(!Blocks::of(Language::Python, b"").is_broken);
-    // As deep as one likes.
-    let deep = format!("x = {}1{}\n", "(".repeat(20_000), ")".repeat(20_000));
-    assert_eq!(Blocks::of(Language::Python, deep.as_bytes()).all.len(), 1);
-}
 
 /// A project in a directory, and what two tests of it were seen to use.
 struct Room {
@@ -141,7 +26,7 @@ const MAIL: &str = "spec/mail_spec.rb: User has mail";
 impl Room {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let project = Project::of(directory.path());
+        let project = Project::of(directory.path()).cut_by(Grammars);
         let own = Self { directory, project };
         for (path, text) in [
             ("lib/user.rb", USER),
@@ -467,15 +352,38 @@ fn a_map_is_found_again_and_one_that_is_damaged_begun_anew() {
     assert_eq!(store.load("rspec").unwrap(), Map::default());
 }
 
-proptest::proptest! {
-    #[test]
-    fn no_text_is_too_odd(text in "\\PC{0,60}", which in 0_usize..10) {
-        let blocks = Blocks::of(Language::ALL[which], text.as_bytes());
-        proptest::prop_assert!(!blocks.all.is_empty());
-        proptest::prop_assert!(blocks.all.iter().all(|block| block.begin <= block.end && block.sum > ABSENT));
-        let moved = Blocks::of(Language::ALL[which], format!("\n{text}").as_bytes());
-        if !text.starts_with("#!") && !blocks.is_broken && !moved.is_broken {
-            proptest::prop_assert_eq!(blocks.sums(), moved.sums());
-        }
-    }
+#[test]
+fn where_nobody_cuts_them_files_count_as_wholes() {
+    let mut room = Room::new();
+    room.project = Project::of(room.directory.path());
+    let map = room.map();
+    assert_eq!(room.chosen(&map, &[]), "");
+    room.write("lib/user.rb", &USER.replace('1', "3"));
+    assert_eq!(room.chosen(&map, &["lib/user.rb"]), "mail name", "all that use the file");
+    room.write("lib/user.rb", &format!("# new\n{USER}"));
+    assert_eq!(room.chosen(&map, &["lib/user.rb"]), "mail name");
+    room.write("lib/user.rb", USER);
+    room.write("spec/mail_spec.rb", "describe User do\n  it 'has mail' do\n  end\nend\n");
+    let path = "spec/mail_spec.rb";
+    assert_eq!(room.chosen(&map, &[path]), "mail spec/mail_spec.rb", "and what may be new in it");
+}
+
+#[test]
+fn a_cutter_that_comes_or_goes_leaves_no_test_out() {
+    let mut room = Room::new();
+    room.project = Project::of(room.directory.path());
+    let whole = room.map();
+    // What is as it was is known, whoever looks at it.
+    room.project = Project::of(room.directory.path()).cut_by(Grammars);
+    assert_eq!(room.chosen(&whole, &[]), "");
+    room.write("lib/user.rb", &USER.replace('1', "3"));
+    assert_eq!(room.chosen(&whole, &["lib/user.rb"]), "mail name");
+    room.write("lib/user.rb", USER);
+    let cut = room.map();
+    room.project = Project::of(room.directory.path());
+    room.write("lib/user.rb", &USER.replace('1', "3"));
+    let shown = room.shown(&cut, Some(&["lib/user.rb".to_owned()]));
+    assert_eq!(shown, "mail name", "no block can be held against what it was");
+    let shown = room.shown(&cut, None);
+    assert_eq!(shown, "mail name spec/mail_spec.rb spec/user_spec.rb");
 }

@@ -1,4 +1,20 @@
-//! The screens in the tutorial, in the concepts and in the reference are what the binary prints: every `console` block is run.
+//! What the documents show is what the binary prints, what they link to is there, and each of their figures is one that was measured.
+
+mod figures;
+mod pages;
+mod picture;
+
+use std::path::{Path, PathBuf};
+
+/// The top of the sources.
+fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the sources")
+}
+
+fn read(path: &str) -> String {
+    let place = top().join(path);
+    std::fs::read_to_string(&place).unwrap_or_else(|error| unreachable!("{path}: {error}"))
+}
 
 #[test]
 fn the_screens_in_the_documents_are_real() {

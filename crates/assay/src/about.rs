@@ -1,0 +1,34 @@
+//! What this program is, for whoever reports a problem: `assay --version --verbose`. What it says of the commit and the target comes from the build
+//! (`build.rs`); nothing is asked of anybody else.
+
+use crate::others;
+use std::ffi::OsString;
+
+/// Whether a command line asks for the version, with all that belongs to it.
+pub(crate) fn is_asked(words: &[OsString]) -> bool {
+    let is_version = |word: &OsString| word == "--version" || word == "-V";
+    let is_verbose = |word: &OsString| word == "--verbose" || word == "-v";
+    match words {
+        [_, a, b] => (is_version(a) && is_verbose(b)) || (is_verbose(a) && is_version(b)),
+        _ => false,
+    }
+}
+
+/// The lines below the version.
+pub(crate) fn details() -> String {
+    let features = match env!("ASSAY_FEATURES") {
+        "" => "none",
+        features => features,
+    };
+    let mut text = format!(
+        "commit: {}\ntarget: {}\nfeatures: {features}\n",
+        env!("ASSAY_COMMIT"),
+        env!("ASSAY_TARGET"),
+    );
+    for name in others::with_this_one() {
+        let place = others::program(name);
+        let place = place.map_or("not found".to_owned(), |path| path.display().to_string());
+        text += &format!("{}{name}: {place}\n", others::PREFIX);
+    }
+    text
+}

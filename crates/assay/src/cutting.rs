@@ -1,0 +1,147 @@
+//! The program that cuts source files into blocks, `assay-blocks`: its grammars would be the largest part of this program, and nobody but
+//! `tests --changed` and `watch` needs them. It is started once, asked as often as there is something to cut, and never outlives us: it ends when
+//! its input does, however we end.
+//!
+//! Without it files are known as wholes, so that a change touches more tests, and never fewer; that is said once.
+
+use crate::others;
+use assay_coverage::{Blocks, Cutter, Language, wire};
+use std::cell::RefCell;
+use std::io::{self, BufReader, BufWriter, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::rc::Rc;
+
+/// Its name, behind `assay-`.
+const NAME: &str = "blocks";
+
+/// Who asks it; clones ask the same one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cutting(Rc<RefCell<State>>);
+
+#[derive(Debug, Default)]
+enum State {
+    /// Nobody asked yet.
+    #[default]
+    Idle,
+    Running(Box<Program>),
+    /// It can't be had, or ended; with why, until that was said.
+    Gone(Option<String>),
+}
+
+#[derive(Debug)]
+struct Program {
+    child: Child,
+    input: BufWriter<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    /// Whether it said who it is.
+    is_known: bool,
+    /// The text that was cut last by itself: at a save two ask about it, one after the other.
+    last: Option<(Language, Vec<u8>, Blocks)>,
+}
+
+impl Cutting {
+    /// Starts it, if it was not yet, and does not wait: it loads while something else is done.
+    pub fn start(&self) {
+        let state = &mut *self.0.borrow_mut();
+        if let State::Idle = state {
+            *state = match Program::start() {
+                Ok(program) => State::Running(Box::new(program)),
+                Err(why) => State::Gone(Some(why)),
+            };
+        }
+    }
+
+    /// What is lost because it is not there: said once.
+    pub fn lost(&self) -> Option<String> {
+        let State::Gone(why) = &mut *self.0.borrow_mut() else { return None };
+        let why = why.take()?;
+        Some(format!(
+            "a change touches all tests that use its file, not only those that use what changed in it: {why}"
+        ))
+    }
+}
+
+impl Cutter for Cutting {
+    fn cut(&mut self, texts: &[(Language, &[u8])]) -> Vec<Option<Blocks>> {
+        self.start();
+        let state = &mut *self.0.borrow_mut();
+        let State::Running(program) = state else { return vec![None; texts.len()] };
+        match program.ask(texts) {
+            Ok(files) => files.into_iter().map(Some).collect(),
+            Err(error) => {
+                *state = State::Gone(Some(program.failed(&error)));
+                vec![None; texts.len()]
+            }
+        }
+    }
+}
+
+impl Program {
+    fn start() -> Result<Self, String> {
+        let path = others::program(NAME).ok_or_else(|| {
+            format!("assay-{NAME}, which knows, is neither beside this program nor on PATH; install it, too (from the sources: `cargo install --path crates/{NAME}`)")
+        })?;
+        let mut command = Command::new(&path);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        // A ^C is meant for whoever asks it.
+        command.process_group(0);
+        let failed = |error: io::Error| format!("{}: {error}", path.display());
+        let mut child = command.spawn().map_err(failed)?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(failed(io::ErrorKind::BrokenPipe.into()));
+        };
+        let (input, output) = (BufWriter::new(input), BufReader::new(output));
+        Ok(Self { child, input, output, is_known: false, last: None })
+    }
+
+    fn ask(&mut self, texts: &[(Language, &[u8])]) -> io::Result<Vec<Blocks>> {
+        if !self.is_known {
+            let mut greeting = wire::GREETING;
+            self.output.read_exact(&mut greeting)?;
+            if greeting != wire::GREETING {
+                let what = "it is of another version than this program";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            }
+            self.is_known = true;
+        }
+        if let ([(language, text)], Some((own, known, blocks))) = (texts, &self.last)
+            && (language, *text) == (own, &known[..])
+        {
+            return Ok(vec![blocks.clone()]);
+        }
+        wire::write_request(&mut self.input, texts)?;
+        let files = wire::read_answer(&mut self.output, texts.len())?;
+        if let ([(language, text)], [blocks]) = (texts, &files[..]) {
+            self.last = Some((*language, text.to_vec(), blocks.clone()));
+        }
+        Ok(files)
+    }
+
+    /// Ends it; why it is of no use.
+    fn failed(&mut self, error: &io::Error) -> String {
+        let ended = matches!(
+            error.kind(),
+            io::ErrorKind::UnexpectedEof
+                | io::ErrorKind::BrokenPipe
+                | io::ErrorKind::ConnectionReset
+        );
+        // One that closed its output is about to end by itself.
+        let status = if ended { self.child.wait() } else { self.end() };
+        match status {
+            Ok(status) if ended => format!("assay-{NAME} ended ({status}); begin again to have it"),
+            _ => format!("assay-{NAME}: {error}"),
+        }
+    }
+
+    fn end(&mut self) -> io::Result<std::process::ExitStatus> {
+        let _ended_already = self.child.kill();
+        self.child.wait()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _nothing_is_left_to_do = self.end();
+    }
+}

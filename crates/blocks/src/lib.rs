@@ -1,0 +1,32 @@
+//! Cuts source files into blocks ([`assay_coverage::Blocks`]): it has the grammars of nine languages (tree-sitter), which are by far the largest part
+//! of whoever carries them. So there is a program of it, too, `assay-blocks`, which cuts what it is handed ([`serve`]); `assay` asks it, and
+//! carries none of them.
+//!
+//! No file is read here, nothing is run, and nothing is printed.
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
+)]
+
+mod cutting;
+mod grammar;
+mod serving;
+
+#[cfg(test)]
+mod tests;
+
+pub use cutting::cut;
+pub use grammar::{Kind, grammar, kind};
+pub use serving::serve;
+
+use assay_coverage::{Blocks, Cutter, Language};
+
+/// All grammars, in this process.
+#[derive(Clone, Copy, Debug)]
+pub struct Grammars;
+
+impl Cutter for Grammars {
+    fn cut(&mut self, texts: &[(Language, &[u8])]) -> Vec<Option<Blocks>> {
+        texts.iter().map(|(language, text)| Some(cut(*language, text))).collect()
+    }
+}

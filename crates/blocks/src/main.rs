@@ -1,0 +1,38 @@
+//! `assay-blocks`: cuts source files into blocks for `assay tests --changed` and `assay watch`, which start it, ask it, and end it.
+
+use std::io::{self, BufReader, BufWriter, ErrorKind, IsTerminal, Write};
+use std::process::ExitCode;
+
+const ABOUT: &str = "\
+assay-blocks is a part of assay: `assay tests --changed` and `assay watch` start it to cut source files into functions.
+Nobody else needs to: it reads requests from its standard input, and answers them on its standard output.
+";
+
+fn main() -> ExitCode {
+    let word = std::env::args().nth(1);
+    let (text, status) = match word.as_deref() {
+        Some("--version" | "-V") => (concat!("assay-blocks ", env!("CARGO_PKG_VERSION"), "\n"), 0),
+        Some("--help" | "-h") => (ABOUT, 0),
+        None if !io::stdin().is_terminal() => return serve(),
+        _ => (ABOUT, 2),
+    };
+    let said = match status {
+        0 => io::stdout().write_all(text.as_bytes()),
+        _ => io::stderr().write_all(text.as_bytes()),
+    };
+    ExitCode::from(if said.is_ok() { status } else { 1 })
+}
+
+fn serve() -> ExitCode {
+    let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    match assay_blocks::serve(&mut input, &mut out) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever asked is gone.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            let _nobody_listens = writeln!(io::stderr(), "assay-blocks: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,291 @@
+"""Builds the site of the documentation: build.py ASSAY [DIRECTORY]
+
+The pages are those of the repository, laid out as they lie there, so that their links work as they are; the navigation is docs/README.md. ASSAY is a binary: it writes
+the pages that are shown as examples. Needs mkdocs-material (requirements.txt); `make site` puts it into target/site/python. A broken link, a heading that is not there, or a
+page that nobody leads to ends the build.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+# What is shown besides docs/: pages by their titles, and directories whose files pages link to.
+PROJECT = {
+    "Changelog": "CHANGELOG.md",
+    "Architecture": "ARCHITECTURE.md",
+    "Contributing": "CONTRIBUTING.md",
+    "Releases": "RELEASE.md",
+    "Security": "SECURITY.md",
+}
+FRONT_ENDS = {"The Ruby gem": "ruby/README.md", "The Python package": "python/README.md"}
+LINK = re.compile(r"\]\(([^)\s#]+)(#[^)\s]*)?\)")
+FENCE = re.compile(r"^ {0,3}(```|~~~)")
+
+
+class Broken(Exception):
+    """Something that readers would stumble over."""
+
+
+def prose(text):
+    """The lines of a page, each with whether it is prose rather than code."""
+    fenced = False
+    for line in text.split("\n"):
+        if FENCE.match(line):
+            fenced = not fenced
+            yield line, False
+        else:
+            yield line, not fenced
+
+
+def is_item(line):
+    return re.match(r"\s*([-*+]|\d+\.)\s", line) is not None
+
+
+def adapted(page, text, linked):
+    """What differs between the Markdown of forges and that of the site. `linked` gets the files that the page leads to."""
+    lines = []
+    before = ""
+    for line, is_prose in prose(text):
+        if is_prose:
+            # A list needs an empty line before it, and what is nested in it four blanks.
+            if is_item(line) and before.strip() and not is_item(before) and not before.startswith((" ", "\t", "#", "|")):
+                lines.append("")
+            inner = re.match(r"( {2,3})([-*+] .*)", line)
+            if inner:
+                line = "    " + inner[2]
+            line = line.replace("<details>", '<details markdown="1">')
+            line = LINK.sub(lambda found: there(page, found, linked), line)
+        lines.append(line)
+        before = line
+    return "\n".join(lines)
+
+
+def there(page, found, linked):
+    """A link as the site has it: to a directory is to the page of it."""
+    target, fragment = found[1], found[2] or ""
+    if "://" in target or target.startswith("mailto:"):
+        return found[0]
+    place = (ROOT / page).parent.joinpath(target).resolve()
+    if not place.exists():
+        raise Broken(f"{page}: {target} is not there")
+    linked.add(place.relative_to(ROOT))
+    if place.is_dir():
+        return f"]({target.rstrip('/')}/README.md{fragment})"
+    return found[0]
+
+
+def navigation():
+    """Sections and pages, as docs/README.md lists them."""
+    sections = []
+    text = (ROOT / "docs/README.md").read_text()
+    for paragraph in text.split("\n\n")[1:]:
+        heading = re.match(r"\*\*([^*]+)\*\*", paragraph)
+        if not heading:
+            raise Broken(f"docs/README.md: no section: {paragraph[:60]}")
+        pages = re.findall(r"\[([^\]]+)\]\(([^)]+)\)", paragraph)
+        sections.append({heading[1]: [{title: f"docs/{place}"} for title, place in pages]})
+    return sections
+
+
+def tables(text):
+    """The tables of some Markdown, each as its lines."""
+    held = []
+    for line in text.split("\n"):
+        if line.startswith("|"):
+            held.append(line)
+        elif held:
+            yield held
+            held = []
+    if held:
+        yield held
+
+
+def bars():
+    """Every figure of BENCHMARKS.md with its bar, its section and its command."""
+    text = (ROOT / "BENCHMARKS.md").read_text()
+    parts = ["---\nhide:\n  - toc\n---\n\n# How it compares\n\nEvery figure that was promised beforehand, what was found, and whether it was reached. Each section's name leads to all that was measured",
+             "there, beside which tools, on which machine, with the commands. This page is made of [BENCHMARKS.md](BENCHMARKS.md) when the site is built.\n"]
+    rows, missed = [], 0
+    for section in re.split(r"\n## ", text)[1:]:
+        begins = True
+        title = section.split("\n", 1)[0]
+        slug = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        for part in re.split(r"<!-- end of [^>]* -->", section):
+            command = re.search(r"^`(bench/run\.py [^`]+)`", part, re.M)
+            for table in tables(part):
+                if re.match(r"\| *figure *\| *must reach", table[0]):
+                    for row in table[2:]:
+                        missed += row.rstrip(" |").endswith(" no")
+                        name = f"[{title}](BENCHMARKS.md#{slug})" if begins else ""
+                        rows.append(f"| {name} {row} `{command[1] if command else 'make bench'}` |")
+                        begins = False
+    if not rows:
+        raise Broken("BENCHMARKS.md has no figures")
+    parts.append(f"{len(rows)} figures, {missed} of them missed their bar.\n")
+    parts.append("| section | figure | must reach | found | reached | measure again |\n|---|---|---|---|---|---|")
+    return "\n".join(parts) + "\n" + "\n".join(rows) + "\n"
+
+
+def files_below(directory):
+    """The files of a directory and of those in it, without what interpreters leave there."""
+    files = sorted(path for path in directory.rglob("*") if path.is_file() and path.suffix != ".md")
+    return [path for path in files if "__pycache__" not in path.parts]
+
+
+def list_of(directory):
+    """A page that lists a directory, for one without a README."""
+    names = [path.relative_to(directory) for path in files_below(directory)]
+    return f"# {directory.relative_to(ROOT)}\n\n" + "".join(f"- [{name}]({name})\n" for name in names)
+
+
+def stage(pages):
+    """Copies all pages, and what they lead to."""
+    linked = set()
+    sources = ["README.md", "BENCHMARKS.md", *PROJECT.values(), *FRONT_ENDS.values()]
+    sources += [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("docs/**/*.md"))]
+    sources += [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("examples/*/README.md"))]
+    done = set()
+    while sources:
+        page = sources.pop(0)
+        if page in done:
+            continue
+        done.add(page)
+        out = pages / page
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(adapted(page, (ROOT / page).read_text(), linked))
+        sources += [str(path) for path in sorted(linked) if path.suffix == ".md" and str(path) not in done]
+    for path in sorted(linked):
+        if (ROOT / path).is_dir():
+            copy_directory(path, pages)
+        elif path.suffix != ".md":
+            (pages / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / path, pages / path)
+    for picture in sorted(ROOT.glob("docs/**/*.svg")) + sorted(ROOT.glob("docs/**/*.png")):
+        out = pages / picture.relative_to(ROOT)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(picture, out)
+    (pages / "how-it-compares.md").write_text(bars())
+    for name in ["site.css", "iframe-worker.js"]:
+        shutil.copy(HERE / name, pages / name)
+
+
+def copy_directory(path, pages):
+    for file in files_below(ROOT / path):
+        out = pages / file.relative_to(ROOT)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, out)
+    if not (pages / path / "README.md").exists():
+        (pages / path / "README.md").write_text(list_of(ROOT / path))
+
+
+LIVE = """# Pages as they are
+
+What `assay` writes for a browser: each is what a command wrote when this site was built, from the recordings that lie beside the documents.
+
+| page | written by |
+|---|---|
+| [A report](live/report.html): two ways to sort, with every plot | `assay compare --report report.html sort.assay.gz` |
+| [A report of one series](live/series.html): what there is to know before anything is compared | `assay describe --report series.html zlib_with` |
+| [A history](live/history/index.html): how fast this project's own program was, {of} | `assay history site DIR` |
+
+The screens of the front page are drawn from the same recordings.
+"""
+
+
+def examples(assay, pages):
+    """The pages that the binary writes; of the history that `make history` measured, if it did, else of the recordings here."""
+    live = pages / "live"
+    live.mkdir(parents=True)
+    scratch = pages.parent
+
+    def run(*words):
+        done = subprocess.run([assay, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+        if done.returncode != 0:
+            raise Broken(f"assay {' '.join(map(str, words))}: {done.stderr}")
+
+    run("compare", "--report", live / "report.html", ROOT / "docs/images/sort.assay.gz")
+    run("describe", "--report", live / "series.html", ROOT / "docs/guides/from-ministat.in/zlib_with")
+    own = ROOT / ".assay/history.db"
+    if own.exists():
+        of = "as `make history` measured it"
+        run("history", "site", live / "history", "--store", own)
+    else:
+        of = "at four of its commits"
+        store = scratch / "history.db"
+        for path in [store, *scratch.glob("history.db-*")]:
+            path.unlink(missing_ok=True)
+        for recording in sorted((HERE / "history").glob("*.assay.gz")):
+            run("history", "add", "--store", store, "--project", "assay", recording)
+        run("history", "site", live / "history", "--store", store, "--project", "assay")
+    (pages / "live.md").write_text(LIVE.format(of=of))
+
+
+def configuration(out, pages, nav):
+    text = (HERE / "mkdocs.yml").read_text()
+    lines = [text, f"docs_dir: {pages}", f"site_dir: {out}", "not_in_nav: |", "  /crates/**", "  /examples/*/*/README.md", "nav:"]
+
+    def add(entries, indent):
+        for entry in entries:
+            for title, what in entry.items():
+                title = title.replace("`", "").replace('"', "'")
+                if isinstance(what, list):
+                    lines.append(f'{indent}- "{title}":')
+                    add(what, indent + "    ")
+                else:
+                    lines.append(f'{indent}- "{title}": {what}')
+
+    add(nav, "  ")
+    return "\n".join(lines) + "\n"
+
+
+def fetched(out):
+    """What the pages load from other places than the site; links that people follow are none."""
+    loads = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=[\"']?(https?://[^\"' >]+)")
+    found = set()
+    for page in out.rglob("*.html"):
+        found.update(loads.findall(page.read_text()))
+    return sorted(found)
+
+
+def main():
+    if not 2 <= len(sys.argv) <= 3:
+        sys.exit(__doc__)
+    assay = Path(sys.argv[1]).resolve()
+    out = Path(sys.argv[2] if len(sys.argv) == 3 else ROOT / "target/site/html").resolve()
+    scratch = ROOT / "target/site"
+    pages = scratch / "pages"
+    shutil.rmtree(pages, ignore_errors=True)
+    pages.mkdir(parents=True)
+    stage(pages)
+    examples(assay, pages)
+    title = re.compile(r"^# (.*)$", re.M)
+    nav = [{"assay": "README.md"}, *navigation(), {"How it compares": [{"At a glance": "how-it-compares.md"}, {"All that was measured": "BENCHMARKS.md"}]}]
+    shown = [{title.search((ROOT / path).read_text())[1]: path} for path in sorted(
+        str(path.relative_to(ROOT)) for path in ROOT.glob("examples/*/README.md"))]
+    nav.append({"Examples": [{"Pages as they are": "live.md"}, *shown]})
+    nav.append({"Front ends": [{name: path} for name, path in FRONT_ENDS.items()]})
+    nav.append({"Project": [{"All pages": "docs/README.md"}, *({name: path} for name, path in PROJECT.items())]})
+    config = scratch / "mkdocs.yml"
+    config.write_text(configuration(out, pages, nav))
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--clean", "--config-file", config],
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+    )
+    if done.returncode != 0:
+        raise Broken("mkdocs says what is wrong above")
+    elsewhere = fetched(out)
+    if elsewhere:
+        raise Broken(f"readers would fetch from elsewhere: {elsewhere}")
+    print(f"{out}/index.html")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Broken as broken:
+        sys.exit(f"site: {broken}")
