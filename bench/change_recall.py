@@ -185,6 +185,10 @@ class Suite:
             path.write_bytes(before)
 
 
+# What is counted of the edits of a project.
+SUMS = ("edits", "complete", "failing", "found", "silent", "broken", "behind")
+
+
 def change_recall(bench):
     """Edits by turns in all projects, until there are so many of which some test fails."""
     found, missing = projects(bench)
@@ -197,7 +201,7 @@ def change_recall(bench):
             missing[project.name] = str(error)
             continue
         lines = list(project.lines())
-        own = rows[project.name] = {"tests": len(suite.known), "edits": 0, "complete": 0, "failing": 0, "found": 0, "shares": [], "silent": 0, "broken": 0, "behind": 0}
+        own = rows[project.name] = {"tests": len(suite.known), **dict.fromkeys(SUMS, 0), "shares": []}
         each = -(-wanted // len(found))
         for _ in range(each * 20):
             if own["edits"] == each:
@@ -233,16 +237,32 @@ def change_recall(bench):
                 )
             say(f"\r  {project.name}: {own['edits']} of {each}, {len(misses)} with a test missed ", end="")
         say("")
-    return [table(rows, misses, missing, wanted)]
+    seeds = {earlier["about"]["seed"] for earlier in bench.beside}
+    if len(seeds) < len(bench.beside):
+        raise Failed("runs of one seed make the same edits")
+    for earlier in bench.beside:
+        if earlier["name"] != "change-recall" or earlier["about"]["quick"]:
+            raise Failed(f"{earlier['name']}{' (quick)' if earlier['about']['quick'] else ''} can't be counted with this")
+        misses += earlier["raw"]["misses"]
+        for name, theirs in earlier["raw"]["projects"].items():
+            own = rows.setdefault(name, {**theirs, **dict.fromkeys(SUMS, 0), "shares": []})
+            own["shares"] += theirs["shares"]
+            for key in SUMS:
+                own[key] += theirs[key]
+    result = table(rows, misses, missing)
+    if seeds:
+        about = "; ".join(f"seed {earlier['about']['seed']}, {earlier['about']['when']}, assay {earlier['about']['versions']['assay']}" for earlier in bench.beside)
+        result.note(f"Counted together with earlier runs, of other edits: {about}.")
+    return [result]
 
 
-def table(rows, misses, missing, wanted):
+def table(rows, misses, missing):
     result = Result(
         "change-recall",
-        f"Tests that an edit of one function breaks, found by `assay tests --changed`: {wanted} edits of which some test fails",
+        f"Tests that an edit of one function breaks, found by `assay tests --changed`: {sum(own['edits'] for own in rows.values())} edits of which some test fails",
         ["suite", "tests", "edits", "failing tests found", "edits of which all were", "of the suite run, median"],
     )
-    sums = {key: sum(own[key] for own in rows.values()) for key in ("edits", "complete", "failing", "found", "silent", "broken", "behind")}
+    sums = {key: sum(own[key] for own in rows.values()) for key in SUMS}
     shares = [share for own in rows.values() for share in own["shares"]]
     for name, own in rows.items():
         selected = percent(median(own["shares"])) if own["shares"] else "-"

@@ -4,6 +4,7 @@ No program is started elsewhere, so nothing can be left running and no command c
 """
 
 import contextlib
+import json
 import ctypes
 import os
 import platform
@@ -47,8 +48,10 @@ class Done:
 class Bench:
     """One figure's run: its size, its random numbers, its directories, and the commands that it started."""
 
-    def __init__(self, quick, random, scratch, results, long=False, count=None):
+    def __init__(self, quick, random, scratch, results, long=False, count=None, beside=()):
         self.quick, self.random, self.long, self.count = quick, random, long, count
+        # Results of earlier runs of the same figure, with other seeds, that are to be counted, too.
+        self.beside = [json.loads(Path(path).read_text()) for path in beside]
         self.scratch, self.results = Path(scratch), results
         self.commands = {}
 

@@ -133,6 +133,7 @@ def main():
     arguments.add_argument("--quick", action="store_true", help="tiny counts: shows that it works, measures nothing")
     arguments.add_argument("--long", action="store_true", help="also the peers that take many minutes at a task (stats)")
     arguments.add_argument("--count", type=int, default=None, help="so many edits in place of all (change-recall)")
+    arguments.add_argument("--beside", action="append", default=[], metavar="FILE", help="count the kept result of an earlier run with another seed, too (change-recall)")
     arguments.add_argument("--seed", type=int, default=None, help="of every random order [default: drawn again, and recorded]")
     given = arguments.parse_args()
     ended_by_signals()
@@ -161,7 +162,7 @@ def measure(name, given, versions, missing):
     seed = random.SystemRandom().randrange(2**32) if given.seed is None else given.seed
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as scratch:
-        bench = Bench(given.quick, random.Random(seed), scratch, directory(given.quick), given.long, given.count)
+        bench = Bench(given.quick, random.Random(seed), scratch, directory(given.quick), given.long, given.count, given.beside)
         try:
             results = FIGURES[name][0](bench)
         except Failed as error:
@@ -170,7 +171,7 @@ def measure(name, given, versions, missing):
     for result in results:
         result.about = {
             "quick": given.quick,
-            "command": f"bench/run.py {name}" + (" --quick" if given.quick else "") + (" --long" if given.long else "") + (f" --count {given.count}" if given.count else ""),
+            "command": f"bench/run.py {name}" + (" --quick" if given.quick else "") + (" --long" if given.long else "") + (f" --count {given.count}" if given.count else "") + " --beside FILE" * len(given.beside),
             "when": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
             "minutes": (time.monotonic() - began) / 60,
             "seed": seed,
