@@ -124,7 +124,7 @@ impl Engine for Portable {
             stopped: Arc::clone(&stopped),
         };
         let thread = std::thread::Builder::new().name("assay-run".to_owned()).spawn(move || {
-            let reply = run.to_its_end();
+            let reply = run.into_its_end();
             drop(alive);
             reply
         })?;
@@ -282,7 +282,7 @@ struct Run {
 }
 
 impl Run {
-    fn to_its_end(self) -> Reply {
+    fn into_its_end(self) -> Reply {
         let Self { mut start, flight, guarded, stopped } = self;
         let command = match start.command() {
             Ok(command) => command,
