@@ -69,8 +69,8 @@ pub(crate) const VERSION_BEFORE: &str = "SELECT b.id FROM farm_version v JOIN fa
 pub(crate) const NEWEST_VERSION: &str = "SELECT id FROM farm_version WHERE project = ?1 AND NOT is_gone \
      ORDER BY place DESC, id DESC LIMIT 1";
 /// A version that is gone can't be fetched.
-pub(crate) const CANCEL_VERSION: &str =
-    "UPDATE farm_job SET progress = 3 WHERE version = ?1 AND progress IN (0, 4)";
+pub(crate) const CANCEL_VERSION: &str = "UPDATE farm_job SET progress = 3, due = NULL \
+     WHERE project = (SELECT project FROM farm_version WHERE id = ?1) AND version = ?1 AND progress IN (0, 1, 4) AND progress <> 1";
 
 pub(crate) const TARGET: &str = "SELECT id, digest, name, facts FROM farm_target WHERE digest = ?1";
 pub(crate) const TARGET_ID: &str = "SELECT id FROM farm_target WHERE digest = ?1";

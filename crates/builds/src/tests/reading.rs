@@ -2,8 +2,10 @@
 
 use super::farm::{asks, begun, check_sums, targets};
 use super::*;
+use crate::sql;
 use crate::wire::{Calibration, Ending, NewBuild};
 use crate::{Ended, Filter};
+use assay_history::db::Value;
 
 /// Hands in a build without a job.
 fn build(store: &Store, number: usize, of: &str, on: usize, outcome: Outcome) -> i64 {
@@ -209,4 +211,47 @@ fn a_node_that_is_not_fit_is_drained_until_it_is() {
         assert_eq!(told.code(), "conflict");
         assert!(told.to_string().contains("another agent goes by the name a"), "{told}");
     });
+}
+
+#[test]
+fn nothing_that_is_asked_often_looks_at_all_rows() {
+    let home = Home::new();
+    let store = home.store();
+    let of_jobs = |which: &str| format!("{}{which}", sql::JOB);
+    // Each with the subqueries that it goes through as a whole, since they have few rows.
+    let asked: [(String, i64, &[&str]); 24] = [
+        (sql::lines(sql::ALONG_ALL, &[]), 4, &["x", "y"]),
+        (sql::lines(sql::ALONG_PROJECT, &[sql::IN_STATE]), 5, &["x", "y"]),
+        (sql::lines(sql::ALONG_VERSION, &[sql::ON_TARGET]), 5, &["x", "y"]),
+        (sql::lines(sql::ALONG_TARGET, &[]), 4, &["x", "y"]),
+        (sql::lines(sql::ALONG_NODE, &[]), 4, &["x", "y"]),
+        (sql::PROJECT_LINES.to_owned(), 3, &["p"]),
+        (sql::VERSION_LINES.to_owned(), 4, &[]),
+        (sql::CELLS.to_owned(), 4, &["v"]),
+        (sql::BENCHED.to_owned(), 3, &[]),
+        (sql::BUILD.to_owned(), 1, &[]),
+        (sql::BUILD_OF_KEY.to_owned(), 1, &[]),
+        (sql::NEXT.to_owned(), 2, &[]),
+        (sql::EXPIRED.to_owned(), 2, &[]),
+        (sql::ANY_DUE.to_owned(), 1, &[]),
+        (sql::WAKE.to_owned(), 1, &[]),
+        (sql::BUSY_WITH.to_owned(), 1, &[]),
+        (sql::FITS.to_owned(), 1, &[]),
+        (sql::LEASES.to_owned(), 1, &[]),
+        (sql::END_LEASES.to_owned(), 3, &[]),
+        (sql::CANCEL_VERSION.to_owned(), 1, &[]),
+        (sql::VERSION_BEFORE.to_owned(), 2, &[]),
+        (of_jobs(sql::QUEUED_JOBS), 3, &[]),
+        (of_jobs(sql::JOBS_OF_PROJECT), 2, &[]),
+        (sql::AUDIT.to_owned(), 2, &[]),
+    ];
+    for (statement, parameters, whole) in asked {
+        let values: Vec<Value<'_>> = (0..parameters).map(|_| Value::from(1_i64)).collect();
+        let explained = format!("EXPLAIN QUERY PLAN {statement}");
+        let plan: Vec<String> =
+            store.look(|db| Ok(db.rows(&explained, &values, |row| row.get(3))?)).unwrap();
+        for step in plan.iter().filter_map(|step| step.strip_prefix("SCAN ")) {
+            assert!(whole.contains(&step), "{step}: {plan:#?}\n{statement}");
+        }
+    }
 }
