@@ -114,3 +114,52 @@ pub(super) fn line(leased: &Leased, steps: &Steps) -> Option<String> {
     };
     (!line.chars().any(char::is_control)).then_some(line)
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+    use serde_json::{Value, json};
+    use std::process::Command;
+
+    fn leased(kind: &str, origin: &Value, version: &str) -> Leased {
+        let named = |name: &str| json!({"id": 1, "owner": "me", "project": "p", "name": name, "kind": "release"});
+        let all = json!({
+            "job": {"id": 1, "owner": "me", "project": "p", "version": version, "kind": kind, "progress": "leased", "attempts": 1},
+            "project": {"id": 1, "owner": "me", "name": "p", "origin": origin, "recipe": {"bench": "--program ./b"}},
+            "version": named(version), "base": named("0.9"), "target": "t", "nonce": "n", "until": "u",
+        });
+        serde_json::from_value(all).unwrap()
+    }
+
+    #[test]
+    fn each_origin_has_a_line_that_a_shell_reads_and_names_in_it_are_words() {
+        let steps = Steps {
+            install: vec!["python3 -m venv v".to_owned()],
+            test: Some("python3 -m pytest".to_owned()),
+            ..Steps::default()
+        };
+        let origins = [
+            json!({"kind": "git", "url": "https://h/p.git"}),
+            json!({"kind": "gem", "name": "p", "index": "http://h"}),
+            json!({"kind": "py_pi", "name": "p"}),
+            json!({"kind": "command", "list": "l", "get": "get \"$VERSION\""}),
+        ];
+        for origin in &origins {
+            for kind in ["test", "bench"] {
+                let evil = "1.0'; touch /tmp/assay-farm-got-out; $(id) `id`";
+                let line = line(&leased(kind, origin, evil), &steps).unwrap();
+                assert!(line.contains(&quoted(evil)) || line.contains("p=="), "{line}");
+                let reads = Command::new("sh").args(["-n", "-c", &line]).status().unwrap();
+                assert!(reads.success(), "{line}");
+            }
+        }
+        let test = line(&leased("test", &origins[2], "1.0"), &steps).unwrap();
+        assert!(
+            test.ends_with("&& ( python3 -m venv v ) && assay tests -- python3 -m pytest"),
+            "{test}"
+        );
+        // Nothing that would end a line is pasted.
+        assert_eq!(line(&leased("test", &origins[0], "1\n0"), &steps), None);
+    }
+}
