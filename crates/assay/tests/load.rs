@@ -505,7 +505,7 @@ fn generators_that_slurm_places_add_up_bucket_by_bucket() {
     let text = fs::read(directory.path().join("s.assay")).unwrap();
     let samples = assay_file::read_from(std::io::Cursor::new(text), "s.assay").unwrap();
     for block in 0..3 {
-        let own = |buckets: &&assay_data::Buckets| {
+        let own = |buckets: &&assay_data::samples::Buckets| {
             buckets.block == block && buckets.of == "latency" && buckets.second.is_none()
         };
         let recorded = samples.histograms.iter().find(own).unwrap();
