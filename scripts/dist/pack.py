@@ -33,17 +33,18 @@ def pack(programs, channels, work, to):
     """Writes what is asked for and gives back the files. `programs`: the directory of the programs for each machine's name."""
     made = []
     here = programs.get(platform.machine())
-    if not here and set(channels) & {"tarball", "deb", "wheel", "gem", "npm"}:
+    has_programs = bool(set(channels) & {"tarball", "deb", "wheel", "gem", "npm"})
+    if has_programs and not here:
         raise Failed(f"pages and completions come from the programs of this machine ({platform.machine()}), which are not among those to pack")
-    for name, place in programs.items():
+    for name, place in programs.items() if has_programs else ():
         contents = gather(place, MACHINES[name], here or place, licences.of_crates(MACHINES[name]), work / name)
         for channel in (tarball, deb, wheel, npm):
             if channel.__name__ in channels:
                 made += channel.make(contents, to)
         if "gem" in channels:
             made += gem.make(contents, native.recorders(contents.machine, work), work, to)
-        if "sbom" in channels:
-            made += sbom.make(contents.machine, to)
+    if "sbom" in channels:
+        made += [path for name in programs for path in sbom.make(MACHINES[name], to)]
     if "python" in channels:
         made += wheel.make_python_package(work, to, build.tools() / "python")
     if "gem" in channels:

@@ -10,6 +10,7 @@ import argparse
 import platform
 import re
 import signal
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,7 +135,7 @@ def main():
             ending, remark = "passed", trials[name]()
         except mishaps.Skipped as reason:
             ending, remark = "skipped", str(reason)
-        except Failed as failed:
+        except (Failed, subprocess.TimeoutExpired) as failed:
             ending, remark = "failed", str(failed)
         counts[ending] += 1
         print(f"{ending:8} {name:18} {remark}", flush=True)
