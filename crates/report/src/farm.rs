@@ -14,6 +14,7 @@ pub mod log;
 mod matrix;
 mod node;
 mod project;
+mod refused;
 mod screen;
 mod state;
 mod waterfall;
@@ -25,6 +26,7 @@ pub use home::{Home, ProjectLine, VersionLine, home};
 pub use matrix::{Matrix, VersionNote};
 pub use node::{Calibration, NodePage, node};
 pub use project::{JobLine, ProjectPage, matrix_page, project};
+pub use refused::refused;
 pub use screen::screen;
 pub use state::{Marked, Sum};
 pub use waterfall::{Waterfall, waterfall};
@@ -49,15 +51,13 @@ pub const SHARED: [(&str, &str, &str); 2] = [
 ];
 
 /// What scripts, styles, pictures and connections a page may use: its own server's. To be sent as a header, since a page alone can't forbid to be framed.
-pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /// What all pages share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// By what the pages are made.
     pub tool: String,
-    /// When this one was, RFC 3339; shown in it.
-    pub made: String,
     /// Where the farm is, seen from outside: what stands before every path; empty: at the root.
     pub root: String,
 }
@@ -85,7 +85,6 @@ impl Frame {
 struct Around {
     title: String,
     tool: String,
-    made: String,
     root: String,
     home: String,
     waterfall: String,
@@ -96,7 +95,6 @@ impl Around {
         Self {
             title: clean(title),
             tool: clean(&frame.tool),
-            made: short_time(&frame.made),
             root: frame.root.clone(),
             home: frame.link(&[]),
             waterfall: frame.link(&["waterfall"]),

@@ -70,6 +70,10 @@ pub(super) fn judge(project: &Project, history: &History<'_>, version: usize) ->
     for target in 0..project.targets.len() {
         match history.cell(target, version) {
             None => builds.without.push(target),
+            // Only measured: its tests did not run there.
+            Some(Cell { passed: 0, failed: 0, last: State::Passed | State::Failed, .. }) => {
+                builds.without.push(target);
+            }
             Some(Cell { passed: 0, failed: 0, last, .. }) => {
                 builds.others.entry(*last).or_default().push(target);
             }

@@ -1,5 +1,7 @@
 //! Versions on targets, made by hand and at random: what is said of them, and what is not.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
 mod simulation;
 
 use super::words::{Tone, claims};
@@ -222,6 +224,15 @@ fn a_slowdown_against_one_base_is_told_from_its_first_version_on() {
         found[0],
         "parse is slower on Ruby 3.4 only (1 of 3 targets): +5.0 % [+4.4 … +5.6]; first with version 1.2"
     );
+}
+
+#[test]
+fn a_target_that_only_measured_is_not_tested() {
+    let mut project = built(&["pp", "pp"]);
+    let measured_there =
+        project.cells.iter_mut().find(|cell| (cell.version, cell.target) == (1, 1));
+    measured_there.unwrap().passed = 0;
+    assert_eq!(said(&project), ["passes on ruby 3.1.2, x86_64; 1 not tested yet"]);
 }
 
 #[test]

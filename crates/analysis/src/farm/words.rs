@@ -128,10 +128,11 @@ fn share_of(project: &Project, on: &Affected) -> String {
     }
 }
 
-/// Since when: `first with version 1.2`. `otherwise` says what was seen before: `passed`.
+/// Since when: `first with version 1.2`. `otherwise` says what would have been seen before, `passed`; empty where the base was otherwise for sure.
 fn since(project: &Project, since: Since, otherwise: &str) -> String {
     let first = version(project, since.first);
     match since.after {
+        None if otherwise.is_empty() => format!("since version {first} at the latest"),
         None => format!("since version {first} at the latest: never {otherwise} there before"),
         Some(_) if since.is_exact() => format!("first with version {first}"),
         Some(after) if after + 2 == since.first => {
@@ -188,7 +189,7 @@ pub fn moved(
         benchmark.name,
         way(&benchmark.metric, is_worse),
         share_of(project, &moved.on),
-        since(project, moved.on.since, "as fast")
+        since(project, moved.on.since, "")
     )
 }
 

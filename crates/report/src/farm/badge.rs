@@ -44,6 +44,8 @@ pub fn badge(version: Option<&str>, states: &[Sum]) -> Result<String, askama::Er
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
     use super::*;
     use assay_analysis::farm::State;
 

@@ -177,6 +177,8 @@ fn tabs(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+
     use super::*;
     use proptest::prelude::*;
 

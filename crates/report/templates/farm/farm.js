@@ -106,7 +106,6 @@
   if (log && log.dataset.follow) {
     const told = id("told");
     const say = (text) => { if (told) told.textContent = text; };
-    const shown = document.createElement("span");
     let rest = "";
     let number = lines().length;
     const append = (text) => {
@@ -125,7 +124,6 @@
       }
       log.append(made);
       while (log.childNodes.length > 2 * MOST_LINES) log.firstChild.remove();
-      shown.textContent = rest.replace(ESCAPES, "");
       if (isAtEnd) log.scrollTop = log.scrollHeight;
       document.body.dataset.followed = String(number);
     };
@@ -136,11 +134,10 @@
       [rest, number] = ["", 0];
       say("Follows the log as it is written.");
     });
-    const take = (event) => append(event.data + "\n");
-    source.addEventListener("message", take);
-    source.addEventListener("log", take);
+    source.addEventListener("log", (event) => append(JSON.parse(event.data).text));
     source.addEventListener("end", () => {
       source.close();
+      if (rest !== "") append("\n");
       say("It ended.");
       setTimeout(() => location.reload(), 1000);
     });
@@ -154,7 +151,8 @@
   const button = id("keys-button");
   if (button) button.addEventListener("click", help);
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target instanceof Element && event.target.closest("input, select, textarea")) return;
     const does = {
       j: () => step(1),
       k: () => step(-1),

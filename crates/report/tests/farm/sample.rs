@@ -131,11 +131,7 @@ impl Sample {
         ] {
             t(plain);
         }
-        let frame = Frame {
-            tool: "assay-farm 0.1.0".to_owned(),
-            made: "2026-11-26T06:10:00Z".to_owned(),
-            root: String::new(),
-        };
+        let frame = Frame { tool: "assay-farm 0.1.0".to_owned(), root: String::new() };
         let text = Box::new(move |plain: &str| {
             made.get(plain).cloned().unwrap_or_else(|| plain.to_owned())
         });
@@ -387,5 +383,6 @@ pub fn pages(sample: &Sample, root: &str) -> Vec<(&'static str, String)> {
         ("build", build(&build_page).unwrap()),
         ("job", job(&job_page).unwrap()),
         ("node", node(&node_page).unwrap()),
+        ("refused", refused(&frame, 401, &sample.t("drift: detects 9 %")).unwrap()),
     ]
 }
