@@ -27,6 +27,7 @@ use assay_data::{
 };
 use assay_stats::signed_rank::SignedRankDistribution;
 use family::Member;
+pub(crate) use family::shared_out;
 use shape::Keys;
 use std::rc::Rc;
 

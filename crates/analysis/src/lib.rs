@@ -23,7 +23,7 @@
 //!   another run.
 //! - [`battery`]: every classical test beside the verdict, for those who ask.
 //! - [`figures`]: what the plots of a report show, thinned.
-//! - [`history`]: what recorded runs of a project come to over its revisions.
+//! - [`history`]: what recorded runs of a project come to over its revisions. [`farm`]: what a version came to on many machines.
 //! - [`mutation`]: which share of the changes of a project's source its tests notice. [`coupling`]: whether that is because they are well tested, or
 //!   because everything hangs on everything.
 //! - [`planning`]: how many runs a question needs. [`bisect`]: which of many commits brought a change.
@@ -41,6 +41,7 @@ pub mod dependence;
 pub mod describe;
 pub mod design;
 mod evidence;
+pub mod farm;
 pub mod figures;
 pub mod history;
 pub mod levels;

@@ -294,6 +294,17 @@ pub const GATE_DF_ALONE: f64 = 5.0;
 /// A worsening is called detectable where it is found with this power, as everywhere.
 pub const GATE_POWER: f64 = 0.8;
 
+// Over the targets of a farm
+
+/// Confidence of all that is said of a version's speed on its targets: in 5 of 100 versions anything of it is wrong.
+pub const FARM_CONFIDENCE: f64 = 0.95;
+/// The smallest share by which a difference on a target matters: that of all comparisons, where nobody says otherwise.
+pub const FARM_THRESHOLD: f64 = 0.01;
+/// The chance of saying that targets differ in what a version did to them, where they don't.
+pub const FARM_DIFFER: f64 = 0.01;
+/// So many other facts that tell the same targets apart are named.
+pub const FARM_ALIKE: usize = 3;
+
 // Searching commits
 
 /// Blocks that compare the ends of a search at most: where runs differ by ten times the change, so many find it.

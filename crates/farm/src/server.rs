@@ -1,4 +1,4 @@
-//! The server: HTTP in front of the store. It knows no statement of a database, measures nothing and draws nothing.
+//! The server: HTTP in front of the store. It knows no statement of a database and measures nothing; pages are drawn by the report (`pages`).
 //!
 //! `routes` is the list of what it answers; `dispatch` brings a request to its handler, which gets the store of a thread of its own (`pool`) and
 //! knows nothing of the wire. This file begins it and ends it.
@@ -15,6 +15,7 @@ mod lists;
 mod logs;
 mod nodes;
 mod openapi;
+pub(crate) mod pages;
 mod pool;
 mod query;
 mod routes;
@@ -64,6 +65,8 @@ pub(crate) struct Options {
     pub ask: Duration,
     /// Requests a second of one token.
     pub rate: f64,
+    /// Whether anybody may read.
+    pub is_public: bool,
     /// A certificate and its key.
     pub tls: Option<(PathBuf, PathBuf)>,
 }
@@ -79,6 +82,7 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
     first_token(&store, &options.data)?;
     drop(store);
     let writers = if matches!(place, Place::File(_)) { 1 } else { WRITERS };
+    let tls = options.tls.as_ref().map(|(cert, key)| tls::acceptor(cert, key)).transpose()?;
     let (tell, ending) = watch::channel(false);
     let mut threads = Vec::new();
     let app = Arc::new(App {
@@ -87,19 +91,20 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
             log_limit: LOG,
             lease: options.lease,
             ask: options.ask,
+            is_secure: tls.is_some(),
             seen: Mutex::default(),
             used: Mutex::default(),
         }),
         reads: Pool::start(&place, Access::Read, READERS, WAITING, &mut threads)?,
         writes: Pool::start(&place, Access::Write, writers, WAITING, &mut threads)?,
         slow: Pool::start(&place, Access::Write, 1, WAITING, &mut threads)?,
+        is_public: options.is_public,
         hosts: Hosts { is_open: !options.listen.ip().is_loopback(), names: options.hosts.clone() },
         tokens: Limits::new(options.rate, BURST),
         strangers: Limits::new(STRANGERS, BURST),
         followers: Arc::new(Semaphore::new(FOLLOWERS)),
         ending,
     });
-    let tls = options.tls.as_ref().map(|(cert, key)| tls::acceptor(cert, key)).transpose()?;
     let ended = Runtime::new().context("no threads can be started")?.block_on(async {
         let listener = TcpListener::bind(options.listen);
         let listener = listener.await.with_context(|| format!("--listen {}", options.listen))?;

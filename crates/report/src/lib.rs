@@ -13,6 +13,7 @@
 //! - [`profile`]: where the time goes, as table, flame graph and page.
 //! - [`replication`]: a run and its repetition. [`history`]: runs that are kept. [`bisect`]: which commit did it.
 //! - [`test_log`]: which tests write most into a log. [`mutation`]: which changes of the source the tests notice.
+//! - [`farm`]: what came of every version on every platform.
 //! - [`charts`]: plots as SVG and PNG. [`html`]: the page one can publish.
 //! - [`protocol`]: the chain from validity to effect, step by step.
 //! - [`planning`]: how many runs.
@@ -43,6 +44,7 @@ pub mod charts;
 pub mod csv;
 pub mod describe;
 pub mod doctor;
+pub mod farm;
 pub mod findings;
 pub mod glossary;
 mod grid;

@@ -16,6 +16,7 @@ mod overview;
 pub use benchmark::{BenchmarkPage, benchmark};
 pub use index::{Index, Measured};
 pub use machines::{MachineStates, machines};
+pub(crate) use names::encoded;
 pub use names::file_names;
 pub use overview::{EVENTS, Overview, Row, overview};
 

@@ -37,6 +37,7 @@ pub mod k_sample;
 pub mod kolmogorov;
 pub mod levels;
 pub mod merged;
+pub mod meta_analysis;
 pub mod noncentral_t;
 pub mod normal;
 pub mod normality;

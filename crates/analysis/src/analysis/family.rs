@@ -75,32 +75,41 @@ fn shares(
     adjust: Adjust,
     distribution: &mut SignedRankDistribution,
 ) -> Vec<f64> {
-    let all = members.len() as f64;
-    if adjust == Adjust::None || members.len() < 2 {
-        return vec![1.0; members.len()];
+    shared_out(members.len(), adjust, |m, share| members[m].has_direction(share, distribution))
+}
+
+/// The same of so many members of any kind, of which `has_direction` says whether one has a direction with its level divided by a share.
+pub(crate) fn shared_out(
+    members: usize,
+    adjust: Adjust,
+    mut has_direction: impl FnMut(usize, f64) -> bool,
+) -> Vec<f64> {
+    let all = members as f64;
+    if adjust == Adjust::None || members < 2 {
+        return vec![1.0; members];
     }
-    let mut open: Vec<usize> = (0..members.len()).collect();
-    if adjust == Adjust::FalseDiscovery || members.len() > SMALL {
-        open.retain(|&m| members[m].has_direction(1.0, distribution));
+    let mut open: Vec<usize> = (0..members).collect();
+    if adjust == Adjust::FalseDiscovery || members > SMALL {
+        open.retain(|&m| has_direction(m, 1.0));
     }
     if adjust == Adjust::FalseDiscovery {
         loop {
             let share = all / open.len().max(1) as f64;
             let before = open.len();
-            open.retain(|&m| members[m].has_direction(share, distribution));
+            open.retain(|&m| has_direction(m, share));
             if open.len() == before || open.is_empty() {
                 // The last round's level is that of as many as are left.
-                return vec![all / open.len().max(1) as f64; members.len()];
+                return vec![all / open.len().max(1) as f64; members];
             }
         }
     }
     // Those with a direction keep the share at which it was found.
-    let mut found: Vec<Option<f64>> = vec![None; members.len()];
+    let mut found: Vec<Option<f64>> = vec![None; members];
     loop {
         let left = found.iter().filter(|share| share.is_none()).count().max(1) as f64;
         let before = open.len();
         open.retain(|&m| {
-            let known = members[m].has_direction(left, distribution);
+            let known = has_direction(m, left);
             if known {
                 found[m] = Some(left);
             }

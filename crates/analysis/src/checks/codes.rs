@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 138] = [
+pub const CODES: [&str; 144] = [
     "ALARM_CONFIRMED",
     "ALARM_NOT_CONFIRMED",
     "ALARM_UNCONFIRMED",
@@ -122,6 +122,12 @@ pub const CODES: [&str; 138] = [
     "SUMMARY_ONLY",
     "SUMMARY_TOO_BARE",
     "SWAP",
+    "TARGETS_ALIKE",
+    "TARGETS_DIFFER",
+    "TARGETS_FAIL",
+    "TARGETS_FLAKY",
+    "TARGETS_SLOWER",
+    "TARGETS_UNTESTED",
     "TESTS_FEW_SAMPLES",
     "TESTS_HOOK",
     "TESTS_UNSEEN",

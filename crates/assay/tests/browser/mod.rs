@@ -32,6 +32,16 @@ pub fn browsed(
     arguments: &[&str],
     page: &Path,
 ) -> (String, String) {
+    visited(browser, directory, arguments, &format!("file://{}", page.display()))
+}
+
+/// The same of an address.
+pub fn visited(
+    browser: &Path,
+    directory: &Path,
+    arguments: &[&str],
+    address: &str,
+) -> (String, String) {
     let profile = tempfile::tempdir_in(directory).unwrap();
     let run = Command::new(browser)
         .args([
@@ -42,11 +52,11 @@ pub fn browsed(
             "--enable-logging=stderr",
         ])
         // Whoever looks anything up gets no answer: a page that needs the net would show it.
-        .arg("--host-resolver-rules=MAP * ~NOTFOUND")
+        .arg("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
         .arg(format!("--user-data-dir={}", profile.path().display()))
         .arg("--virtual-time-budget=4000")
         .args(arguments)
-        .arg(format!("file://{}", page.display()))
+        .arg(address)
         .output()
         .unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -19,6 +19,8 @@ pub(crate) struct Context {
     pub log_limit: u64,
     /// What a lease is.
     pub lease: Duration,
+    /// Whether browsers come by TLS, so that a cookie may be for that alone.
+    pub is_secure: bool,
     /// How long who was given nothing waits.
     pub ask: Duration,
     /// When nodes were heard of, until that is written.

@@ -7,6 +7,7 @@ use super::follow::{Following, events};
 use super::hosts::Hosts;
 use super::limits::Limits;
 use super::lists::API;
+use super::pages::{self, COOKIE, PAGES};
 use super::pool::Pool;
 use super::query;
 use super::routes::{Needs, ROUTES, Route, Threads, Verb};
@@ -37,6 +38,8 @@ pub(crate) struct App {
     pub writes: Pool,
     pub slow: Pool,
     pub hosts: Hosts,
+    /// Whether anybody may read.
+    pub is_public: bool,
     pub tokens: Limits<i64>,
     pub strangers: Limits<IpAddr>,
     pub followers: Arc<Semaphore>,
@@ -48,10 +51,10 @@ pub(crate) struct App {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub IpAddr);
 
-/// The router of the API.
+/// The router of the API and the pages.
 pub(crate) fn router(app: &Arc<App>) -> Router {
     let mut router = Router::new();
-    for route in ROUTES {
+    for route in ROUTES.iter().chain(PAGES) {
         let filter = match route.method {
             Verb::Get => MethodFilter::GET,
             Verb::Put => MethodFilter::PUT,
@@ -112,6 +115,7 @@ async fn dispatch(app: Arc<App>, route: &'static Route, request: Request) -> Res
     }
     match done {
         Ok(answer) => respond(&app, answer, &parts.headers),
+        Err(failure) if pages::is_page(route.path) => page_refused(&failure),
         Err(failure) => refused(&failure),
     }
 }
@@ -135,8 +139,9 @@ async fn answered(
     let path: HashMap<String, String> =
         path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let query = query::read(parts.uri.query().unwrap_or_default())?;
-    let secret = secret(&parts.headers);
-    if route.needs != Needs::Nothing && secret.is_none() {
+    let secret = secret(&parts.headers, route.method);
+    let is_free = is_free(app, route);
+    if !is_free && secret.is_none() {
         return Err(Failure::unauthorized());
     }
     // Who sends much is known before it is taken.
@@ -183,7 +188,7 @@ fn known(
     secret: Option<&str>,
     who: &OnceLock<Token>,
 ) -> Result<Option<Token>, Failure> {
-    if route.needs == Needs::Nothing {
+    if is_free(app, route) {
         return Ok(None);
     }
     let now = now();
@@ -216,10 +221,26 @@ fn version(headers: &HeaderMap) -> Result<(), Failure> {
     }
 }
 
-fn secret(headers: &HeaderMap) -> Option<String> {
-    let text = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, secret) = text.split_once(' ')?;
+/// Whether nobody is asked for a token.
+fn is_free(app: &App, route: &Route) -> bool {
+    let only_looks = route.needs == Needs::Read && route.method == Verb::Get;
+    route.needs == Needs::Nothing || app.is_public && only_looks
+}
+
+/// The token that was sent; a cookie's is enough for reading alone, since a browser sends it without being asked.
+fn secret(headers: &HeaderMap, method: Verb) -> Option<String> {
+    let Some(text) = headers.get(header::AUTHORIZATION) else {
+        return (method == Verb::Get).then(|| cookie(headers)).flatten();
+    };
+    let (scheme, secret) = text.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim().to_owned())
+}
+
+fn cookie(headers: &HeaderMap) -> Option<String> {
+    let all = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
+    let mut pairs =
+        all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find(|(name, _)| *name == COOKIE).map(|(_, secret)| secret.to_owned())
 }
 
 /// The whole body, or why it is not taken.
@@ -319,6 +340,17 @@ fn refused(failure: &Failure) -> Response {
         set(&mut response, "www-authenticate", "Bearer");
     }
     common(&mut response);
+    response
+}
+
+/// Why a browser gets no page, as one.
+fn page_refused(failure: &Failure) -> Response {
+    let mut response = refused(failure);
+    *response.body_mut() = pages::refused(failure.status, &failure.message).into();
+    // The page asks for a token, not the browser.
+    response.headers_mut().remove(header::WWW_AUTHENTICATE);
+    set(&mut response, "content-type", "text/html; charset=utf-8");
+    set(&mut response, "content-security-policy", assay_report::farm::POLICY);
     response
 }
 

@@ -108,13 +108,13 @@ pub(crate) fn add_log_of_build(
 }
 
 /// Whose log is that of a build.
-fn of_build(store: &Store, asked: &Asked) -> Result<Of, Failure> {
+pub(super) fn of_build(store: &Store, asked: &Asked) -> Result<Of, Failure> {
     let id = asked.number("build")?;
     Ok(store.lease_of_build(id)?.map_or(Of::Build(id), Of::Lease))
 }
 
 /// Whose log is that of a job, and whether it may grow.
-fn of_job(store: &Store, asked: &Asked) -> Result<(Of, bool), Failure> {
+pub(super) fn of_job(store: &Store, asked: &Asked) -> Result<(Of, bool), Failure> {
     let id = asked.number("id")?;
     let (lease, runs) = store.last_lease(id)?;
     // A lease that nobody had has no log.

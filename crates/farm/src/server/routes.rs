@@ -3,6 +3,7 @@
 
 use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
+use super::pages::verdicts;
 use super::{jobs, lists, nodes, samples, things, tokens};
 use crate::policy::{BODY, LOG_PIECE, SAMPLES};
 use assay_builds::model::Scope;
@@ -270,6 +271,12 @@ pub(crate) const ROUTES: &[Route] = &[
         "Versions × targets, the newest versions first",
         lists::matrix,
         of::<wire::Matrix>,
+    ),
+    list(
+        "/api/v1/owners/{owner}/projects/{project}/verdicts",
+        "What each version came to over all targets, the newest first",
+        verdicts::verdicts,
+        of::<verdicts::Verdicts>,
     ),
     list(
         "/api/v1/targets",

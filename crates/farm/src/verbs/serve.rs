@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tracing_subscriber::filter::LevelFilter;
 
-/// Run the server: the API that agents and programs ask
+/// Run the server: the API that agents and programs ask, and the pages for people
 ///
 /// The first start makes a token of scope `admin` and writes it to DIR/admin-token, which only its owner can read. Only this machine is let in,
 /// unless --listen says otherwise; then --tls-cert and --tls-key, or a proxy in front of it, keep tokens secret on their way.
@@ -51,6 +51,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = policy::RATE)]
     rate: f64,
 
+    /// Let anybody read: pages, builds and logs need no token; changing anything still does
+    #[arg(long)]
+    public: bool,
+
     /// What is logged, to standard error
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log: Level,
@@ -90,6 +94,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         lease: args.lease.unwrap_or(policy::LEASE),
         ask: args.ask.unwrap_or(policy::ASK),
         rate: args.rate,
+        is_public: args.public,
         tls: args.tls_cert.clone().zip(args.tls_key.clone()),
     })
 }

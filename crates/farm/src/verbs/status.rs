@@ -1,20 +1,32 @@
-//! `assay farm status`: how much there is to do, who is there, and what came last, read from the store itself.
+//! `assay farm status`: how much there is to do, who is there, and what came last; of a project its versions on its targets, with what is said of the newest. Read from
+//! the store itself.
 
 use crate::Ending;
 use crate::data::DataArgs;
+use crate::server::pages;
+use anyhow::{Context as _, anyhow};
 use assay_builds::Store;
 use assay_builds::policy::LARGEST_PAGE;
 use assay_builds::shown::{Home, Queue};
 use assay_builds::wire::Node;
 use assay_console::output;
 use assay_history::Access;
+use assay_report::farm as report;
 use serde::Serialize;
 
 /// Show how much there is to do, which nodes are there, and what came last
 #[derive(clap::Args, Debug)]
 pub(crate) struct Args {
+    /// Project whose versions and targets are shown instead, with the verdict
+    #[arg(value_name = "OWNER/PROJECT")]
+    project: Option<String>,
+
     #[command(flatten)]
     of: DataArgs,
+
+    /// Versions that are shown of a project
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(i64).range(1..=500))]
+    versions: i64,
 
     /// Print it as JSON
     #[arg(long)]
@@ -33,6 +45,9 @@ struct Status {
 /// Shows it.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let store = Store::open(&args.of.find()?.place, Access::Read)?;
+    if let Some(project) = &args.project {
+        return of_project(&store, project, args);
+    }
     let status = Status {
         home: store.home(None, LARGEST_PAGE)?,
         nodes: store.nodes(None, LARGEST_PAGE)?.items,
@@ -41,6 +56,30 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         true => serde_json::to_string_pretty(&status)? + "\n",
         false => screen(&status),
     })?;
+    Ok(Ending::Fine)
+}
+
+/// Shows a project's versions on its targets.
+fn of_project(store: &Store, project: &str, args: &Args) -> anyhow::Result<Ending> {
+    let (owner, name) = project
+        .split_once('/')
+        .with_context(|| format!("{project}: a project is OWNER/PROJECT"))?;
+    let told = |failure: pages::Failure| anyhow!("{project}: {}", failure.message);
+    if args.json {
+        let verdicts =
+            pages::verdicts::of(store, owner, name, None, args.versions).map_err(told)?;
+        output::print(&(serde_json::to_string_pretty(&verdicts)? + "\n"))?;
+        return Ok(Ending::Fine);
+    }
+    let found = pages::judged(store, owner, name, None, args.versions).map_err(told)?;
+    let (_, known, judged, _) = found;
+    let matrix = report::Matrix {
+        project: &known.project,
+        notes: &known.notes,
+        judged: &judged,
+        builds: &known.builds,
+    };
+    output::print(&report::screen(&matrix, &output::screen(output::ColorWhen::Auto)))?;
     Ok(Ending::Fine)
 }
 

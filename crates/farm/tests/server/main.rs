@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
 mod agents;
+#[path = "../../../assay/tests/browser/mod.rs"]
+mod browser;
 mod files;
 mod killing;
+mod pages;
 mod secret;
 mod serving;
 mod strangers;

@@ -1,5 +1,6 @@
 //! The runs of a history by number: what a point of a series and a column of a comparison refer to.
 
+use super::names::encoded;
 use assay_analysis::history::{Point, Revision, Run};
 use assay_data::Metric;
 use std::collections::HashMap;
@@ -99,14 +100,6 @@ impl Index {
             None => run.short().to_owned(),
         }
     }
-}
-
-/// A text within a URL.
-fn encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    text.bytes()
-        .map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") })
-        .collect()
 }
 
 #[cfg(test)]

@@ -48,6 +48,14 @@ fn digest(name: &str) -> u32 {
     ((hash >> 32) ^ (hash & 0xffff_ffff)) as u32
 }
 
+/// A text within a URL.
+pub(crate) fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    text.bytes()
+        .map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

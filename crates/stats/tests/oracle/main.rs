@@ -10,6 +10,7 @@
 mod bootstrap;
 mod k_sample;
 mod ledger;
+mod meta_analysis;
 mod one_sample;
 mod power;
 mod shape;
@@ -24,13 +25,14 @@ use std::path::Path;
 /// One room of this test: it compares the functions that it knows.
 type Room = fn(&mut Ledger, &str, &[Vec<f64>], &Value) -> bool;
 
-const ROOMS: [Room; 6] = [
+const ROOMS: [Room; 7] = [
     one_sample::check,
     two_sample::check,
     k_sample::check,
     shape::check,
     bootstrap::check,
     power::check,
+    meta_analysis::check,
 ];
 
 /// The cases of the larger set whose series stand only in the archives.

@@ -1,0 +1,336 @@
+//! What targets have in common: the simplest condition on their facts that all affected ones meet and no other one.
+//!
+//! Simple is first one fact that is so, or begins so (`Ruby 3.4` is met by 3.4.1), then one that is so from some version on or up to one, then what
+//! the *others* have in common, then two facts together. Among facts those come first that are most often why a program breaks. With few targets some fact
+//! tells any of them apart: so what tells the same ones apart is given as well, and nothing here says that any of it is the cause.
+
+use super::{Facts, Target};
+use std::cmp::Ordering;
+
+/// What all targets meet on which something is so.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// There is no target on which it isn't.
+    Everywhere,
+    /// They alone meet all of these conditions.
+    Only {
+        /// One or two.
+        conditions: Vec<Condition>,
+        /// Other facts that tell the same targets apart.
+        alike: Vec<Condition>,
+    },
+    /// All but those that meet this one.
+    Except(Condition),
+    /// No condition tells them apart.
+    Unexplained,
+}
+
+/// Something that a target's facts meet or don't.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The fact.
+    pub name: String,
+    /// What of it.
+    pub rule: Rule,
+}
+
+/// What a fact must be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rule {
+    /// There.
+    Known,
+    /// This, or something that begins so and goes on behind a separator.
+    Is(String),
+    /// This version or a later one.
+    AtLeast(String),
+    /// This version or an earlier one.
+    AtMost(String),
+}
+
+impl Condition {
+    /// Whether these facts meet it.
+    pub fn is_met(&self, facts: &Facts) -> bool {
+        let Some(value) = facts.get(&self.name) else { return false };
+        match &self.rule {
+            Rule::Known => true,
+            Rule::Is(beginning) => begins(value, beginning),
+            Rule::AtLeast(least) => compared(value, least).is_some_and(Ordering::is_ge),
+            Rule::AtMost(most) => compared(value, most).is_some_and(Ordering::is_le),
+        }
+    }
+
+    fn is(name: &str, value: &str) -> Self {
+        Self { name: name.to_owned(), rule: Rule::Is(value.to_owned()) }
+    }
+}
+
+/// The order in which facts are taken for what matters.
+const CLASSES: [&str; 8] =
+    ["runtime.", "arch", "os", "libc", "setting.", "kernel", "cpu", "microcode"];
+
+/// What follows from another fact, and so tells nothing beside it.
+const FOLLOWS: [(&str, &[&str]); 2] = [("arch", &["cpu", "microcode"]), ("cpu", &["microcode"])];
+
+fn class(name: &str) -> usize {
+    CLASSES.iter().position(|class| name.starts_with(class)).unwrap_or(CLASSES.len())
+}
+
+/// Where a value may end early: `3.4` is the beginning of `3.4.1`, `debian` of `debian 12`.
+fn is_separator(c: char) -> bool {
+    matches!(c, '.' | ' ' | '-' | '+' | '~')
+}
+
+fn begins(value: &str, beginning: &str) -> bool {
+    value
+        .strip_prefix(beginning)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(is_separator))
+}
+
+/// What a value begins with, the shortest first, itself last.
+fn beginnings(value: &str) -> impl Iterator<Item = &str> {
+    let ends = value.char_indices().filter(|(_, c)| is_separator(*c)).map(|(at, _)| at);
+    ends.filter(|&at| at > 0).chain([value.len()]).map(|end| &value[..end])
+}
+
+/// The numbers of a version; `None` for what is none.
+fn numbers(value: &str) -> Option<Vec<u64>> {
+    let end = value.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(value.len());
+    let numbers: Option<Vec<u64>> =
+        value[..end].trim_end_matches('.').split('.').map(|number| number.parse().ok()).collect();
+    numbers.filter(|numbers| !numbers.is_empty())
+}
+
+/// A version against one that may be shorter, as far as that one goes.
+fn compared(value: &str, limit: &str) -> Option<Ordering> {
+    let (value, limit) = (numbers(value)?, numbers(limit)?);
+    let shared = value.len().min(limit.len());
+    Some(value[..shared].cmp(&limit[..shared]).then(shared.cmp(&limit.len())))
+}
+
+/// What `affected` (places in `targets`) have in common and none of `others` has. O(facts · targets), with two facts together O(facts² · targets).
+pub(super) fn of(targets: &[Target], affected: &[usize], others: &[usize]) -> Place {
+    if others.is_empty() {
+        return Place::Everywhere;
+    }
+    let facts = |places: &[usize]| -> Vec<&Facts> {
+        places.iter().filter_map(|&place| targets.get(place)).map(|target| &target.facts).collect()
+    };
+    let (affected, others) = (facts(affected), facts(others));
+    let mut single = separating(&affected, &others);
+    if !single.is_empty() {
+        let first = single.remove(0);
+        let follows = FOLLOWS.iter().find(|(name, _)| *name == first.name);
+        let follows = follows.map_or(&[][..], |(_, names)| names);
+        single.retain(|other| !follows.contains(&other.name.as_str()));
+        return Place::Only { conditions: vec![first], alike: single };
+    }
+    if let Some(except) = separating(&others, &affected).into_iter().next() {
+        return Place::Except(except);
+    }
+    match two(&affected, &others) {
+        Some(conditions) => Place::Only { conditions, alike: Vec::new() },
+        None => Place::Unexplained,
+    }
+}
+
+/// Names of facts that all of these have, the likeliest reason first.
+fn names<'a>(of: &[&'a Facts]) -> Vec<&'a str> {
+    let Some((first, rest)) = of.split_first() else { return Vec::new() };
+    let shared = first.keys().filter(|name| rest.iter().all(|facts| facts.contains_key(*name)));
+    let mut names: Vec<&str> = shared.map(String::as_str).collect();
+    names.sort_by_key(|name| (class(name), *name));
+    names
+}
+
+/// One condition of each fact that `inside` meet and `outside` don't, in the order in which they are preferred.
+fn separating(inside: &[&Facts], outside: &[&Facts]) -> Vec<Condition> {
+    let names = names(inside);
+    let is = |name: &&str| simplest(name, inside, outside);
+    let (found, left): (Vec<_>, Vec<_>) =
+        names.into_iter().map(|name| (name, is(&name))).partition(|(_, is)| is.is_some());
+    let limits = left.into_iter().filter_map(|(name, _)| limit(name, inside, outside));
+    found.into_iter().filter_map(|(_, is)| is).chain(limits).collect()
+}
+
+/// That a fact is there, or is so, or begins so.
+fn simplest(name: &str, inside: &[&Facts], outside: &[&Facts]) -> Option<Condition> {
+    let known = Condition { name: name.to_owned(), rule: Rule::Known };
+    let shared = shared_beginnings(name, inside).into_iter();
+    let candidates = [known].into_iter().chain(shared);
+    candidates.into_iter().find(|condition| !outside.iter().any(|facts| condition.is_met(facts)))
+}
+
+fn shared_beginnings(name: &str, inside: &[&Facts]) -> Vec<Condition> {
+    let first = inside.first().and_then(|facts| facts.get(name));
+    let all = first.into_iter().flat_map(|value| beginnings(value));
+    let conditions = all.map(|beginning| Condition::is(name, beginning));
+    conditions.filter(|condition| inside.iter().all(|facts| condition.is_met(facts))).collect()
+}
+
+/// That a version is so or later, or so or earlier.
+fn limit(name: &str, inside: &[&Facts], outside: &[&Facts]) -> Option<Condition> {
+    let versions = |of: &[&Facts]| -> Option<Vec<Vec<u64>>> {
+        of.iter().filter_map(|facts| facts.get(name)).map(|value| numbers(value)).collect()
+    };
+    let (mut affected, others) = (versions(inside)?, versions(outside)?);
+    affected.sort();
+    let (low, high) = (affected.first()?, affected.last()?);
+    let text = |numbers: &[u64]| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(".");
+    let made = |of: &[u64], rule: fn(String) -> Rule| {
+        let shorter = (1..=of.len())
+            .map(|length| Condition { name: name.to_owned(), rule: rule(text(&of[..length])) });
+        // As short as it may be.
+        shorter.into_iter().find(|condition| {
+            inside.iter().all(|facts| condition.is_met(facts))
+                && !outside.iter().any(|facts| condition.is_met(facts))
+        })
+    };
+    if others.iter().all(|other| other < low) {
+        made(low, Rule::AtLeast)
+    } else if others.iter().all(|other| other > high) {
+        made(high, Rule::AtMost)
+    } else {
+        None
+    }
+}
+
+/// Two facts that only together tell them apart.
+fn two(inside: &[&Facts], outside: &[&Facts]) -> Option<Vec<Condition>> {
+    let candidates: Vec<Condition> =
+        names(inside).into_iter().flat_map(|name| shared_beginnings(name, inside)).collect();
+    let not_met = |condition: &Condition| -> Vec<bool> {
+        outside.iter().map(|facts| !condition.is_met(facts)).collect()
+    };
+    let excluded: Vec<Vec<bool>> = candidates.iter().map(not_met).collect();
+    let together = |&(one, other): &(usize, usize)| {
+        excluded[one].iter().zip(&excluded[other]).all(|(one, other)| *one || *other)
+    };
+    let pairs = (0..candidates.len())
+        .flat_map(|one| (one + 1..candidates.len()).map(move |other| (one, other)));
+    let (one, other) = pairs.into_iter().find(together)?;
+    Some(vec![candidates[one].clone(), candidates[other].clone()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::condition;
+    use super::*;
+
+    fn target(facts: &[(&str, &str)]) -> Target {
+        let facts = facts.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
+        Target { name: String::new(), facts: facts.collect() }
+    }
+
+    /// Targets by Ruby and architecture, of which those with a `true` are affected.
+    fn ruby(all: &[(&str, &str, bool)]) -> Place {
+        let targets: Vec<Target> = all
+            .iter()
+            .map(|(ruby, arch, _)| target(&[("runtime.ruby", ruby), ("arch", arch)]))
+            .collect();
+        let (affected, others): (Vec<usize>, Vec<usize>) =
+            (0..all.len()).partition(|&place| all[place].2);
+        of(&targets, &affected, &others)
+    }
+
+    fn told(place: &Place) -> String {
+        match place {
+            Place::Only { conditions, .. } => {
+                conditions.iter().map(condition).collect::<Vec<_>>().join(" and ")
+            }
+            Place::Except(except) => format!("all but {}", condition(except)),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn one_fact_is_enough_where_it_tells_them_apart() {
+        let found = ruby(&[
+            ("3.4.1", "x86_64", true),
+            ("3.4.2", "arm64", true),
+            ("3.1.2", "x86_64", false),
+            ("3.3.0", "arm64", false),
+        ]);
+        assert_eq!(told(&found), "Ruby 3.4");
+        let found =
+            ruby(&[("3.4.1", "arm64", true), ("3.1.2", "arm64", true), ("3.4.1", "x86_64", false)]);
+        assert_eq!(told(&found), "arm64");
+        // 3.1 is no beginning of 3.12.
+        let found = ruby(&[("3.1.4", "x86_64", true), ("3.12.1", "x86_64", false)]);
+        assert_eq!(told(&found), "Ruby 3.1");
+    }
+
+    #[test]
+    fn versions_have_an_order() {
+        let found = ruby(&[
+            ("3.4.1", "x86_64", true),
+            ("3.10.0", "x86_64", true),
+            ("3.3.7", "x86_64", false),
+            ("3.1", "x86_64", false),
+        ]);
+        assert_eq!(told(&found), "Ruby 3.4 or newer");
+        let found = ruby(&[
+            ("2.7.8", "x86_64", true),
+            ("3.0.4", "x86_64", true),
+            ("3.1.2", "x86_64", false),
+        ]);
+        assert_eq!(told(&found), "Ruby 3.0 or older");
+    }
+
+    #[test]
+    fn what_is_left_over_is_told_by_what_it_is_not() {
+        let found = ruby(&[
+            ("3.1.0", "x86_64", true),
+            ("3.3.0", "arm64", true),
+            ("3.2.0", "riscv64", false),
+        ]);
+        assert_eq!(told(&found), "all but Ruby 3.2");
+    }
+
+    #[test]
+    fn two_facts_where_one_is_not_enough() {
+        let found = ruby(&[
+            ("3.4.1", "arm64", true),
+            ("3.4.1", "x86_64", false),
+            ("3.1.2", "arm64", false),
+        ]);
+        assert_eq!(told(&found), "Ruby 3.4 and arm64");
+        let found = ruby(&[
+            ("3.4", "arm64", true),
+            ("3.1", "x86_64", true),
+            ("3.1", "arm64", false),
+            ("3.4", "x86_64", false),
+        ]);
+        assert_eq!(found, Place::Unexplained);
+        assert_eq!(ruby(&[("3.4", "arm64", true)]), Place::Everywhere);
+    }
+
+    #[test]
+    fn what_else_tells_them_apart_is_named() {
+        let one = target(&[("arch", "arm64"), ("cpu", "Neoverse-N1"), ("os", "debian 13")]);
+        let other = target(&[("arch", "x86_64"), ("cpu", "EPYC"), ("os", "debian 12")]);
+        let Place::Only { conditions, alike } = of(&[one, other], &[0], &[1]) else {
+            unreachable!("one fact is enough")
+        };
+        assert_eq!(condition(&conditions[0]), "arm64");
+        // The processor follows from its architecture.
+        assert_eq!(alike.iter().map(condition).collect::<Vec<_>>(), ["debian 13"]);
+    }
+
+    #[test]
+    fn a_runtime_that_others_have_none_of_is_named_without_its_version() {
+        let ruby = target(&[("arch", "x86_64"), ("runtime.ruby", "3.1.2")]);
+        let python = target(&[("arch", "x86_64"), ("runtime.python", "3.11.2")]);
+        assert_eq!(told(&of(&[ruby, python], &[0], &[1])), "Ruby");
+    }
+
+    #[test]
+    fn odd_values_are_only_text() {
+        for value in ["", ".", "..", "-1", "99999999999999999999999", "3.", " 3", "ä.b"] {
+            let one = target(&[("kernel", value)]);
+            let other = target(&[("kernel", "6.1")]);
+            let found = of(&[one.clone(), other.clone()], &[0], &[1]);
+            assert!(!told(&found).is_empty());
+            assert!(!told(&of(&[one.clone(), one.clone(), other], &[0, 1], &[2])).is_empty());
+        }
+    }
+}

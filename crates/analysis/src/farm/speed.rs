@@ -1,0 +1,382 @@
+//! On which targets a version is slower or faster than its base, and over all of them.
+//!
+//! A target's interval is that of its run. Where several share the error, it is stretched to their level as an interval of the t distribution with as many
+//! degrees of freedom as observations less one would be; at 95 % it is the printed one. Directions are Holm's, over all benchmarks
+//! on all targets of a version, as a suite's are. The mean over the targets takes half of each interval, over the same quantile of t, for its standard error. What
+//! a run withheld, since something spoke against believing it, counts for nothing here.
+
+use super::place::{self, Place};
+use super::since::{self, Since};
+use super::{Affected, Measured, Options, Project};
+use crate::analysis::{Adjust, shared_out};
+use crate::verdict::{Decision, Scale, Verdict};
+use crate::{Interval, policy};
+use assay_data::Better;
+use assay_stats::meta_analysis::{Pooled, random_effects};
+use assay_stats::student_t;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+
+/// Confidence of the intervals that come with what was measured.
+const PRINTED: f64 = 0.95;
+
+/// A benchmark of a version on one target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnTarget {
+    /// The target's place.
+    pub target: usize,
+    /// What it was compared with, by its place; `None`: a version older than all that are known.
+    pub base: Option<usize>,
+    /// The verdict at the level that is left for it, with its interval; on the scale of logarithms.
+    pub decision: Decision,
+    /// The interval as it was measured, at 95 %, of ratios.
+    pub printed: Interval,
+    /// Observations a side.
+    pub n: u64,
+}
+
+/// A benchmark over the targets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PooledEffect {
+    /// The verdict on the mean of the effects.
+    pub decision: Decision,
+    /// The mean with what the targets differ by.
+    pub pooled: Pooled,
+    /// Whether they differ by more than their errors, so that the mean is no target's.
+    pub differ: bool,
+}
+
+/// A direction that some targets share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moved {
+    /// Where, and since when.
+    pub on: Affected,
+    /// The smallest and the largest ratio among them.
+    pub ratios: (f64, f64),
+    /// The interval of the ratio, where it is one target.
+    pub interval: Option<Interval>,
+}
+
+/// A benchmark of a version on all targets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BenchmarkOnTargets {
+    /// Its name.
+    pub name: String,
+    /// The metric.
+    pub metric: String,
+    /// Which of its values are better.
+    pub better: Better,
+    /// What each target says, in their order.
+    pub on: Vec<OnTarget>,
+    /// All together; `None` for fewer than two targets.
+    pub pooled: Option<PooledEffect>,
+    /// Where it is worse by more than the threshold.
+    pub worse: Vec<Moved>,
+    /// Where it is better by more than the threshold.
+    pub improved: Vec<Moved>,
+    /// Where it is worse, perhaps by less than the threshold.
+    pub possibly_worse: Vec<usize>,
+}
+
+/// Everything that was measured, decided; by version, then by what tells measurements of a version apart.
+pub(super) struct Speeds {
+    by_version: BTreeMap<usize, Vec<(usize, Decision)>>,
+    places: BTreeMap<(usize, usize), Vec<usize>>,
+    verdicts: Vec<Option<(Verdict, bool)>>,
+    quantiles: Quantiles,
+}
+
+/// What one target knows, on the scale of logarithms.
+#[derive(Clone, Copy)]
+struct Effect {
+    estimate: f64,
+    interval: Interval,
+    df: f64,
+}
+
+impl Effect {
+    /// `None` for what has no ratio, no interval, too few observations, or was withheld.
+    fn of(measured: &Measured) -> Option<Self> {
+        let Interval { lower, upper } = measured.interval;
+        let (estimate, interval) =
+            (measured.ratio.ln(), Interval { lower: lower.ln(), upper: upper.ln() });
+        let is_real = measured.n >= 2
+            && estimate.is_finite()
+            && interval.is_bounded()
+            && interval.lower <= estimate
+            && estimate <= interval.upper;
+        let has_direction = interval.lower > 0.0 || interval.upper < 0.0;
+        let is_withheld = measured.verdict == Verdict::Inconclusive && has_direction;
+        (is_real && !is_withheld).then(|| Self { estimate, interval, df: measured.n as f64 - 1.0 })
+    }
+
+    /// The interval at another level.
+    fn at(self, level: f64, quantiles: &Quantiles) -> Interval {
+        let stretch = quantiles.of(1.0 - level, self.df) / quantiles.of(PRINTED, self.df);
+        Interval {
+            lower: self.estimate - (self.estimate - self.interval.lower) * stretch,
+            upper: self.estimate + (self.interval.upper - self.estimate) * stretch,
+        }
+    }
+
+    fn error(self, quantiles: &Quantiles) -> f64 {
+        self.interval.half_width() / quantiles.of(PRINTED, self.df)
+    }
+}
+
+/// Quantiles of the t distribution that were asked for before: a page has thousands of intervals, of few sizes and levels.
+#[derive(Default)]
+struct Quantiles(RefCell<HashMap<[u64; 2], f64>>);
+
+impl Quantiles {
+    fn of(&self, confidence: f64, df: f64) -> f64 {
+        let key = [confidence.to_bits(), df.to_bits()];
+        let mut known = self.0.borrow_mut();
+        *known.entry(key).or_insert_with(|| student_t::two_sided(confidence, df))
+    }
+}
+
+fn threshold(options: &Options) -> f64 {
+    options.threshold.ln_1p()
+}
+
+fn read(estimate: f64, interval: Option<Interval>, better: Better, options: &Options) -> Decision {
+    Decision::read(Scale::Ratio, estimate, interval, threshold(options), 0.0, better)
+}
+
+/// Decides all that was measured, each version's for itself.
+pub(super) fn decide(project: &Project, options: &Options) -> Speeds {
+    let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut on_targets: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for (place, measured) in project.measured.iter().enumerate() {
+        places.entry(measured.version).or_default().push(place);
+        on_targets.entry((measured.target, measured.version)).or_default().push(place);
+    }
+    let level = 1.0 - options.confidence;
+    let quantiles = Quantiles::default();
+    let mut verdicts = vec![None; project.measured.len()];
+    let mut by_version = BTreeMap::new();
+    for (version, places) in places {
+        let of = |place: &usize| (&project.measured[*place], Effect::of(&project.measured[*place]));
+        let members: Vec<(&Measured, Option<Effect>)> = places.iter().map(of).collect();
+        let known: Vec<(&Measured, Effect)> =
+            members.iter().filter_map(|&(measured, effect)| Some((measured, effect?))).collect();
+        let decision = |(measured, effect): &(&Measured, Effect), share: f64| {
+            read(
+                effect.estimate,
+                Some(effect.at(level / share, &quantiles)),
+                measured.better,
+                options,
+            )
+        };
+        let shares = shared_out(known.len(), Adjust::Holm, |member, share| {
+            decision(&known[member], share).verdict.is_directional()
+        });
+        let mut decided = known.iter().zip(shares).map(|(member, share)| decision(member, share));
+        let all: Vec<(usize, Decision)> = places
+            .iter()
+            .zip(&members)
+            .map(|(&place, (measured, effect))| {
+                let decision = effect.and_then(|_| decided.next());
+                let nothing = || read(measured.ratio.ln(), None, measured.better, options);
+                (place, decision.unwrap_or_else(nothing))
+            })
+            .collect();
+        for (place, decision) in &all {
+            verdicts[*place] = Some((decision.verdict, decision.possibly_below_threshold));
+        }
+        by_version.insert(version, all);
+    }
+    Speeds { by_version, places: on_targets, verdicts, quantiles }
+}
+
+impl Speeds {
+    /// What an earlier version came to against the same base on the same target, where it is known whether it moved this way.
+    fn earlier(
+        &self,
+        project: &Project,
+        of: &Measured,
+        version: usize,
+        way: Verdict,
+    ) -> Option<bool> {
+        let places = self.places.get(&(of.target, version))?;
+        let same = places.iter().copied().find(|&place| {
+            let other = &project.measured[place];
+            (other.base, &other.benchmark, &other.metric) == (of.base, &of.benchmark, &of.metric)
+        })?;
+        match self.verdicts[same]? {
+            (verdict, _) if verdict == way => Some(true),
+            (Verdict::Inconclusive, _) => None,
+            _ => Some(false),
+        }
+    }
+}
+
+pub(super) fn judge(
+    project: &Project,
+    speeds: &Speeds,
+    version: usize,
+    options: &Options,
+) -> Vec<BenchmarkOnTargets> {
+    let mut by_name: BTreeMap<(&str, &str), Vec<&(usize, Decision)>> = BTreeMap::new();
+    for decided in speeds.by_version.get(&version).into_iter().flatten() {
+        let measured = &project.measured[decided.0];
+        by_name.entry((&measured.benchmark, &measured.metric)).or_default().push(decided);
+    }
+    let pools: Vec<Option<Pooled>> =
+        by_name.values().map(|members| pooled(project, speeds, members)).collect();
+    let mut pools = decided_together(project, &by_name, pools, options).into_iter();
+    let mut found: Vec<BenchmarkOnTargets> = by_name
+        .into_iter()
+        .map(|((name, metric), mut members)| {
+            members.sort_by_key(|(place, _)| project.measured[*place].target);
+            let better = project.measured[members[0].0].better;
+            let (worse, improved, possibly_worse) = moved(project, speeds, version, &members);
+            BenchmarkOnTargets {
+                name: name.to_owned(),
+                metric: metric.to_owned(),
+                better,
+                on: members.iter().map(|member| on_target(project, member)).collect(),
+                pooled: pools.next().flatten(),
+                worse,
+                improved,
+                possibly_worse,
+            }
+        })
+        .collect();
+    // The worst first, then what got better, then the rest by name.
+    found.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+    found
+}
+
+/// The larger, the earlier a benchmark is told.
+fn rank(benchmark: &BenchmarkOnTargets) -> f64 {
+    let largest = |moved: &[Moved]| {
+        let size = |moved: &Moved| moved.ratios.0.ln().abs().max(moved.ratios.1.ln().abs());
+        moved.iter().map(size).fold(0.0, f64::max)
+    };
+    if benchmark.worse.is_empty() {
+        largest(&benchmark.improved)
+    } else {
+        1e6 + largest(&benchmark.worse)
+    }
+}
+
+fn on_target(project: &Project, (place, decision): &(usize, Decision)) -> OnTarget {
+    let measured = &project.measured[*place];
+    OnTarget {
+        target: measured.target,
+        base: measured.base,
+        decision: decision.clone(),
+        printed: measured.interval,
+        n: measured.n,
+    }
+}
+
+fn pooled(project: &Project, speeds: &Speeds, members: &[&(usize, Decision)]) -> Option<Pooled> {
+    let effects: Vec<Effect> =
+        members.iter().filter_map(|(place, _)| Effect::of(&project.measured[*place])).collect();
+    // What repeats to the digit has no error; then no mean over targets has one either.
+    let estimates: Vec<f64> = effects.iter().map(|effect| effect.estimate).collect();
+    let errors: Vec<f64> = effects.iter().map(|effect| effect.error(&speeds.quantiles)).collect();
+    random_effects(&estimates, &errors)
+}
+
+/// The means of a version's benchmarks share the error, and so do the questions whether targets differ.
+fn decided_together(
+    project: &Project,
+    by_name: &BTreeMap<(&str, &str), Vec<&(usize, Decision)>>,
+    pools: Vec<Option<Pooled>>,
+    options: &Options,
+) -> Vec<Option<PooledEffect>> {
+    let level = 1.0 - options.confidence;
+    let betters = by_name.values().map(|members| project.measured[members[0].0].better);
+    let betters: Vec<Better> = betters.collect();
+    let known: Vec<(usize, Pooled)> =
+        pools.iter().enumerate().filter_map(|(place, pooled)| Some((place, (*pooled)?))).collect();
+    let decision = |(place, pooled): &(usize, Pooled), share: f64| {
+        let interval = pooled.interval(1.0 - level / share);
+        read(pooled.estimate, Some(interval), betters[*place], options)
+    };
+    let shares = shared_out(known.len(), Adjust::Holm, |member, share| {
+        decision(&known[member], share).verdict.is_directional()
+    });
+    let differ: Vec<f64> = known.iter().map(|(_, pooled)| pooled.q_p).collect();
+    let differ = assay_stats::adjust::holm(&differ);
+    let mut found = vec![None; pools.len()];
+    for ((member, share), differ) in known.iter().zip(shares).zip(differ) {
+        found[member.0] = Some(PooledEffect {
+            decision: decision(member, share),
+            pooled: member.1,
+            differ: differ < policy::FARM_DIFFER,
+        });
+    }
+    found
+}
+
+type Directions = (Vec<Moved>, Vec<Moved>, Vec<usize>);
+
+fn moved(
+    project: &Project,
+    speeds: &Speeds,
+    version: usize,
+    members: &[&(usize, Decision)],
+) -> Directions {
+    let surely = |way: Verdict| -> Vec<&(usize, Decision)> {
+        let is_sure = |d: &Decision| d.verdict == way && !d.possibly_below_threshold;
+        members.iter().copied().filter(|(_, decision)| is_sure(decision)).collect()
+    };
+    let possibly = members.iter().filter(|(_, decision)| {
+        decision.verdict == Verdict::Slower && decision.possibly_below_threshold
+    });
+    let possibly = possibly.map(|(place, _)| project.measured[*place].target).collect();
+    let groups = |way: Verdict| {
+        let those = surely(way);
+        let since = |(place, _): &&(usize, Decision)| {
+            let measured = &project.measured[*place];
+            let known = |earlier: usize| speeds.earlier(project, measured, earlier, way);
+            (measured.target, Since::back_from(version, measured.base, known))
+        };
+        let each = those.iter().map(since).collect();
+        let group = |(targets, since)| group(project, members, way, targets, since);
+        since::grouped(each).into_iter().map(group).collect()
+    };
+    (groups(Verdict::Slower), groups(Verdict::Faster), possibly)
+}
+
+fn group(
+    project: &Project,
+    members: &[&(usize, Decision)],
+    way: Verdict,
+    targets: Vec<usize>,
+    since: Since,
+) -> Moved {
+    // What is not known is on neither side, nor is what moved with another version.
+    let decided = members.iter().filter(|(_, decision)| decision.interval.is_some());
+    let of = decided.clone().count();
+    let other =
+        |decision: &Decision| decision.verdict != way && decision.verdict != Verdict::Inconclusive;
+    let others: Vec<usize> = decided
+        .filter(|(_, decision)| other(decision))
+        .map(|(place, _)| project.measured[*place].target)
+        .collect();
+    let place = if targets.len() == of {
+        Place::Everywhere
+    } else if others.is_empty() {
+        Place::Unexplained
+    } else {
+        place::of(&project.targets, &targets, &others)
+    };
+    let own: Vec<&Measured> = members
+        .iter()
+        .map(|(place, _)| &project.measured[*place])
+        .filter(|measured| targets.contains(&measured.target))
+        .collect();
+    let ratios = own.iter().map(|measured| measured.ratio);
+    let ratios = ratios.fold((f64::INFINITY, 0.0_f64), |(low, high), r| (low.min(r), high.max(r)));
+    let interval = match own.as_slice() {
+        [one] => Some(one.interval),
+        _ => None,
+    };
+    Moved { on: Affected { targets, of, place, since }, ratios, interval }
+}

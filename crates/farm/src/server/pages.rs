@@ -1,0 +1,349 @@
+//! The pages: what the store knows, drawn by the report. They are routes like those of the API, and read by the same functions; a browser, which can
+//! send no token by itself, keeps one in a cookie that only reading takes (`enter`).
+//!
+//! A page is made anew for each request, and its tag is that of its bytes: nothing on it says when it was made, so that who has it already is told so.
+
+pub(crate) mod known;
+pub(crate) mod verdicts;
+
+pub(crate) use super::answer::Failure;
+use super::answer::{Answer, Body};
+use super::asked::{Asked, Context};
+use super::jobs::{of_build, of_job};
+use super::lists::TOOL;
+use super::routes::{Needs, Route, Threads, Verb};
+use assay_analysis::farm::{Judged, Options, judge};
+use assay_builds::model::Progress;
+use assay_builds::shown::Queue;
+use assay_builds::wire::{Job, Matrix};
+use assay_builds::{Filter, Store, history_project};
+use assay_report::farm::{self as report, Compared, Frame, JobLine, POLICY};
+use known::Known;
+
+/// Versions of a matrix on a page of a project, and on one of its own.
+const FEW: i64 = 20;
+const MANY: i64 = 60;
+/// Rows of the waterfall, and projects of the first page.
+const ROWS: i64 = 100;
+/// Versions of which a benchmark is shown.
+const BENCHMARK: i64 = 12;
+/// Bytes of a log that stand on the page of its build.
+const LOG: u64 = 256 << 10;
+/// The cookie that holds a token.
+pub(crate) const COOKIE: &str = "assay-farm-token";
+/// How long a browser keeps it, s.
+const KEPT: u64 = 30 * 24 * 60 * 60;
+/// Bytes of what a browser sends to enter.
+const ENTERING: usize = 4 << 10;
+
+const HTML: &str = "text/html; charset=utf-8";
+
+const fn page(path: &'static str, handler: super::routes::Handler) -> Route {
+    Route {
+        method: Verb::Get,
+        path,
+        does: "",
+        needs: Needs::Read,
+        threads: Threads::Read,
+        glance: None,
+        handler,
+        limit: 0,
+        takes: None,
+        gives: None,
+        query: &[],
+        audited: false,
+    }
+}
+
+/// All pages. They are no part of the API.
+pub(crate) const PAGES: &[Route] = &[
+    page("/", home),
+    page("/waterfall", waterfall),
+    page("/builds/{build}", build),
+    page("/jobs/{id}", job),
+    page("/nodes/{node}", node),
+    page("/{owner}/{project}", project),
+    page("/{owner}/{project}/matrix", matrix),
+    page("/{owner}/{project}/benchmark", benchmark),
+    // A README shows it to everybody, and it says no more than which version passes.
+    Route { needs: Needs::Nothing, ..page("/{owner}/{project}/badge.svg", badge) },
+    Route { needs: Needs::Nothing, ..page("/assets/{file}", asset) },
+    Route { needs: Needs::Nothing, ..page("/enter", entrance) },
+    Route { method: Verb::Post, needs: Needs::Nothing, limit: ENTERING, ..page("/enter", enter) },
+];
+
+/// Whether a path is that of a page.
+pub(crate) fn is_page(path: &str) -> bool {
+    path != "/api" && !path.starts_with("/api/")
+}
+
+fn frame() -> Frame {
+    Frame { tool: TOOL.to_owned(), root: String::new() }
+}
+
+fn drawn<E: std::fmt::Display>(page: Result<String, E>) -> Result<Answer, Failure> {
+    let page = page.map_err(|error| Failure::internal(format!("a page: {error}")))?;
+    let answer = Answer::bytes(HTML, page.into_bytes());
+    Ok(answer.with("content-security-policy", POLICY.to_owned()))
+}
+
+/// Why there is no page, as one.
+pub(crate) fn refused(status: u16, message: &str) -> Vec<u8> {
+    let page = report::refused(&frame(), status, message);
+    page.unwrap_or_else(|_| message.escape_debug().to_string()).into_bytes()
+}
+
+fn home(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let home = store.home(asked.word("after"), ROWS)?;
+    let projects: Vec<report::ProjectLine> = home
+        .projects
+        .iter()
+        .map(|line| report::ProjectLine {
+            owner: line.owner.clone(),
+            name: line.name.clone(),
+            builds: known::sums(&line.builds),
+            newest: line.newest.as_ref().map(known::version_line),
+            last: line.last.as_ref().map(|last| last.added.clone()),
+        })
+        .collect();
+    drawn(report::home(&report::Home {
+        frame: &frame(),
+        builds: &known::sums(&home.builds),
+        queued: (home.queue.queued, home.queue.leased),
+        most: Queue::MOST,
+        projects: &projects,
+        next: home.next.as_deref(),
+        latest: &known::lines(&home.latest),
+    }))
+}
+
+/// A project's matrix, judged.
+///
+/// # Errors
+/// When there is none, or the store can't be read.
+pub(crate) fn judged(
+    store: &Store,
+    owner: &str,
+    name: &str,
+    after: Option<&str>,
+    most: i64,
+) -> Result<(Matrix, Known, Vec<Judged>, Option<String>), Failure> {
+    let (matrix, next) = store.matrix(owner, name, after, most)?;
+    let known = Known::of(&matrix);
+    let judged = judge(&known.project, &known.newest_first(), &Options::default());
+    Ok((matrix, known, judged, next))
+}
+
+fn project(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    of_project(store, context, asked, FEW, report::project)
+}
+
+fn matrix(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    of_project(store, context, asked, MANY, report::matrix_page)
+}
+
+fn of_project<E: std::fmt::Display>(
+    store: &Store,
+    _: &Context,
+    asked: &Asked,
+    most: i64,
+    draw: fn(&report::ProjectPage<'_>) -> Result<String, E>,
+) -> Result<Answer, Failure> {
+    let (owner, name) = (asked.part("owner"), asked.part("project"));
+    let page = store.project_page(owner, name, None, 1)?;
+    let (matrix, known, judged, next) = judged(store, owner, name, asked.word("after"), most)?;
+    let jobs: Vec<JobLine> = page.jobs.iter().map(|job| job_line(job, &matrix)).collect();
+    drawn(draw(&report::ProjectPage {
+        frame: &frame(),
+        owner,
+        name,
+        origin: &known::origin(page.project.of.origin.as_ref()),
+        builds: &known::sums(&page.builds),
+        matrix: report::Matrix {
+            project: &known.project,
+            notes: &known.notes,
+            judged: &judged,
+            builds: &known.builds,
+        },
+        next: next.as_deref(),
+        jobs: &jobs,
+        latest: &known::lines(&page.latest),
+    }))
+}
+
+fn job_line(job: &Job, matrix: &Matrix) -> JobLine {
+    let target = job.of.target.as_ref().map(|digest| {
+        let known = matrix.targets.iter().find(|target| target.digest == *digest);
+        known.map_or_else(|| digest.chars().take(12).collect(), |target| target.of.name.clone())
+    });
+    let needs = || {
+        let needs: Vec<String> =
+            job.of.needs.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        if needs.is_empty() { "any".to_owned() } else { needs.join(", ") }
+    };
+    JobLine {
+        id: job.id,
+        version: job.of.version.clone(),
+        kind: known::word(job.of.kind),
+        target: target.unwrap_or_else(needs),
+        progress: known::word(job.progress),
+        node: job.node.clone(),
+        attempts: job.attempts,
+    }
+}
+
+fn benchmark(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let (owner, name) = (asked.part("owner"), asked.part("project"));
+    let wanted = asked.word("name").ok_or_else(|| Failure::bad("name=: which benchmark"))?;
+    let metric = asked.word("metric").unwrap_or("wall");
+    let (_, known, judged, _) = judged(store, owner, name, asked.word("after"), BENCHMARK)?;
+    let history = format!("assay history serve --project {}", history_project(owner, name));
+    drawn(report::benchmark(&report::BenchmarkPage {
+        frame: &frame(),
+        owner,
+        name,
+        benchmark: wanted,
+        metric,
+        project: &known.project,
+        judged: &judged,
+        history: &history,
+    }))
+}
+
+fn waterfall(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let filter: Filter<'_> = asked.filter()?;
+    let found = store.waterfall(&filter, asked.word("after"), ROWS)?;
+    drawn(report::waterfall(&report::Waterfall {
+        frame: &frame(),
+        builds: &known::lines(&found.builds),
+        next: found.next.as_deref(),
+    }))
+}
+
+fn build(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let page = store.build_page(asked.number("build")?)?;
+    let of = of_build(store, asked)?;
+    let state = context.logs.state(of);
+    let mut before = state.bytes.saturating_sub(LOG);
+    let mut log = context.logs.read(of, before, LOG as usize)?;
+    // It begins with a whole line.
+    if before > 0
+        && let Some(end) = log.iter().position(|byte| *byte == b'\n')
+    {
+        log.drain(..=end);
+        before += end as u64 + 1;
+    }
+    let outcome = &page.build.of.outcome;
+    let compared: Vec<Compared> = outcome
+        .comparisons
+        .iter()
+        .map(|one| Compared {
+            benchmark: one.benchmark.clone(),
+            metric: one.metric.clone(),
+            verdict: one.verdict.clone(),
+            ratio: one.ratio,
+            lower: one.lower,
+            upper: one.upper,
+            n: one.n,
+        })
+        .collect();
+    drawn(report::build(&report::BuildPage {
+        frame: &frame(),
+        line: &known::line(&page.line),
+        facts: &page.facts,
+        framework: outcome.evidence.framework.as_deref(),
+        skipped: outcome.evidence.skipped,
+        assertions: outcome.evidence.assertions,
+        failures: &outcome.evidence.failures,
+        repeat: &outcome.repeat,
+        base: page.base.as_deref(),
+        compared: &compared,
+        has_samples: page.build.has_samples,
+        leases: &page.leases.iter().map(known::lease).collect::<Vec<_>>(),
+        others: &known::lines(&page.others),
+        log: &log,
+        log_before: before,
+        log_cut: state.cut.max(outcome.log_cut),
+    }))
+}
+
+fn job(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let id = asked.number("id")?;
+    let page = store.job_page(id)?;
+    let (of, runs) = of_job(store, asked)?;
+    let state = context.logs.state(of);
+    let log = context.logs.read(of, state.bytes.saturating_sub(LOG), LOG as usize)?;
+    let follow = format!("/api/v1/jobs/{id}/log/follow");
+    let runs = runs && page.progress == Progress::Leased;
+    drawn(report::job(&report::JobPage {
+        frame: &frame(),
+        id,
+        owner: &page.job.of.owner,
+        project: &page.job.of.project,
+        version: &page.job.of.version,
+        kind: &known::word(page.job.of.kind),
+        progress: &known::word(page.progress),
+        build: page.job.build,
+        leases: &page.leases.iter().map(known::lease).collect::<Vec<_>>(),
+        log: &log,
+        follow: runs.then_some(follow.as_str()),
+    }))
+}
+
+fn node(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let page = store.node_page(asked.part("node"))?;
+    let targets: Vec<String> = page.targets.values().cloned().collect();
+    let calibrations: Vec<report::Calibration> =
+        page.calibrations.iter().map(known::calibration).collect();
+    drawn(report::node(&report::NodePage {
+        frame: &frame(),
+        name: &page.node.name,
+        tool: &page.node.tool,
+        seen: &page.node.seen,
+        clock_ahead: page.node.clock_ahead,
+        drained: page.node.drained.as_deref(),
+        targets: &targets,
+        jobs: &page.node.jobs,
+        calibrations: &calibrations,
+        latest: &known::lines(&page.latest),
+    }))
+}
+
+fn badge(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let page = store.project_page(asked.part("owner"), asked.part("project"), None, FEW)?;
+    // The newest version of which anything is known.
+    let newest = page.versions.iter().find(|version| !version.states.is_empty());
+    let states = newest.map_or_else(Vec::new, |version| known::sums(&version.states));
+    let drawn = report::badge(newest.map(|version| version.name.as_str()), &states);
+    let drawn = drawn.map_err(|error| Failure::internal(format!("a badge: {error}")))?;
+    let answer = Answer::bytes("image/svg+xml", drawn.into_bytes());
+    // Pages of others show it.
+    Ok(answer
+        .with("cross-origin-resource-policy", "cross-origin".to_owned())
+        .with("cache-control", "public, max-age=60".to_owned()))
+}
+
+fn asset(_: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let wanted = asked.part("file");
+    let found = report::SHARED.iter().find(|(name, ..)| *name == wanted);
+    let (_, kind, text) = found.ok_or_else(Failure::no_path)?;
+    Ok(Answer::bytes(kind, text.as_bytes().to_vec()))
+}
+
+fn entrance(_: &mut Store, _: &Context, _: &Asked) -> Result<Answer, Failure> {
+    drawn(report::refused(&frame(), 401, "Who reads needs a token."))
+}
+
+/// Takes a token from a form, and gives it back as a cookie, which scripts don't see and pages of others don't send.
+fn enter(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let body = std::str::from_utf8(&asked.body).map_err(|_| Failure::bad("the form is no text"))?;
+    let form = super::query::read(body)?;
+    let secret = form.get("token").map_or("", |token| token.trim());
+    store.token_of(secret, asked.now)?.ok_or_else(Failure::unauthorized)?;
+    let secure = if context.is_secure { "; Secure" } else { "" };
+    let cookie =
+        format!("{COOKIE}={secret}; Path=/; Max-Age={KEPT}; HttpOnly; SameSite=Strict{secure}");
+    Ok(Answer { status: 303, kind: "", body: Body::Whole(Vec::new()), headers: Vec::new() }
+        .with("location", "/".to_owned())
+        .with("set-cookie", cookie))
+}

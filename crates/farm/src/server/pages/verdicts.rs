@@ -1,0 +1,216 @@
+//! The verdicts over targets as JSON: what stands on a project's page, for programs.
+
+use super::super::answer::{Answer, Failure};
+use super::super::asked::{Asked, Context};
+use super::{judged, known::Known};
+use assay_analysis::farm::{Affected, BenchmarkOnTargets, Judged, Moved, Since, words};
+use assay_builds::Store;
+use assay_builds::wire::Matrix;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What versions came to over their targets, the newest first.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Verdicts {
+    /// The versions.
+    pub versions: Vec<Verdict>,
+    /// What to ask for older ones with.
+    pub next: Option<String>,
+}
+
+/// What a version came to.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Verdict {
+    /// The version.
+    pub version: String,
+    /// Whether it fails or is slower anywhere.
+    pub is_alarm: bool,
+    /// What is said of it, what matters most first.
+    pub claims: Vec<Claim>,
+    /// Failures of tests, by the version that they came with.
+    pub failing: Vec<Group>,
+    /// Targets on which it both passed and failed, by their digests.
+    pub flaky: Vec<String>,
+    /// Benchmarks, those that got worse first.
+    pub benchmarks: Vec<Benchmark>,
+    /// What was found, with its code.
+    pub findings: Vec<Found>,
+    /// Targets on which more runs would tell, by their digests.
+    pub undecided: Vec<String>,
+}
+
+/// One sentence.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Claim {
+    /// `good`, `bad` or `unsure`.
+    pub tone: &'static str,
+    /// The sentence.
+    pub text: String,
+}
+
+/// A finding.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Found {
+    /// Its code, as in docs/reference/findings.md.
+    pub code: String,
+    /// `note`, `warning` or `serious`.
+    pub severity: &'static str,
+    /// What was found.
+    pub message: String,
+}
+
+/// The same on several targets.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Group {
+    /// Which, by their digests.
+    pub targets: Vec<String>,
+    /// How many targets say anything about it.
+    pub of: usize,
+    /// The last version that is known to have been otherwise.
+    pub after: Option<String>,
+    /// The first version that was seen so.
+    pub first: String,
+    /// In words.
+    pub text: String,
+    /// Of failures, how many builds failed.
+    pub seen: Option<u64>,
+    /// Of speed, the smallest and the largest ratio.
+    pub ratios: Option<[f64; 2]>,
+}
+
+/// A benchmark over targets.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Benchmark {
+    /// Its name.
+    pub name: String,
+    /// The metric.
+    pub metric: String,
+    /// Where it is worse by more than matters.
+    pub worse: Vec<Group>,
+    /// Where it is better by more than matters.
+    pub improved: Vec<Group>,
+    /// All targets together; null with fewer than two.
+    pub pooled: Option<Pooled>,
+}
+
+/// All targets together: random effects.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Pooled {
+    /// `faster`, `slower`, `equivalent` or `inconclusive`.
+    pub verdict: &'static str,
+    /// The version's value over the base's, on the mean target.
+    pub ratio: f64,
+    /// Its interval.
+    pub interval: Option<[f64; 2]>,
+    /// Targets.
+    pub targets: usize,
+    /// Cochran's Q.
+    pub q: f64,
+    /// Its p-value.
+    pub p: f64,
+    /// The share of the spread that is not the targets' errors, 0 to 1.
+    pub i2: f64,
+    /// Whether targets differ by more than their errors.
+    pub differ: bool,
+}
+
+/// Answers with them.
+pub(crate) fn verdicts(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let (owner, name) = (asked.part("owner"), asked.part("project"));
+    Answer::json(200, &of(store, owner, name, asked.word("after"), asked.most()?)?)
+}
+
+/// The verdicts on so many versions of a project.
+///
+/// # Errors
+/// When there is none, or the store can't be read.
+pub(crate) fn of(
+    store: &Store,
+    owner: &str,
+    name: &str,
+    after: Option<&str>,
+    most: i64,
+) -> Result<Verdicts, Failure> {
+    let (matrix, known, judged, next) = judged(store, owner, name, after, most)?;
+    let versions = judged.iter().map(|judged| verdict(&matrix, &known, judged)).collect();
+    Ok(Verdicts { versions, next })
+}
+
+fn verdict(matrix: &Matrix, known: &Known, judged: &Judged) -> Verdict {
+    let project = &known.project;
+    let failing = judged.builds.failing.iter().map(|failing| Group {
+        seen: Some(failing.seen),
+        ..group(matrix, known, &failing.on, words::failing(project, failing))
+    });
+    let claims = words::claims(project, judged).into_iter().map(|claim| Claim {
+        tone: match claim.tone {
+            words::Tone::Good => "good",
+            words::Tone::Bad => "bad",
+            words::Tone::Unsure => "unsure",
+        },
+        text: claim.text,
+    });
+    let findings = judged.findings.iter().map(|finding| Found {
+        code: finding.code.clone(),
+        severity: finding.severity.word(),
+        message: finding.message.clone(),
+    });
+    Verdict {
+        version: name(known, judged.version),
+        is_alarm: judged.is_alarm(),
+        claims: claims.collect(),
+        failing: failing.collect(),
+        flaky: digests(matrix, &judged.builds.flaky),
+        benchmarks: judged.benchmarks.iter().map(|one| benchmark(matrix, known, one)).collect(),
+        findings: findings.collect(),
+        undecided: digests(matrix, &judged.undecided()),
+    }
+}
+
+fn benchmark(matrix: &Matrix, known: &Known, of: &BenchmarkOnTargets) -> Benchmark {
+    let groups = |all: &[Moved], is_worse: bool| {
+        let one = |moved: &Moved| Group {
+            ratios: Some([moved.ratios.0, moved.ratios.1]),
+            ..group(matrix, known, &moved.on, words::moved(&known.project, of, moved, is_worse))
+        };
+        all.iter().map(one).collect()
+    };
+    let pooled = of.pooled.as_ref().map(|effect| Pooled {
+        verdict: effect.decision.verdict.word(),
+        ratio: effect.decision.estimate.exp(),
+        interval: effect.decision.interval.map(|i| [i.lower.exp(), i.upper.exp()]),
+        targets: effect.pooled.k,
+        q: effect.pooled.q,
+        p: effect.pooled.q_p,
+        i2: effect.pooled.i2,
+        differ: effect.differ,
+    });
+    Benchmark {
+        name: of.name.clone(),
+        metric: of.metric.clone(),
+        worse: groups(&of.worse, true),
+        improved: groups(&of.improved, false),
+        pooled,
+    }
+}
+
+fn group(matrix: &Matrix, known: &Known, on: &Affected, text: String) -> Group {
+    let Since { after, first } = on.since;
+    Group {
+        targets: digests(matrix, &on.targets),
+        of: on.of,
+        after: after.map(|place| name(known, place)),
+        first: name(known, first),
+        text,
+        seen: None,
+        ratios: None,
+    }
+}
+
+fn name(known: &Known, place: usize) -> String {
+    known.project.versions.get(place).cloned().unwrap_or_default()
+}
+
+fn digests(matrix: &Matrix, places: &[usize]) -> Vec<String> {
+    places.iter().filter_map(|&place| Some(matrix.targets.get(place)?.digest.clone())).collect()
+}

@@ -1,0 +1,291 @@
+//! Benchmarks on all targets: each target's change with its interval, the mean over them with what they differ by; and over versions, since when.
+
+use super::matrix::{Said, tone};
+use super::{Around, Frame};
+use crate::names::clean;
+use crate::number;
+use askama::Template;
+use assay_analysis::Verdict;
+use assay_analysis::farm::{BenchmarkOnTargets, Judged, OnTarget, Project, words};
+use assay_analysis::verdict::Decision;
+use std::fmt::Write;
+
+/// A benchmark of a version in one row: target by target is on its own page.
+pub(super) struct SpeedRow {
+    pub link: String,
+    pub name: String,
+    pub metric: String,
+    /// Over all targets.
+    pub pooled: String,
+    pub pooled_tone: &'static str,
+    pub differ: String,
+    pub counts: String,
+}
+
+impl SpeedRow {
+    pub(super) fn all(frame: &Frame, owner: &str, name: &str, judged: &Judged) -> Vec<Self> {
+        let row = |benchmark: &BenchmarkOnTargets| Self {
+            link: link(frame, owner, name, &benchmark.name, &benchmark.metric),
+            name: clean(&benchmark.name),
+            metric: clean(&benchmark.metric),
+            pooled: benchmark
+                .pooled
+                .as_ref()
+                .map_or_else(String::new, |pooled| change(&pooled.decision)),
+            pooled_tone: benchmark
+                .pooled
+                .as_ref()
+                .map_or("", |pooled| verdict_tone(&pooled.decision)),
+            differ: differ(benchmark),
+            counts: counts(benchmark),
+        };
+        judged.benchmarks.iter().map(row).collect()
+    }
+}
+
+fn link(frame: &Frame, owner: &str, name: &str, benchmark: &str, metric: &str) -> String {
+    let [benchmark, metric] = [benchmark, metric].map(crate::site::encoded);
+    format!("{}/benchmark?name={benchmark}&metric={metric}", frame.of_project(owner, name))
+}
+
+/// `+5.0 % [+4.4 … +5.6]`, from a decision on the scale of logarithms.
+fn change(decision: &Decision) -> String {
+    let ends = decision.interval.map(|interval| (interval.lower.exp(), interval.upper.exp()));
+    number::change(decision.estimate.exp(), ends)
+}
+
+fn verdict_tone(decision: &Decision) -> &'static str {
+    match decision.verdict {
+        Verdict::Slower if !decision.possibly_below_threshold => "bad",
+        Verdict::Faster if !decision.possibly_below_threshold => "good",
+        _ => "",
+    }
+}
+
+fn verdict(decision: &Decision) -> String {
+    let possibly =
+        if decision.possibly_below_threshold { ", perhaps by less than matters" } else { "" };
+    let word = match decision.verdict {
+        Verdict::Slower => "slower",
+        Verdict::Faster => "faster",
+        Verdict::Equivalent => "no difference that matters",
+        Verdict::Inconclusive => "not known yet",
+    };
+    format!("{word}{possibly}")
+}
+
+fn differ(benchmark: &BenchmarkOnTargets) -> String {
+    let Some(pooled) = &benchmark.pooled else { return String::new() };
+    let i2 = number::fixed(100.0 * pooled.pooled.i2, 0);
+    if pooled.differ { format!("yes (I² {i2} %)") } else { format!("I² {i2} %") }
+}
+
+/// How many targets say what.
+fn counts(benchmark: &BenchmarkOnTargets) -> String {
+    let of =
+        |verdict: Verdict| benchmark.on.iter().filter(|on| on.decision.verdict == verdict).count();
+    let said = [
+        (of(Verdict::Slower), "slower"),
+        (of(Verdict::Faster), "faster"),
+        (of(Verdict::Equivalent), "the same"),
+        (of(Verdict::Inconclusive), "not known"),
+    ];
+    let told = said.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
+    told.collect::<Vec<_>>().join(", ")
+}
+
+fn sentences(project: &Project, benchmark: &BenchmarkOnTargets) -> Vec<Said> {
+    let worse = benchmark.worse.iter().map(|moved| (moved, true, words::Tone::Bad));
+    let improved = benchmark.improved.iter().map(|moved| (moved, false, words::Tone::Good));
+    worse
+        .chain(improved)
+        .map(|(moved, is_worse, of)| Said {
+            tone: tone(of),
+            text: clean(&words::moved(project, benchmark, moved, is_worse)),
+        })
+        .collect()
+}
+
+/// What the page of a benchmark is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct BenchmarkPage<'a> {
+    /// What all pages share.
+    pub frame: &'a Frame,
+    /// Whose project.
+    pub owner: &'a str,
+    /// Which.
+    pub name: &'a str,
+    /// The benchmark.
+    pub benchmark: &'a str,
+    /// The metric.
+    pub metric: &'a str,
+    /// What is known.
+    pub project: &'a Project,
+    /// The versions that are shown, the newest first, judged.
+    pub judged: &'a [Judged],
+    /// A command that shows the values themselves over time.
+    pub history: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "farm/benchmark.html")]
+struct Page {
+    around: Around,
+    project: String,
+    project_link: String,
+    name: String,
+    metric: String,
+    history: String,
+    versions: Vec<OfVersion>,
+}
+
+/// A version of it.
+struct OfVersion {
+    version: String,
+    base: String,
+    said: Vec<Said>,
+    rows: Vec<Target>,
+    note: String,
+    /// Where no change lies in the pictures, of 1,000.
+    zero: u32,
+}
+
+struct Target {
+    name: String,
+    change: String,
+    verdict: String,
+    tone: &'static str,
+    n: String,
+    is_pooled: bool,
+    bar: Bar,
+}
+
+/// An interval as a picture, of 1,000.
+struct Bar {
+    from: u32,
+    to: u32,
+    at: u32,
+    /// The corners of a diamond, for a mean.
+    diamond: String,
+}
+
+/// The part of the line that all pictures of a version share, on the scale of logarithms.
+struct Line {
+    low: f64,
+    high: f64,
+}
+
+impl Line {
+    fn of(all: &[(f64, f64)]) -> Self {
+        // Never narrower than ± 2 %, or nothing but noise would fill the page; never wider than a factor of 4.
+        let (mut low, mut high) = (-0.02_f64, 0.02_f64);
+        for (lower, upper) in all {
+            low = low.min(*lower);
+            high = high.max(*upper);
+        }
+        let pad = 0.05 * (high - low);
+        Self { low: (low - pad).max(-1.4), high: (high + pad).min(1.4) }
+    }
+
+    fn at(&self, log: f64) -> u32 {
+        let share = (log - self.low) / (self.high - self.low);
+        if share.is_finite() { (1000.0 * share.clamp(0.0, 1.0)).round() as u32 } else { 0 }
+    }
+
+    fn bar(&self, decision: &Decision, is_mean: bool) -> Bar {
+        let at = self.at(decision.estimate);
+        let (from, to) = decision
+            .interval
+            .map_or((at, at), |interval| (self.at(interval.lower), self.at(interval.upper)));
+        let mut diamond = String::new();
+        if is_mean {
+            let _infallible = write!(diamond, "{from},12 {at},4 {to},12 {at},20");
+        }
+        Bar { from, to, at, diamond }
+    }
+}
+
+impl OfVersion {
+    fn of(page: &BenchmarkPage<'_>, judged: &Judged) -> Option<Self> {
+        let benchmark = judged
+            .benchmarks
+            .iter()
+            .find(|b| b.name == page.benchmark && b.metric == page.metric)?;
+        let ends = |decision: &Decision| {
+            let interval = decision.interval?;
+            interval.is_bounded().then_some((interval.lower, interval.upper))
+        };
+        let decisions = benchmark.on.iter().map(|on| &on.decision);
+        let decisions = decisions.chain(benchmark.pooled.iter().map(|pooled| &pooled.decision));
+        let line = Line::of(&decisions.filter_map(ends).collect::<Vec<_>>());
+        let on = |on: &OnTarget| Target {
+            name: clean(page.project.targets.get(on.target).map_or("", |target| &target.name)),
+            change: change(&on.decision),
+            verdict: verdict(&on.decision),
+            tone: verdict_tone(&on.decision),
+            n: number::grouped(on.n),
+            is_pooled: false,
+            bar: line.bar(&on.decision, false),
+        };
+        let mut rows: Vec<Target> = benchmark.on.iter().map(on).collect();
+        rows.extend(benchmark.pooled.as_ref().map(|pooled| Target {
+            name: format!("mean over {} targets", pooled.pooled.k),
+            change: change(&pooled.decision),
+            verdict: verdict(&pooled.decision),
+            tone: verdict_tone(&pooled.decision),
+            n: String::new(),
+            is_pooled: true,
+            bar: line.bar(&pooled.decision, true),
+        }));
+        let version = |place: usize| page.project.versions.get(place).map(|name| clean(name));
+        let base = benchmark.on.iter().find_map(|on| version(on.base?));
+        Some(Self {
+            version: version(judged.version).unwrap_or_default(),
+            base: base.unwrap_or_else(|| "an older version".to_owned()),
+            said: sentences(page.project, benchmark),
+            note: note(benchmark),
+            zero: line.at(0.0),
+            rows,
+        })
+    }
+}
+
+fn note(benchmark: &BenchmarkOnTargets) -> String {
+    let Some(effect) = &benchmark.pooled else { return String::new() };
+    let pooled = &effect.pooled;
+    let prediction = pooled.prediction(0.95);
+    let p = number::p_value(pooled.q_p.max(f64::MIN_POSITIVE).log10());
+    let differ = if effect.differ {
+        let of = |log: f64| number::change(log.exp(), None);
+        format!(
+            "The targets differ by more than their errors: on the next one it may be {} to {}",
+            of(prediction.lower),
+            of(prediction.upper)
+        )
+    } else {
+        "The targets differ by no more than their errors let expect".to_owned()
+    };
+    format!(
+        "{differ} (Q = {} on {} degrees of freedom, {p}; I² = {} %).",
+        number::fixed(pooled.q, 1),
+        pooled.k - 1,
+        number::fixed(100.0 * pooled.i2, 0)
+    )
+}
+
+/// The page.
+///
+/// # Errors
+/// When the template can't be filled, which would be a bug.
+pub fn benchmark(of: &BenchmarkPage<'_>) -> Result<String, askama::Error> {
+    Page {
+        around: Around::of(of.frame, &format!("{} · {}/{}", of.benchmark, of.owner, of.name)),
+        project: clean(&format!("{}/{}", of.owner, of.name)),
+        project_link: of.frame.of_project(of.owner, of.name),
+        name: clean(of.benchmark),
+        metric: clean(of.metric),
+        history: clean(of.history),
+        versions: of.judged.iter().filter_map(|judged| OfVersion::of(of, judged)).collect(),
+    }
+    .render()
+}

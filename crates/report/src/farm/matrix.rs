@@ -1,0 +1,175 @@
+//! Versions × targets: in each cell the state of the last build, with the largest slowdown or gain of its benchmarks; the version's verdict as a sentence
+//! above. The newest version stands first.
+
+use super::state::Marked;
+use super::{Frame, minute};
+use crate::names::clean;
+use crate::number;
+use assay_analysis::Verdict;
+use assay_analysis::farm::{Judged, Project, words};
+use std::collections::BTreeMap;
+
+/// What is known of a version beside its builds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VersionNote {
+    /// When it was published, RFC 3339.
+    pub time: String,
+    /// Whether it is gone where it came from.
+    pub is_gone: bool,
+}
+
+/// A project's versions on its targets.
+#[derive(Clone, Copy, Debug)]
+pub struct Matrix<'a> {
+    /// What is known.
+    pub project: &'a Project,
+    /// For each version of the project, in its order.
+    pub notes: &'a [VersionNote],
+    /// The versions that are shown, the newest first, judged.
+    pub judged: &'a [Judged],
+    /// The last build of a version on a target, by their places.
+    pub builds: &'a BTreeMap<(usize, usize), i64>,
+}
+
+/// The table as its template takes it.
+pub(super) struct Table {
+    pub heads: Vec<Head>,
+    pub rows: Vec<Row>,
+    pub legend: Vec<Marked>,
+}
+
+pub(super) struct Head {
+    pub name: String,
+    /// All facts, for whoever points at it.
+    pub facts: String,
+}
+
+pub(super) struct Row {
+    pub version: String,
+    pub when: String,
+    pub is_gone: bool,
+    pub tone: &'static str,
+    pub cells: Vec<Option<Shown>>,
+    pub said: String,
+}
+
+pub(super) struct Shown {
+    pub link: String,
+    pub mark: Marked,
+    pub is_flaky: bool,
+    /// `+5.0 %`, of the benchmark that moved most.
+    pub speed: String,
+    pub speed_tone: &'static str,
+    /// In words, all of it.
+    pub title: String,
+}
+
+/// What is said of a version: tone and sentence.
+pub(super) struct Said {
+    pub tone: &'static str,
+    pub text: String,
+}
+
+pub(super) fn tone(tone: words::Tone) -> &'static str {
+    match tone {
+        words::Tone::Good => "good",
+        words::Tone::Bad => "bad",
+        words::Tone::Unsure => "unsure",
+    }
+}
+
+impl Matrix<'_> {
+    /// The sentences about a judged version.
+    pub(super) fn said(&self, judged: &Judged) -> Vec<Said> {
+        let name = self.project.versions.get(judged.version).map_or("", String::as_str);
+        let claims = words::claims(self.project, judged).into_iter();
+        claims
+            .map(|claim| Said {
+                tone: tone(claim.tone),
+                text: clean(&format!("{name}: {}", claim.text)),
+            })
+            .collect()
+    }
+
+    /// The newest version of those shown of which anything is known.
+    pub(super) fn newest(&self) -> Option<&Judged> {
+        let known = |judged: &&Judged| {
+            judged.builds.tested() > 0
+                || !judged.builds.others.is_empty()
+                || !judged.benchmarks.is_empty()
+        };
+        self.judged.iter().find(known)
+    }
+
+    pub(super) fn table(&self, frame: &Frame) -> Table {
+        let states: BTreeMap<(usize, usize), _> =
+            self.project.cells.iter().map(|cell| ((cell.version, cell.target), cell)).collect();
+        let head = |target: &assay_analysis::farm::Target| {
+            let facts = target.facts.iter().map(|(name, value)| format!("{name} {value}"));
+            Head { name: clean(&target.name), facts: clean(&facts.collect::<Vec<_>>().join(", ")) }
+        };
+        let row = |judged: &Judged| {
+            let version = judged.version;
+            let note = self.notes.get(version).cloned().unwrap_or_default();
+            let said = words::claims(self.project, judged);
+            let cell = |target: usize| {
+                let cell = states.get(&(version, target))?;
+                let (speed, speed_tone) = moved_most(judged, target);
+                let mark = Marked::of(cell.last);
+                let is_flaky = cell.passed > 0 && cell.failed > 0;
+                let build = self.builds.get(&(version, target)).copied().unwrap_or(0);
+                let flaky = if is_flaky { ", flaky" } else { "" };
+                let name = self.project.targets.get(target).map_or("", |target| &target.name);
+                let beside = if speed.is_empty() { String::new() } else { format!(", {speed}") };
+                let title = format!("{}{flaky}{beside} on {name}", mark.word);
+                Some(Shown {
+                    link: frame.of_build(build),
+                    mark,
+                    is_flaky,
+                    speed,
+                    speed_tone,
+                    title: clean(&title),
+                })
+            };
+            Row {
+                version: clean(self.project.versions.get(version).map_or("", String::as_str)),
+                when: minute(&note.time),
+                is_gone: note.is_gone,
+                tone: said.first().map_or("", |claim| tone(claim.tone)),
+                cells: (0..self.project.targets.len()).map(cell).collect(),
+                said: clean(
+                    &said.iter().map(|claim| claim.text.as_str()).collect::<Vec<_>>().join(". "),
+                ),
+            }
+        };
+        Table {
+            heads: self.project.targets.iter().map(head).collect(),
+            rows: self.judged.iter().map(row).collect(),
+            legend: Marked::all(),
+        }
+    }
+}
+
+/// By how much the benchmark got slower that did most on a target; where none did, faster.
+pub(super) fn moved_most(judged: &Judged, target: usize) -> (String, &'static str) {
+    let on = judged.benchmarks.iter().flat_map(|benchmark| &benchmark.on);
+    let sure = on.filter(|on| {
+        on.target == target
+            && on.decision.verdict.is_directional()
+            && !on.decision.possibly_below_threshold
+    });
+    let most = sure.max_by(|a, b| {
+        let size = |on: &assay_analysis::farm::OnTarget| {
+            (on.decision.verdict == Verdict::Slower, on.decision.estimate.abs())
+        };
+        let ((a_worse, a), (b_worse, b)) = (size(a), size(b));
+        a_worse.cmp(&b_worse).then(a.total_cmp(&b))
+    });
+    match most {
+        None => (String::new(), ""),
+        Some(on) => (
+            number::change(on.decision.estimate.exp(), None),
+            if on.decision.verdict == Verdict::Slower { "bad" } else { "good" },
+        ),
+    }
+}

@@ -1,0 +1,36 @@
+//! The page that is shown instead of another: why, and where a token is asked for, a form for it.
+
+use super::{Around, Frame};
+use crate::names::clean;
+use askama::Template;
+
+#[derive(Template)]
+#[template(path = "farm/refused.html")]
+struct Page {
+    around: Around,
+    title: &'static str,
+    message: String,
+    enter: Option<String>,
+}
+
+/// The page.
+///
+/// # Errors
+/// When the template can't be filled, which would be a bug.
+pub fn refused(frame: &Frame, status: u16, message: &str) -> Result<String, askama::Error> {
+    let title = match status {
+        401 => "A token is needed",
+        403 => "Not allowed",
+        404 => "Not found",
+        429 | 503 => "Come again later",
+        400..=499 => "Not understood",
+        _ => "Something went wrong here",
+    };
+    Page {
+        around: Around::of(frame, title),
+        title,
+        message: clean(message),
+        enter: (status == 401).then(|| frame.link(&["enter"])),
+    }
+    .render()
+}
