@@ -87,8 +87,8 @@ history: compiler
 	$(CARGO) build --release --locked -p assay
 	sh scripts/history.sh $(ASSAY) $(REVISIONS)
 
-# Everything that is handed out, in dist/: static programs for each machine, in the packages of every channel, with their sums. A quarter of
-# an hour on two idle cores.
+# Everything that is handed out, in dist/: static programs for each machine, in the packages of every channel, with their sums. About a quarter of
+# an hour on two idle cores (by the processor time that one machine took).
 dist:
 	python3 scripts/dist/build.py
 	python3 scripts/dist/pack.py
