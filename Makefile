@@ -88,7 +88,7 @@ history: compiler
 	sh scripts/history.sh $(ASSAY) $(REVISIONS)
 
 # Everything that is handed out, in dist/: static programs for each machine, in the packages of every channel, with their sums. About a quarter of
-# an hour on two idle cores (by the processor time that one machine took).
+# an hour on two idle cores (estimated).
 dist:
 	python3 scripts/dist/build.py
 	python3 scripts/dist/pack.py
