@@ -44,7 +44,9 @@ export CC_aarch64_unknown_linux_gnu=$compiler
 chosen=
 for test in "$@"; do chosen="$chosen --test $test"; done
 [ -n "$chosen" ] || chosen="--lib --tests"
-cargo test --locked --no-run -p assay-measure --examples --target "$target" $chosen --message-format=json \
+# Tests start examples, which have to be the programs themselves.
+cargo build --locked -p assay-measure --examples --target "$target"
+cargo test --locked --no-run -p assay-measure --target "$target" $chosen --message-format=json \
     > "$work/built.json"
 # Lines of programs that hold tests, without a tool for JSON.
 sed -n '/"reason":"compiler-artifact"/{/"test":true/s/.*"executable":"\([^"]*\)".*/\1/p;}' "$work/built.json" > "$work/programs"
