@@ -13,6 +13,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 /// What answers a request.
 pub(crate) type Handler = fn(&mut Store, &Context, &Asked) -> Result<Answer, Failure>;
 
+/// What reads first, and answers where nothing is to be written.
+pub(crate) type Glance = fn(&mut Store, &Context, &Asked) -> Result<Option<Answer>, Failure>;
+
 /// A type, as the document has it.
 pub(crate) type Shape = fn(&mut SchemaGenerator) -> Schema;
 
@@ -87,7 +90,7 @@ pub(crate) struct Route {
     /// Which threads do it.
     pub threads: Threads,
     /// What reads first, and answers where nothing is to be written.
-    pub glance: Option<fn(&mut Store, &Context, &Asked) -> Result<Option<Answer>, Failure>>,
+    pub glance: Option<Glance>,
     /// What does it.
     pub handler: Handler,
     /// Bytes of its body.
