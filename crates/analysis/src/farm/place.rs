@@ -156,8 +156,8 @@ fn separating(inside: &[&Facts], outside: &[&Facts]) -> Vec<Condition> {
 fn simplest(name: &str, inside: &[&Facts], outside: &[&Facts]) -> Option<Condition> {
     let known = Condition { name: name.to_owned(), rule: Rule::Known };
     let shared = shared_beginnings(name, inside).into_iter();
-    let candidates = [known].into_iter().chain(shared);
-    candidates.into_iter().find(|condition| !outside.iter().any(|facts| condition.is_met(facts)))
+    let mut candidates = [known].into_iter().chain(shared);
+    candidates.find(|condition| !outside.iter().any(|facts| condition.is_met(facts)))
 }
 
 fn shared_beginnings(name: &str, inside: &[&Facts]) -> Vec<Condition> {
@@ -177,10 +177,10 @@ fn limit(name: &str, inside: &[&Facts], outside: &[&Facts]) -> Option<Condition>
     let (low, high) = (affected.first()?, affected.last()?);
     let text = |numbers: &[u64]| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(".");
     let made = |of: &[u64], rule: fn(String) -> Rule| {
-        let shorter = (1..=of.len())
+        let mut shorter = (1..=of.len())
             .map(|length| Condition { name: name.to_owned(), rule: rule(text(&of[..length])) });
         // As short as it may be.
-        shorter.into_iter().find(|condition| {
+        shorter.find(|condition| {
             inside.iter().all(|facts| condition.is_met(facts))
                 && !outside.iter().any(|facts| condition.is_met(facts))
         })
@@ -205,9 +205,9 @@ fn two(inside: &[&Facts], outside: &[&Facts]) -> Option<Vec<Condition>> {
     let together = |&(one, other): &(usize, usize)| {
         excluded[one].iter().zip(&excluded[other]).all(|(one, other)| *one || *other)
     };
-    let pairs = (0..candidates.len())
+    let mut pairs = (0..candidates.len())
         .flat_map(|one| (one + 1..candidates.len()).map(move |other| (one, other)));
-    let (one, other) = pairs.into_iter().find(together)?;
+    let (one, other) = pairs.find(together)?;
     Some(vec![candidates[one].clone(), candidates[other].clone()])
 }
 

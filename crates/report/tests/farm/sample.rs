@@ -23,7 +23,7 @@ pub struct Sample {
 const STATES: [&str; 7] = ["ppppp", "pppbp", "ppFFf", "ppipp", "p.ppp", "xxppp", "tp.lp"];
 
 impl Sample {
-    pub fn new<'a>(text: &'a dyn Fn(&str) -> String) -> Sample {
+    pub fn new(text: &dyn Fn(&str) -> String) -> Sample {
         // What the function makes of a text is kept, so that it need not live as long.
         let mut made = BTreeMap::new();
         let mut t = |plain: &str| -> String {
