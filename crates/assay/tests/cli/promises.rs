@@ -23,7 +23,6 @@ fn a_binary_says_what_it_is() {
         assert_eq!(room.run(&other).ends(0).stdout, long);
     }
     room.run(&["--verbose"]).ends(2);
-    room.run(&["--version", "--verbose", "run"]).ends(2);
 }
 
 /// No telemetry, no update check: nothing that leads to another machine is ever opened, nor asked for by name.
