@@ -11,12 +11,11 @@ pub(crate) use counting::RUNS as COUNTING_RUNS;
 pub(crate) use prepared::{Prepared, Tolerated};
 
 use crate::counted::Counted;
-use crate::knobs::not_controlled;
 use crate::meter::{Measured, Meter, Missing, STEAL_FROM_SECONDS};
 use crate::progress::Progress;
 use crate::record::Record;
 use crate::run_error::RunError;
-use assay_data::finding::shared::not_counted;
+use assay_data::finding::shared::{not_controlled, not_counted};
 use assay_data::source::{
     self, Failure, Layout, Obstacle, OfRow, Purpose, RowResult, Source, Turn,
 };

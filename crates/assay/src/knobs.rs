@@ -7,6 +7,7 @@
 
 use crate::{output, store};
 use anyhow::Context;
+use assay_data::finding::shared::not_controlled;
 use assay_data::{Action, Finding, Severity};
 use assay_measure::Guard;
 use assay_measure::machine::{
@@ -276,11 +277,6 @@ impl Said {
         }
         self.lines
     }
-}
-
-/// A setting that was asked for and could not be had; `why` names it.
-pub(crate) fn not_controlled(why: &str) -> Finding {
-    Finding::new("NOT_CONTROLLED", Severity::Warning, format!("{why}: measured without"))
 }
 
 fn refused(error: &KnobError) -> Finding {

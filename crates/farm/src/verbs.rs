@@ -1,5 +1,6 @@
 //! The verbs of `assay farm`, a file each: its arguments, and what it does with them. Only those that do something are listed.
 
+mod add;
 mod agent;
 mod backup;
 mod doctor;
@@ -17,8 +18,9 @@ use clap::Subcommand;
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    Agent(agent::Args),
     Serve(serve::Args),
+    Add(add::Args),
+    Agent(agent::Args),
     Status(status::Args),
     Token(token::Args),
     Place(place::Args),
@@ -35,8 +37,9 @@ pub(crate) enum Verb {
 /// Those of the verb.
 pub(crate) fn run(verb: &Verb) -> anyhow::Result<Ending> {
     match verb {
-        Verb::Agent(args) => agent::run(args),
         Verb::Serve(args) => serve::run(args),
+        Verb::Add(args) => add::run(args),
+        Verb::Agent(args) => agent::run(args),
         Verb::Status(args) => status::run(args),
         Verb::Token(args) => token::run(args),
         Verb::Place(args) => place::run(args),

@@ -1,7 +1,7 @@
 //! Settings of the machine, where `assay` has none: by the names of the other file of this name, with nothing behind them. The options that
 //! ask for settings are refused before (`systems.rs`).
 
-use assay_data::{Finding, Severity};
+use assay_data::Finding;
 use assay_measure::machine::Knob;
 
 /// Settings that are in force: there are none.
@@ -27,8 +27,3 @@ pub(crate) fn hold(_knobs: &[Knob]) -> anyhow::Result<(Option<SettingsGuard>, Ve
 
 /// Puts back nothing: nothing was set.
 pub(crate) fn mend() {}
-
-/// A setting that was asked for and could not be had; `why` names it.
-pub(crate) fn not_controlled(why: &str) -> Finding {
-    Finding::new("NOT_CONTROLLED", Severity::Warning, format!("{why}: measured without"))
-}

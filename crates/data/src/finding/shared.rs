@@ -25,6 +25,11 @@ pub fn benchmarks_skipped(message: String, benchmarks: usize) -> Finding {
     Finding::new("BENCHMARK_SKIPPED", Severity::Note, message).with("benchmarks", benchmarks as f64)
 }
 
+/// A setting that was asked for and could not be had; `why` names it.
+pub fn not_controlled(why: &str) -> Finding {
+    Finding::new("NOT_CONTROLLED", Severity::Warning, format!("{why}: measured without"))
+}
+
 /// Lines of a file that hold no values; `what` says which lines: `without numbers`.
 pub(crate) fn lines_skipped(what: &str, seen: &str, lines: u64) -> Finding {
     let message = format!("lines {what} were skipped: {seen}");

@@ -111,3 +111,34 @@ fn tokens_are_made_and_taken_back_beside_the_server() {
     let json: Value = serde_json::from_str(&run(&["status", "--json"])).unwrap();
     assert_eq!(json["nodes"][0]["name"], "a");
 }
+
+#[test]
+fn a_project_and_a_version_are_added_from_the_command_line() {
+    let server = Server::new(&[]);
+    let run = |words: &[&str], status: i32| {
+        let mut command = program();
+        let command = command
+            .arg("add")
+            .args(words)
+            .args(["--server", &format!("http://{}", server.address)]);
+        let ended = command.env("ASSAY_FARM_TOKEN", &server.admin).output().unwrap();
+        let told = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(status), "{told}");
+        String::from_utf8(ended.stdout).unwrap() + &told
+    };
+    let words = ["alice/tidy", "--gem", "tidy", "--index", "http://127.0.0.1:1/", "--test"];
+    let told = run(&[&words[..], &["rake test", "--need", "runtime.ruby=3"]].concat(), 0);
+    assert_eq!(told, format!("alice/tidy is there: http://{}/alice/tidy\n", server.address));
+    let path = "/api/v1/owners/alice/projects/tidy";
+    let project = server.get(path, &server.admin).is(200).json();
+    assert_eq!(project["origin"]["index"], "http://127.0.0.1:1/");
+    assert_eq!(
+        (&project["recipe"]["test"], &project["needs"]["runtime.ruby"]),
+        (&json!("rake test"), &json!("3"))
+    );
+    let version: Value =
+        serde_json::from_str(&run(&["alice/tidy", "--version", "1.2", "--json"], 0)).unwrap();
+    assert_eq!((&version["name"], &version["kind"]), (&json!("1.2"), &json!("release")));
+    assert!(run(&["alice", "--git", "x"], 2).contains("OWNER/PROJECT"));
+    assert!(run(&["bob/none", "--version", "1"], 2).contains("none"));
+}

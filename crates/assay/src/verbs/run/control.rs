@@ -5,8 +5,8 @@
 
 use super::commands::Apply;
 use crate::commands::Prepared;
-use crate::knobs::not_controlled;
 use anyhow::Context;
+use assay_data::finding::shared::not_controlled;
 use assay_data::{Action, Finding};
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::machine::{self, Knob, KnobError, Machine};

@@ -1,0 +1,183 @@
+//! `assay farm add`: tells a server of a project, or of a version of one, over its API. What is there already is changed to what is said now.
+
+use crate::Ending;
+use crate::client::{Client, Token};
+use anyhow::{Context, ensure};
+use assay_builds::model::{Facts, VersionKind};
+use assay_builds::wire::{NewProject, NewVersion, Origin, Recipe};
+use assay_console::output;
+use clap::ArgGroup;
+use std::path::PathBuf;
+
+/// Add a project, or a version of one
+#[derive(clap::Args, Debug)]
+#[command(
+    group = ArgGroup::new("origin").args(["git", "gem", "pypi", "list"]),
+    after_help = "\
+Examples:
+  assay farm add alice/tidy --git https://git.example/tidy --test 'rake test' --token-file farm/admin-token
+  assay farm add pallets/itsdangerous --pypi itsdangerous --need runtime.python=3
+  assay farm add alice/tidy --version 1.2.0             a version that no agent finds by itself
+
+Agents with --discover find the versions of a project that has an origin. Added again, with other words, a project is changed to these; what was found of it stays."
+)]
+pub(crate) struct Args {
+    /// The project; its owner is added with it
+    #[arg(value_name = "OWNER/PROJECT")]
+    project: String,
+
+    /// Its versions are the branches and tags of a repository
+    #[arg(long, value_name = "URL")]
+    git: Option<String>,
+
+    /// Its versions are those of a gem
+    #[arg(long, value_name = "NAME")]
+    gem: Option<String>,
+
+    /// Its versions are those of a distribution of Python
+    #[arg(long, value_name = "NAME")]
+    pypi: Option<String>,
+
+    /// Its versions are what a command prints, `VERSION [ADDRESS]` a line
+    #[arg(long, value_name = "COMMAND", requires = "get")]
+    list: Option<String>,
+
+    /// With --list: the command that fetches $VERSION from $ADDRESS
+    #[arg(long, value_name = "COMMAND", requires = "list")]
+    get: Option<String>,
+
+    /// With --gem or --pypi: the index, if it is not the usual one
+    #[arg(long, value_name = "URL", conflicts_with_all = ["git", "list"], requires = "origin")]
+    index: Option<String>,
+
+    /// Command that installs what it needs; repeat it for more [default: what its files ask for]
+    #[arg(long, value_name = "COMMAND")]
+    install: Vec<String>,
+
+    /// Command of its tests [default: what its files suggest]
+    #[arg(long, value_name = "COMMAND")]
+    test: Option<String>,
+
+    /// What is measured of it, as behind `assay bench`
+    #[arg(long, value_name = "ARGUMENTS")]
+    bench: Option<String>,
+
+    /// Let its tests use the network
+    #[arg(long)]
+    network: bool,
+
+    /// Seconds that all of a job may take
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: Option<u64>,
+
+    /// What a platform must be, as in runtime.ruby=3.4; repeat it for more
+    #[arg(long, value_name = "FACT=VALUE", value_parser = fact)]
+    need: Vec<(String, String)>,
+
+    /// Add this version of a project that is there
+    #[arg(
+        long,
+        value_name = "VERSION",
+        conflicts_with_all = ["origin", "install", "test", "bench", "network", "timeout", "need"]
+    )]
+    version: Option<String>,
+
+    /// With --version: it is a commit, and no release
+    #[arg(long, requires = "version")]
+    commit: bool,
+
+    /// With --version: where it can be fetched
+    #[arg(long, value_name = "URL", requires = "version")]
+    address: Option<String>,
+
+    /// With --address: SHA-256 of what is fetched
+    #[arg(long, value_name = "DIGITS", requires = "address")]
+    sha256: Option<String>,
+
+    /// Address of the server
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8040")]
+    server: String,
+
+    /// File with a token of scope `submit`; otherwise ASSAY_FARM_TOKEN
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// Print what was added as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn fact(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+            Ok((name.to_owned(), value.to_owned()))
+        }
+        _ => Err("a fact is NAME=VALUE, as in runtime.ruby=3.4".to_owned()),
+    }
+}
+
+impl Args {
+    fn origin(&self) -> Option<Origin> {
+        let index = self.index.clone();
+        let git = self.git.clone().map(|url| Origin::Git { url });
+        let gem = || Some(Origin::Gem { name: self.gem.clone()?, index: index.clone() });
+        let pypi = || Some(Origin::PyPi { name: self.pypi.clone()?, index: index.clone() });
+        let command = || Some(Origin::Command { list: self.list.clone()?, get: self.get.clone()? });
+        git.or_else(gem).or_else(pypi).or_else(command)
+    }
+
+    fn new_project(&self) -> NewProject {
+        NewProject {
+            origin: self.origin(),
+            recipe: Recipe {
+                install: self.install.clone(),
+                test: self.test.clone(),
+                bench: self.bench.clone(),
+                network: self.network,
+                timeout: self.timeout,
+                ..Recipe::default()
+            },
+            needs: self.need.iter().cloned().collect::<Facts>(),
+        }
+    }
+
+    fn new_version(&self) -> NewVersion {
+        NewVersion {
+            kind: if self.commit { VersionKind::Commit } else { VersionKind::Release },
+            published: None,
+            ordinal: None,
+            address: self.address.clone(),
+            sha256: self.sha256.clone(),
+        }
+    }
+}
+
+/// Adds it, and says where it stands.
+///
+/// # Errors
+/// When the server refuses it, or can't be reached.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let parts = args.project.split_once('/');
+    let (owner, name) = parts.with_context(|| {
+        format!("{}: a project is OWNER/PROJECT, as in alice/tidy", args.project)
+    })?;
+    ensure!(!name.contains('/'), "{}: a project is OWNER/PROJECT, as in alice/tidy", args.project);
+    let client = Client::new(&args.server, Token::find(args.token_file.as_deref())?)?.once();
+    let (json, told) = match &args.version {
+        Some(version) => {
+            let added = client.add_version((owner, name), version, &args.new_version())?;
+            (serde_json::to_string_pretty(&added)?, format!("{owner}/{name} {version}"))
+        }
+        None => {
+            client.add_owner(owner)?;
+            let added = client.add_project(owner, name, &args.new_project())?;
+            (serde_json::to_string_pretty(&added)?, format!("{owner}/{name}"))
+        }
+    };
+    let page = format!("{}/{owner}/{name}", client.address().trim_end_matches('/'));
+    output::print(&match args.json {
+        true => json + "\n",
+        false => format!("{told} is there: {page}\n"),
+    })?;
+    Ok(Ending::Fine)
+}
