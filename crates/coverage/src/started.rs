@@ -63,7 +63,7 @@ fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
             let (word, behind) = rest.split_at(end);
             let is_redirected = behind.starts_with(['<', '>']);
             let is_number = !word.is_empty() && word.chars().all(|c| c.is_ascii_digit());
-            if !word.is_empty() && !(is_redirected && is_number) {
+            if !(word.is_empty() || is_redirected && is_number) {
                 words.push(word);
             }
             rest = behind.trim_start();

@@ -27,11 +27,14 @@ pub fn write_request(out: &mut impl Write, texts: &[(Language, &[u8])]) -> io::R
     out.flush()
 }
 
+/// The files of a request, each with its language.
+pub type Texts = Vec<(Language, Vec<u8>)>;
+
 /// Reads a request; `None` where the input ends.
 ///
 /// # Errors
 /// When it is none.
-pub fn read_request(input: &mut impl Read) -> io::Result<Option<Vec<(Language, Vec<u8>)>>> {
+pub fn read_request(input: &mut impl Read) -> io::Result<Option<Texts>> {
     let mut first = [0; 4];
     match input.read(&mut first[..1]) {
         Ok(0) => return Ok(None),

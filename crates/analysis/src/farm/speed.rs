@@ -107,7 +107,11 @@ impl Effect {
             && estimate <= interval.upper;
         let has_direction = interval.lower > 0.0 || interval.upper < 0.0;
         let is_withheld = measured.verdict == Verdict::Inconclusive && has_direction;
-        (is_real && !is_withheld).then(|| Self { estimate, interval, df: measured.n as f64 - 1.0 })
+        (is_real && !is_withheld).then_some(Self {
+            estimate,
+            interval,
+            df: measured.n as f64 - 1.0,
+        })
     }
 
     /// The interval at another level.

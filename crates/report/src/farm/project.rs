@@ -57,7 +57,7 @@ pub struct ProjectPage<'a> {
 }
 
 /// A project's name, with links.
-struct Of {
+struct Names {
     title: String,
     link: String,
     matrix_link: String,
@@ -66,7 +66,7 @@ struct Of {
     history: String,
 }
 
-impl Of {
+impl Names {
     fn of(page: &ProjectPage<'_>) -> Self {
         let link = page.frame.of_project(page.owner, page.name);
         Self {
@@ -86,7 +86,7 @@ impl Of {
 #[template(path = "farm/project.html")]
 struct Page {
     around: Around,
-    of: Of,
+    of: Names,
     origin: String,
     said: Vec<Said>,
     findings: Vec<Noted>,
@@ -137,7 +137,7 @@ pub fn project(of: &ProjectPage<'_>) -> Result<String, askama::Error> {
         },
         jobs: of.jobs.iter().map(|job| Job::of(of.frame, job)).collect(),
         builds: rows(of.frame, of.latest),
-        of: Of::of(of),
+        of: Names::of(of),
     }
     .render()
 }
@@ -183,7 +183,7 @@ impl Job {
 #[template(path = "farm/matrix_page.html")]
 struct MatrixOnly {
     around: Around,
-    of: Of,
+    of: Names,
     said: Vec<Said>,
     matrix: Table,
     older: Option<String>,
@@ -199,7 +199,7 @@ pub fn matrix_page(of: &ProjectPage<'_>) -> Result<String, askama::Error> {
         said: of.matrix.newest().map_or_else(Vec::new, |judged| of.matrix.said(judged)),
         matrix: of.matrix.table(of.frame),
         older: older(of),
-        of: Of::of(of),
+        of: Names::of(of),
     }
     .render()
 }
