@@ -172,7 +172,7 @@ fn a_suite_that_fails_is_shown_with_its_samples_and_status() {
     let command = ["env", "A=1", &python, "-m", "unittest", "test_shop"];
     let ended = profiled(&room, &[], &command).ends(4);
     ended.shows("1 test failed").shows("test_shop.A: test_x").shows("this sampler does not see it");
-    let result = profiled(&room, &["--json", "--rate", "8"], &command).ends(4).json();
+    let result = profiled(&room, &["--json", "--rate", "3"], &command).ends(4).json();
     assert!(codes(&result).contains(&"TESTS_FEW_SAMPLES"), "{result:#}");
 }
 
