@@ -191,6 +191,14 @@ mod tests {
     }
 
     #[test]
+    fn weights_that_differ_by_seven_orders_cost_no_digits() {
+        // By exact fractions.
+        let pooled =
+            random_effects(&[-3.0, 0.0, 10.0, 200.0, 0.5], &[0.1, 0.2, 0.3, 5.0, 0.001]).unwrap();
+        assert!((pooled.q / 3825.975_802_921_125_7 - 1.0).abs() < 1e-14, "{}", pooled.q);
+    }
+
+    #[test]
     fn what_has_no_mean_is_refused() {
         assert_eq!(random_effects(&[0.1], &[0.1]), None);
         assert_eq!(random_effects(&[0.1, 0.2], &[0.1]), None);
