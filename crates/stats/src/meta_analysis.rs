@@ -195,7 +195,7 @@ mod tests {
         // By exact fractions.
         let pooled =
             random_effects(&[-3.0, 0.0, 10.0, 200.0, 0.5], &[0.1, 0.2, 0.3, 5.0, 0.001]).unwrap();
-        assert!((pooled.q / 3825.975_802_921_125_7 - 1.0).abs() < 1e-14, "{}", pooled.q);
+        assert!((pooled.q / 3_825.975_802_921_125_7 - 1.0).abs() < 1e-14, "{}", pooled.q);
     }
 
     #[test]
