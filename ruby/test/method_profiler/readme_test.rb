@@ -20,4 +20,13 @@ class ReadmeTest < Minitest::Test
     assert_predicate status, :success?, output
     [/^total +\d+\.\d+ ms$/, /^store +\d+\.\d+ ms +4 calls$/, /^own cost: \d+ ns a call/].each { |line| assert_match(line, output) }
   end
+
+  # What needs a server is tried in test/farm; here, that it is Ruby, and that what it calls is there.
+  def test_the_example_of_a_farm_calls_what_is_there
+    source = README[/^```ruby farm\n(.*?)^```/m, 1]
+    assert RubyVM::InstructionSequence.compile(source)
+    called = source.scan(/^farm\.(\w+)/).flatten
+    assert_operator called.size, :>=, 3
+    called.each { |name| assert_includes Assay::Farm::Client.public_instance_methods, name.to_sym }
+  end
 end
