@@ -136,7 +136,7 @@ TIMERS = [
 def there(timer_or_path):
     """Whether what it needs is installed."""
     path = timer_or_path.needs if isinstance(timer_or_path, Timer) else timer_or_path
-    return path is None or shutil.which(str(path)) is not None or path.suffix == ".py" and path.is_file()
+    return path is None or shutil.which(str(path)) is not None or str(path).endswith(".py") and Path(path).is_file()
 
 
 def _of_debian(package, version):
