@@ -24,65 +24,8 @@ pub use speed::{BenchmarkOnTargets, Moved, OnTarget, PooledEffect};
 
 use crate::verdict::Verdict;
 use crate::{Interval, policy};
+pub use assay_data::farm::{Facts, State};
 use assay_data::{Better, Finding};
-use std::collections::BTreeMap;
-
-/// What a target is, by name: `os`, `arch`, `runtime.ruby`, `setting.governor`, …
-pub type Facts = BTreeMap<String, String>;
-
-/// What came of a version on a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
-    /// Tests ran, and all passed.
-    Passed,
-    /// Tests ran, and some failed.
-    Failed,
-    /// Tests began, and could not be run to the end.
-    Errored,
-    /// There is no evidence that a test ran.
-    NotTested,
-    /// It could not be installed.
-    InstallFailed,
-    /// It took longer than it may.
-    TimedOut,
-    /// The machine was at fault.
-    Infrastructure,
-    /// Whoever had it was not heard of again.
-    Lost,
-}
-
-impl State {
-    /// All states, in the order of their meaning.
-    pub const ALL: [Self; 8] = [
-        Self::Passed,
-        Self::Failed,
-        Self::Errored,
-        Self::NotTested,
-        Self::InstallFailed,
-        Self::TimedOut,
-        Self::Infrastructure,
-        Self::Lost,
-    ];
-
-    /// The word for programs, as a farm's API writes it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Errored => "errored",
-            Self::NotTested => "not_tested",
-            Self::InstallFailed => "install_failed",
-            Self::TimedOut => "timed_out",
-            Self::Infrastructure => "infrastructure",
-            Self::Lost => "lost",
-        }
-    }
-
-    /// The state of a name.
-    pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.name() == name)
-    }
-}
 
 /// A platform that versions are tried on.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
 const ARROWS: [(&str, &[&str]); 21] = [
-    ("assay-builds", &["assay-history"]),
+    ("assay-builds", &["assay-data", "assay-history"]),
     (
         "assay",
         &[

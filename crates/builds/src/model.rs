@@ -1,74 +1,15 @@
 //! The words of a farm: states of jobs and builds, targets by their facts, tokens' scopes. Only what has no rows of a store in it.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What came of a version on a target.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// Tests ran, and all passed.
-    Passed,
-    /// Tests ran, and some failed.
-    Failed,
-    /// Tests began, and could not be run to the end.
-    Errored,
-    /// There is no evidence that a test ran.
-    NotTested,
-    /// It, or something that it needs, could not be installed or compiled.
-    InstallFailed,
-    /// It took longer than it may.
-    TimedOut,
-    /// The machine was at fault, not the version: see [`Fault`].
-    Infrastructure,
-    /// Whoever had it was not heard of again, several times.
-    Lost,
-}
+pub use assay_data::farm::{Facts, State};
 
-impl State {
-    /// All states, in the order of their meaning.
-    pub const ALL: [Self; 8] = [
-        Self::Passed,
-        Self::Failed,
-        Self::Errored,
-        Self::NotTested,
-        Self::InstallFailed,
-        Self::TimedOut,
-        Self::Infrastructure,
-        Self::Lost,
-    ];
-
-    /// As in the store and over the wire.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Errored => "errored",
-            Self::NotTested => "not_tested",
-            Self::InstallFailed => "install_failed",
-            Self::TimedOut => "timed_out",
-            Self::Infrastructure => "infrastructure",
-            Self::Lost => "lost",
-        }
-    }
-
-    /// The state of a name.
-    #[must_use]
-    pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.name() == name)
-    }
-
-    /// Whether another try may come to something else, since it says nothing about the version.
-    #[must_use]
-    pub const fn is_retried(self) -> bool {
-        matches!(self, Self::Infrastructure | Self::Lost)
-    }
+/// The schema of a [`State`], which is known where no schemas are.
+pub(crate) fn state_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "string", "enum": State::ALL.map(State::name)})
 }
 
 /// What of a machine was at fault.
@@ -144,9 +85,6 @@ pub enum Scope {
     /// To make and take back tokens, to drain nodes, to delete.
     Admin,
 }
-
-/// What a platform is, by name: `os`, `kernel`, `libc`, `cpu`, `microcode`, `arch`, `runtime.ruby`, `setting.governor`, …
-pub type Facts = BTreeMap<String, String>;
 
 /// The key of a target: SHA-256 of its facts, for each in the order of names two lines, `LENGTH LENGTH` (bytes of name and value) and
 /// `name=value`; in hexadecimal digits. Equal facts are one target.

@@ -28,6 +28,7 @@ pub struct BuildLine {
     /// What was to be found out.
     pub kind: Kind,
     /// The state.
+    #[schemars(schema_with = "crate::model::state_schema")]
     pub state: State,
     /// With [`State::Infrastructure`], what.
     #[serde(default)]
@@ -59,6 +60,7 @@ pub struct VersionLine {
     /// Whether it is gone where it came from.
     pub is_gone: bool,
     /// Targets by the state of the last build on them.
+    #[schemars(with = "BTreeMap<String, u64>")]
     pub states: States,
 }
 
@@ -72,6 +74,7 @@ pub struct ProjectLine {
     /// Its name.
     pub name: String,
     /// Builds of it in all.
+    #[schemars(with = "BTreeMap<String, u64>")]
     pub builds: States,
     /// The newest version that was tested.
     #[serde(default)]
@@ -101,6 +104,7 @@ impl Queue {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Home {
     /// Builds in all.
+    #[schemars(with = "BTreeMap<String, u64>")]
     pub builds: States,
     /// What there is to do.
     pub queue: Queue,
@@ -118,6 +122,7 @@ pub struct ProjectPage {
     /// The project.
     pub project: Project,
     /// Builds of it in all.
+    #[schemars(with = "BTreeMap<String, u64>")]
     pub builds: States,
     /// Its versions, the newest first.
     pub versions: Vec<VersionLine>,

@@ -343,6 +343,7 @@ pub struct Evidence {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// The state.
+    #[schemars(schema_with = "crate::model::state_schema")]
     pub state: State,
     /// With [`State::Infrastructure`], what.
     #[serde(default)]
@@ -564,6 +565,7 @@ pub struct Cell {
     /// The build.
     pub build: i64,
     /// Its state.
+    #[schemars(schema_with = "crate::model::state_schema")]
     pub state: State,
     /// Builds of it in all.
     pub builds: u64,

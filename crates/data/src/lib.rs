@@ -19,6 +19,7 @@ mod declared_unit;
 pub mod environment;
 mod excerpt;
 pub mod export;
+pub mod farm;
 pub mod finding;
 mod histogram;
 pub mod import;

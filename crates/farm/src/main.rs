@@ -16,10 +16,9 @@ mod server;
 mod verbs;
 
 use args::Args;
-use assay_console::output;
+use assay_console::{asked, output};
 use assay_farm::{client, plain};
 use clap::FromArgMatches;
-use clap_complete::Shell;
 use std::process::ExitCode;
 
 /// How a verb ended.
@@ -34,17 +33,8 @@ pub(crate) enum Ending {
 }
 
 fn main() -> ExitCode {
-    let words: Vec<String> =
-        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    // The two questions that `assay` asks of such programs.
-    let answer = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["--assay-about"] => {
-            let about = Args::asked().get_about().map(ToString::to_string);
-            Some(about.unwrap_or_default() + "\n")
-        }
-        ["--assay-completions", shell] => completions(shell),
-        _ => None,
-    };
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    let answer = asked::answer(&words, Args::asked(), "assay-farm");
     if let Some(answer) = answer {
         return ending_of(output::print(&answer).map(|()| Ending::Fine));
     }
@@ -53,14 +43,6 @@ fn main() -> ExitCode {
         Ok(args) => ending_of(verbs::run(&args.verb)),
         Err(told) => output::clap_ending(&told),
     }
-}
-
-fn completions(shell: &str) -> Option<String> {
-    let shell: Shell = shell.parse().ok()?;
-    let mut script = Vec::new();
-    let mut arguments = Args::asked().name("assay-farm").bin_name("assay-farm");
-    clap_complete::generate(shell, &mut arguments, "assay-farm", &mut script);
-    String::from_utf8(script).ok()
 }
 
 fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {

@@ -23,23 +23,14 @@ mod verb;
 mod walls;
 
 use args::Args;
-use assay_console::output;
+use assay_console::{asked, output};
 use clap::FromArgMatches;
-use clap_complete::Shell;
 use std::process::ExitCode;
 use verb::Ending;
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    // The two questions that `assay` asks of such programs.
-    let answer = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["--assay-about"] => {
-            let about = Args::asked().get_about().map(ToString::to_string);
-            Some(about.unwrap_or_default() + "\n")
-        }
-        ["--assay-completions", shell] => completions(shell),
-        _ => None,
-    };
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    let answer = asked::answer(&words, Args::asked(), "assay-mutate");
     if let Some(answer) = answer {
         return ending_of(output::print(&answer).map(|()| Ending::Fine));
     }
@@ -48,19 +39,6 @@ fn main() -> ExitCode {
         Ok(args) => ending_of(verb::run(&args)),
         Err(told) => output::clap_ending(&told),
     }
-}
-
-fn completions(shell: &str) -> Option<String> {
-    let shell: Shell = shell.parse().ok()?;
-    let mut script = Vec::new();
-    clap_complete::generate(
-        shell,
-        &mut Args::asked().name("assay-mutate"),
-        "assay-mutate",
-        &mut script,
-    );
-    // In zsh two colons would take the whole rest of the line, options and all.
-    String::from_utf8(script).ok().map(|script| script.replace("\n'*::", "\n'*:"))
 }
 
 fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {

@@ -2,7 +2,6 @@
 
 use assay_analysis::farm::{self, Measured, Project, Target};
 use assay_analysis::{Interval, Verdict};
-use assay_builds::model::State;
 use assay_builds::shown::{self, BuildLine, States};
 use assay_builds::wire::{self, Cell, Compared, Matrix};
 use assay_data::Better;
@@ -50,7 +49,7 @@ impl Known {
                 known.project.cells.push(farm::Cell {
                     version,
                     target,
-                    last: state(cell.state),
+                    last: cell.state,
                     passed: cell.passed,
                     failed: cell.failed,
                 });
@@ -123,21 +122,8 @@ fn verdict(word: &str) -> Verdict {
     }
 }
 
-pub(crate) fn state(state: State) -> farm::State {
-    match state {
-        State::Passed => farm::State::Passed,
-        State::Failed => farm::State::Failed,
-        State::Errored => farm::State::Errored,
-        State::NotTested => farm::State::NotTested,
-        State::InstallFailed => farm::State::InstallFailed,
-        State::TimedOut => farm::State::TimedOut,
-        State::Infrastructure => farm::State::Infrastructure,
-        State::Lost => farm::State::Lost,
-    }
-}
-
 pub(crate) fn sums(states: &States) -> Vec<Sum> {
-    states.iter().map(|(of, count)| (state(*of), *count)).collect()
+    states.iter().map(|(of, count)| (*of, *count)).collect()
 }
 
 /// A word of the wire: of what `serde` writes as a plain string.
@@ -157,7 +143,7 @@ pub(crate) fn line(line: &BuildLine) -> Line {
         target: line.target_name.clone(),
         node: line.node.clone(),
         kind: word(line.kind),
-        state: state(line.state),
+        state: line.state,
         fault: line.fault.map(word),
         reason: line.reason.clone(),
         added: line.added.clone(),
