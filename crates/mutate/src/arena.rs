@@ -108,7 +108,12 @@ impl Arena<'_> {
         self.copy.write(change.path, change.original)?;
         let (built, ran) = (built?, ran.transpose()?);
         Ok(match (ran, &built) {
-            (Some(ran), _) => judged(&ran, built.is_some() || !is_built(change.language), with),
+            (Some(ran), _) => {
+                let is_built = built.is_some()
+                    || !is_built(change.language)
+                    || is_linked(change.language, &ran.text);
+                judged(&ran, is_built, with)
+            }
             (None, told) => {
                 let said = told.as_ref().map_or("", |(_, said)| said.as_str());
                 let said = said.lines().find(|line| line.contains(": ")).unwrap_or_default();
@@ -231,6 +236,14 @@ fn limit(with: With<'_>, more: Duration) -> Duration {
 /// Whether a language is built before it is run, so that a change may be no program at all.
 fn is_built(language: Language) -> bool {
     !matches!(language, Language::Ruby | Language::Python | Language::JavaScript)
+}
+
+/// Whether compilers of C and C++, which name each error and its place, complain of none: what told nothing was built then, and crashed with all that it had
+/// to say still in its buffer. Of other languages this is not known.
+fn is_linked(language: Language, said: &str) -> bool {
+    let complaints = [": error:", ": fatal error:", "undefined reference", "multiple definition"];
+    matches!(language, Language::C | Language::Cpp)
+        && !complaints.iter().any(|own| said.contains(own))
 }
 
 /// What a run means. Where it told nothing, what ran `is_built` and ended so, or it may not have been built at all.

@@ -181,6 +181,23 @@ fn c_is_built_once_and_finds_the_same() {
     assert!(fates.keys().any(|own| own.starts_with("count ")));
 }
 
+#[test]
+fn a_program_of_c_that_crashes_with_its_words_in_the_buffer_noticed_something() {
+    if !is_there("make", "--version") || !is_there("cc", "--version") {
+        return;
+    }
+    let buffered = C_TESTS.replace("    setvbuf(stdout, NULL, _IONBF, 0);\n", "");
+    assert_ne!(buffered, C_TESTS);
+    // What does not compile is told apart from what crashes.
+    let files = [("own.c", C), ("tests/tests.c", &*buffered), ("Makefile", MAKEFILE)];
+    let fates = finds_the_same(
+        &Project::new(&files),
+        &["make", "-s", "test"],
+        (false, &["--shard", "1/2"]),
+    );
+    assert!(fates.keys().any(|own| own.starts_with("count ")));
+}
+
 const GO: &str = "\
 package own
 
