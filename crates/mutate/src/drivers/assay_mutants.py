@@ -98,6 +98,7 @@ class Driver:
         self.writer = None
         # Whether tests can be loaded by files, as their names say them.
         self.divides = False
+        keep_compiled()
         try:
             import ctypes
 
@@ -280,6 +281,24 @@ class Driver:
             self.answer({"unable": str(problem)})
         except BaseException as problem:  # Also SystemExit: nothing of the parent's may go on here.
             self.answer({"crashed": "ended with " + repr(problem)[:500]})
+
+
+def keep_compiled():
+    """What stands in this copy is compiled once, also where the user wants no files of bytecode: those that load the tests for one change would compile
+    all of them. Whoever changes a file here removes what was made of it. Elsewhere nothing is written that would not have been."""
+    if not sys.dont_write_bytecode:
+        return
+    from importlib.machinery import SourceFileLoader
+
+    top = os.path.realpath(os.getcwd()) + os.sep
+    write = SourceFileLoader.set_data
+
+    def set_data(self, path, data, **options):
+        if os.path.realpath(path).startswith(top):
+            write(self, path, data, **options)
+
+    SourceFileLoader.set_data = set_data
+    sys.dont_write_bytecode = False
 
 
 def bound(address):
