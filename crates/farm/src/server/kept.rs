@@ -125,7 +125,7 @@ mod tests {
         let after = store.home_stamp().unwrap();
         assert_ne!(after, before);
         let kept = Kept::default();
-        let answer = |size: usize| Answer::bytes("text/plain", vec![b'x'; size]).tagged();
+        let answer = |size: usize| Answer::bytes("text/plain", vec![b'x'; size]);
         kept.keep("/", before.clone(), &answer(3));
         assert_eq!(kept.find("/", &before).unwrap().len(), 3);
         assert!(kept.find("/", &after).is_none() && kept.find("/?x", &before).is_none());

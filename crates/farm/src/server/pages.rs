@@ -358,3 +358,28 @@ fn enter(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, 
         .with("location", "/".to_owned())
         .with("set-cookie", cookie))
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+    use crate::server::routes::ROUTES;
+    use assay_history::{Access, Place};
+
+    #[test]
+    fn no_owner_can_be_called_as_the_path_of_a_page() {
+        let room = tempfile::tempdir().unwrap();
+        let place = Place::File(room.path().join("farm.sqlite"));
+        let store = Store::open(&place, Access::Write).unwrap();
+        let mut refused = 0;
+        for route in PAGES.iter().chain(ROUTES) {
+            let mut parts = route.path.split('/').skip(1);
+            let (Some(first), Some(_)) = (parts.next(), parts.next()) else { continue };
+            if !first.starts_with('{') {
+                assert!(store.add_owner(first).is_err(), "{}", route.path);
+                refused += 1;
+            }
+        }
+        assert!(refused > ROUTES.len());
+    }
+}

@@ -73,7 +73,7 @@ fn upgrade(data: &Path, place: &Place) -> anyhow::Result<Upgraded> {
     }
     drop(store);
     let now = Timestamp::now();
-    let file = data.join(format!("backups/before-version-{to}-{}.tar", now.as_second()));
+    let file = data.join(format!("backups/before-version-{to}-{}.tar", now.as_millisecond()));
     private_directory(&data.join("backups"))?;
     backup::write(data, place, &file, now.to_string()).context("the backup before the upgrade")?;
     Store::open(place, Access::Write)

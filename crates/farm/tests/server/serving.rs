@@ -1,7 +1,7 @@
 //! Starting, stopping, and what a whole life of a job looks like.
 
 use super::*;
-use assay_builds::shown::{BuildPage, Home};
+use assay_builds::shown::{self, BuildPage};
 use assay_builds::wire::{Build, Matrix, Page};
 use std::os::unix::fs::PermissionsExt;
 
@@ -34,7 +34,7 @@ fn a_version_becomes_a_build_and_is_on_every_list(home: Home) {
     get("/api/v1/builds?state=green").refuses(400, "bad_request");
     let matrix: Matrix = get("/api/v1/owners/rails/projects/rack/matrix").thing();
     assert_eq!(matrix.cells["1.1"][&build.of.target].build, build.id);
-    let home: Home = get("/api/v1/home").thing();
+    let home: shown::Home = get("/api/v1/home").thing();
     assert_eq!(home.builds[&State::Passed], 1);
     let page: BuildPage = get(&format!("/api/v1/builds/{}/page", build.id)).thing();
     assert_eq!(page.leases[0].how.as_deref(), Some("handed_in"));
