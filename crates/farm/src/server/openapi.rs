@@ -102,7 +102,7 @@ mod tests {
             assert!(ROUTES.iter().any(|route| route.path == path), "{path}");
         }
         for route in ROUTES {
-            let operation = &document["paths"][route.path][word(route.method)];
+            let operation = &document["paths"][route.path][route.method.word()];
             assert_eq!(operation["summary"], route.does, "{}", route.path);
             assert_eq!(operation["security"].is_null(), route.needs == Needs::Nothing);
         }
