@@ -1,5 +1,6 @@
 """The figures about the farm's server: how long a thousand agents wait that ask it each second, and how soon its pages are there however many builds
-it knows. Everything runs on this machine; the store is made by an example of `builds`, by a few statements.
+it knows, while nothing changes and while builds come in. Everything runs on this machine; the store is made by an example of `builds`, by a few
+statements.
 """
 
 import contextlib
@@ -7,6 +8,7 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -50,8 +52,8 @@ def postgres(home):
         os.chmod(home, 0o755)
         own = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
     execute([*own, programs / "initdb", "-D", data / "data", "-A", "trust", "-U", "postgres", "--no-sync"], 300, cwd="/")
-    # As much memory as a small server has; everything else is as it comes.
-    line = [*own, programs / "postgres", "-D", data / "data", "-c", "listen_addresses=", "-c", f"unix_socket_directories={data}", "-c", "shared_buffers=512MB"]
+    # As much memory as a small server has, and room for what the filling writes; everything else is as it comes.
+    line = [*own, programs / "postgres", "-D", data / "data", "-c", "listen_addresses=", "-c", f"unix_socket_directories={data}", "-c", "shared_buffers=512MB", "-c", "max_wal_size=4GB"]
     with started([str(part) for part in line], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/"):
         until(lambda: subprocess.run([programs / "pg_isready", "-q", "-h", data, "-U", "postgres"], check=False).returncode == 0)
         execute([programs / "createdb", "-h", data, "-U", "postgres", "farm"], 60, cwd="/")
@@ -90,7 +92,7 @@ def lease(bench):
     clients, seconds = bench.size((1000, 60), (50, 3))
     result = Result(
         "farm-lease",
-        f"{clients} simulated agents that ask for a job each second, evenly over it, {seconds} s; one in twenty gets one and hands in a result. The time counts from when a question was due",
+        f"{clients} simulated agents that ask for a job each second, evenly over it, {seconds} s; one in twenty gets one and hands in a result, as versions are added. The time counts from when a question was due",
         ["store", "questions", "p50", "p99", "longest", "CPU of the server per question", "jobs", "given", "given twice", "ended", "errors"],
     )
     for name, place in stores(bench):
@@ -107,7 +109,7 @@ def lease(bench):
             )
             result.bar(Bar.at_most(f"p99, {name}", found["p99"], 0.05, milliseconds))
             result.bar(Bar.at_most(f"jobs given twice, {name}", found["twice"], 0, str))
-            result.bar(Bar.at_most(f"jobs given and not ended, {name}", found["leased"] - found["ended"], 0, str))
+            result.bar(Bar.at_most(f"jobs lost, {name}", found["jobs"] - found["ended"], 0, str))
     return [result]
 
 
@@ -118,8 +120,9 @@ def pages(bench):
     seconds = bench.size(20, 2)
     result = Result(
         "farm-pages",
-        f"Pages of a farm of 1,000 projects and 20 targets, {RATE} requests a second to each, {seconds} s; the latency counts from when a request was due",
-        ["store", "page", "bytes", "p50", "p99", "CPU of the server"],
+        f"Pages of a farm of 1,000 projects and 20 targets, {RATE} requests a second to each, {seconds} s: while nothing changes, so that the server has the page, "
+        f"and while {RATE} builds a second are added to the project, so that it makes each anew. The latency counts from when a request was due",
+        ["store", "page", "bytes", "p50", "p99", "CPU of the server", "p99, builds come in", "CPU with adding a build"],
     )
     for name, place in stores(bench):
         with place as (home, store):
@@ -129,24 +132,71 @@ def pages(bench):
             say(f"{name}: {sizes[name]:,} builds in {time.monotonic() - began:.0f} s")
             with server(home, store) as (address, token, pid):
                 for page, path in PAGES.items():
-                    measured(bench, result, f"{name}, {sizes[name]:,} builds", page, address + path, token, pid, seconds)
+                    ask = Page(bench, address, path, token, pid, seconds)
+                    size = len(ask.read())
+                    still = ask.measured()
+                    with ask.builds_come_in():
+                        changing = ask.measured()
+                    of = f"{name}, {sizes[name]:,} builds"
+                    result.row(of, page, f"{size:,}", *map(milliseconds, still), *map(milliseconds, changing[1:]))
+                    for what, found in {"": still, ", builds come in": changing}.items():
+                        result.bar(Bar.at_most(f"p99 of {page}, {of}{what}", found[1], 0.05, milliseconds))
+                        result.bar(Bar.at_most(f"CPU of {page}, {of}{what}", found[2], 0.03, milliseconds))
     return [result]
 
 
-def measured(bench, result, store, page, url, token, pid, seconds):
-    secret = {"Authorization": f"Bearer {token}"}
-    size = len(urllib.request.urlopen(urllib.request.Request(url, headers=secret), timeout=60).read())
-    before = cpu(pid)
-    line = [ASSAY, "load", "--rate", RATE, "--slice", f"{seconds}s", "-r", 1, "--no-save", "--json", "-H", f"Authorization: Bearer {token}", url]
-    # The token is of a server that is gone when this is read.
-    metrics = json.loads(bench.run(line, 120 + 4 * seconds).stdout)["descriptions"][0]["metrics"]
-    requests = metrics["requests"]["median"]
-    # What settles the server counts, too: so it is an upper bound.
-    used = (cpu(pid) - before) / requests
-    p50, p99 = (metrics[f"latency_{share}"]["median"] for share in ("p50", "p99"))
-    result.row(store, page, f"{size:,}", milliseconds(p50), milliseconds(p99), milliseconds(used))
-    result.bar(Bar.at_most(f"p99 of {page}, {store}", p99, 0.05, milliseconds))
-    result.bar(Bar.at_most(f"CPU of {page}, {store}", used, 0.03, milliseconds))
+class Page:
+    """A page of a server, and how it is asked for."""
+
+    def __init__(self, bench, address, path, token, pid, seconds):
+        self.bench, self.address, self.path, self.token, self.pid, self.seconds = bench, address, path, token, pid, seconds
+
+    def ask(self, path, body=None):
+        headers = {"Authorization": f"Bearer {self.token}"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.address + path, data=data, headers=headers, method="GET" if data is None else "PUT")
+        return urllib.request.urlopen(request, timeout=60).read()
+
+    def read(self):
+        return self.ask(self.path)
+
+    def measured(self):
+        """Median, 99 % quantile, and CPU of the server for each request, s."""
+        before = cpu(self.pid)
+        line = [ASSAY, "load", "--rate", RATE, "--slice", f"{self.seconds}s", "-r", 1, "--no-save", "--json"]
+        line += ["-H", f"Authorization: Bearer {self.token}", self.address + self.path]
+        done = self.bench.run(line, 120 + 4 * self.seconds, secret=self.token)
+        metrics = json.loads(done.stdout)["descriptions"][0]["metrics"]
+        # What settles the server counts, too: so it is an upper bound.
+        used = (cpu(self.pid) - before) / metrics["requests"]["median"]
+        return metrics["latency_p50"]["median"], metrics["latency_p99"]["median"], used
+
+    @contextlib.contextmanager
+    def builds_come_in(self):
+        """Adds as many builds to the project as pages are asked for."""
+        targets = json.loads(self.ask("/api/v1/targets"))["items"]
+        over, failed = threading.Event(), []
+
+        def add():
+            number = 0
+            while not over.wait(1 / RATE):
+                number += 1
+                outcome = {"state": "passed", "began": "2026-11-26T06:00:00Z", "seconds": 1.5, "evidence": {"tests": 3}}
+                build = {"owner": "owner0", "project": "project0", "version": "1.0", "target": targets[number % len(targets)]["digest"], "node": "bench", "outcome": outcome}
+                try:
+                    self.ask(f"/api/v1/builds/{self.path.replace('/', '-')}-{number}", build)
+                except OSError as error:
+                    failed.append(error)
+
+        adding = threading.Thread(target=add)
+        adding.start()
+        try:
+            yield
+        finally:
+            over.set()
+            adding.join()
+        if failed:
+            raise Failed(f"{len(failed)} builds could not be added: {failed[0]}")
 
 
 def stores(bench):

@@ -22,6 +22,7 @@ import bisect_commits
 import change_recall
 import damaged
 import farm
+import farm_kill
 import front_ends
 import history_site
 import imports
@@ -119,6 +120,7 @@ FIGURES = {
     "watch-warm": (warm.warm, ["watch-warm", "watch-fork"]),
     "farm-lease": (farm.lease, ["farm-lease"]),
     "farm-pages": (farm.pages, ["farm-pages"]),
+    "farm-kill": (farm_kill.kill, ["farm-kill"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
 # Figures that are asked for together.
@@ -132,7 +134,7 @@ def main():
     arguments.add_argument("figure", choices=[*FIGURES, *GROUPS, "all", "report"])
     arguments.add_argument("--quick", action="store_true", help="tiny counts: shows that it works, measures nothing")
     arguments.add_argument("--long", action="store_true", help="also the peers that take many minutes at a task (stats)")
-    arguments.add_argument("--count", type=int, default=None, help="so many edits in place of all (change-recall)")
+    arguments.add_argument("--count", type=int, default=None, help="so many edits in place of all (change-recall), so many moments (farm-kill)")
     arguments.add_argument("--beside", action="append", default=[], metavar="FILE", help="count the kept result of an earlier run with another seed, too (change-recall)")
     arguments.add_argument("--seed", type=int, default=None, help="of every random order [default: drawn again, and recorded]")
     given = arguments.parse_args()

@@ -21,6 +21,14 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Faster, Self::Slower, Self::Equivalent, Self::Inconclusive];
+
+    /// The verdict of a word that [`Verdict::word`] gives.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.word() == word)
+    }
+
     /// The word that JSON and `--fail-if` use.
     pub fn word(self) -> &'static str {
         match self {

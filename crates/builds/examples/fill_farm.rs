@@ -76,6 +76,7 @@ fn fill(db: &Db, versions: i64) -> Result<(), DbError> {
         values![0_i64, versions, each],
     )?;
     let cells = versions * TARGETS;
+    let indexes = without_indexes(db)?;
     let mut from = 0;
     while from < cells * ROUNDS {
         let to = (from + TOGETHER).min(cells * ROUNDS);
@@ -90,30 +91,42 @@ fn fill(db: &Db, versions: i64) -> Result<(), DbError> {
         from = to;
         println!("{from}");
     }
+    for index in indexes {
+        db.batch(&index)?;
+    }
     let last = cells * (ROUNDS - 1);
     db.execute(
-        "INSERT INTO farm_cell (version, target, build, kind, state, builds, passed, failed) \
-         SELECT version, target, id, 0, state, ?2, CASE WHEN state = 0 THEN ?2 ELSE ?2 - 1 END, CASE WHEN state = 1 THEN 1 ELSE 0 END \
-         FROM farm_build WHERE id > ?1",
-        values![last, ROUNDS],
+        &format!("INSERT INTO farm_cell (version, target, build, kind, state, builds, passed, failed) \
+         SELECT version, target, id, 0, state, {ROUNDS}, CASE WHEN state = 0 THEN {ROUNDS} ELSE {ROUNDS} - 1 END, CASE WHEN state = 1 THEN 1 ELSE 0 END \
+         FROM farm_build WHERE id > ?1"),
+        values![last],
     )?;
-    for state in State::ALL {
-        let number = state as i64;
-        let counted = |table: &str, column: &str, of: &str| {
+    // Each table is gone through once.
+    db.batch(
+        "CREATE TABLE farm_filled AS SELECT project, state, count(*) AS n, max(id) AS last FROM farm_build GROUP BY project, state; \
+         CREATE INDEX farm_filled_project ON farm_filled (project, state); \
+         CREATE TABLE farm_filled_cells AS SELECT version, state, count(*) AS n FROM farm_cell GROUP BY version, state; \
+         CREATE INDEX farm_filled_version ON farm_filled_cells (version, state); \
+         UPDATE farm_project SET last_build = (SELECT max(f.last) FROM farm_filled f WHERE f.project = farm_project.id)",
+    )?;
+    let sums = |table: &str, filled: &str, column: &str| {
+        let each = State::ALL.map(|state| {
+            let state = state as i64;
             format!(
-                "UPDATE {table} SET n{number} = coalesce((SELECT c.n FROM farm_filled c WHERE c.id = {table}.id), 0); DROP TABLE farm_filled",
+                "n{state} = coalesce((SELECT f.n FROM {filled} f WHERE f.{column} = {table}.id AND f.state = {state}), 0)"
             )
-            .replacen("UPDATE", &format!("CREATE TABLE farm_filled AS SELECT {column} AS id, count(*) AS n FROM {of} WHERE state = {number} GROUP BY {column}; CREATE INDEX farm_filled_id ON farm_filled (id); UPDATE"), 1)
-        };
-        db.batch(&counted("farm_version", "version", "farm_cell"))?;
-        db.batch(&counted("farm_project", "project", "farm_build"))?;
+        });
+        format!("UPDATE {table} SET {}", each.join(", "))
+    };
+    db.batch(&sums("farm_version", "farm_filled_cells", "version"))?;
+    db.batch(&sums("farm_project", "farm_filled", "project"))?;
+    for state in State::ALL {
+        let state = state as i64;
         db.batch(&format!(
-            "UPDATE farm_total SET n{number} = (SELECT count(*) FROM farm_build WHERE state = {number})"
+            "UPDATE farm_total SET n{state} = (SELECT coalesce(sum(n), 0) FROM farm_filled WHERE state = {state})"
         ))?;
     }
-    db.batch(
-        "UPDATE farm_project SET last_build = (SELECT max(b.id) FROM farm_build b WHERE b.project = farm_project.id)",
-    )?;
+    db.batch("DROP TABLE farm_filled; DROP TABLE farm_filled_cells")?;
     if db.is_server() {
         // What was numbered by hand, the database goes on behind.
         for table in ["farm_project", "farm_version", "farm_build"] {
@@ -123,4 +136,22 @@ fn fill(db: &Db, versions: i64) -> Result<(), DbError> {
         }
     }
     Ok(())
+}
+
+/// Takes the indexes of the builds away, but for those that hold a constraint; the statements that make them again. To make one of all rows at once is much
+/// quicker than to keep it up with each. On a server, rows that refer to others are not held against these, which are there.
+fn without_indexes(db: &Db) -> Result<Vec<String>, DbError> {
+    let which = if db.is_server() {
+        db.batch("SET session_replication_role = replica; SET maintenance_work_mem = '512MB'")?;
+        "SELECT i.indexname::text, i.indexdef FROM pg_indexes i WHERE i.schemaname = 'assay' AND i.tablename = 'farm_build' \
+         AND NOT EXISTS (SELECT 1 FROM pg_constraint c WHERE c.conname = i.indexname)"
+    } else {
+        db.batch("PRAGMA cache_size = -262144; PRAGMA foreign_keys = OFF")?;
+        "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'farm_build' AND sql IS NOT NULL"
+    };
+    let found = db.rows(which, &[], |row| Ok((row.get::<String>(0)?, row.get::<String>(1)?)))?;
+    found
+        .into_iter()
+        .map(|(name, made)| db.batch(&format!("DROP INDEX {name}")).map(|()| made))
+        .collect()
 }

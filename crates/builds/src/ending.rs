@@ -10,7 +10,7 @@ use crate::read::build;
 use crate::store::{Put, Store, added};
 use crate::things::{no_project, no_target, no_version, project, target, target_of, version};
 use crate::wire::{Build, Ending, Evidence, NewBuild, Outcome};
-use crate::{names, secrets, sql, when};
+use crate::{names, secrets, sql, stamps, when};
 use assay_history::db::{Db, values};
 
 /// What came of handing in a result.
@@ -75,6 +75,7 @@ impl Store {
                 let (lease, _, on) = nonces.iter().find(is_same).ok_or_else(|| lost(id))?;
                 let evidence = Held { lease: Some(*lease), target: Some(*on), ..held };
                 let build_id = add(db, &evidence, &handed, false)?;
+                stamps::changed(db, held.project)?;
                 return Ok(Ended::Late(build(db, build_id)?));
             }
             db.execute(sql::END_LEASES, values![id, now, "handed_in"])?;
@@ -82,6 +83,7 @@ impl Store {
                 let build_id = add(db, &held, &handed, false)?;
                 let due = lease::due(held.retries, now);
                 db.execute(sql::WAIT, values![id, due])?;
+                stamps::changed(db, held.project)?;
                 return Ok(Ended::Again(build(db, build_id)?));
             }
             let build_id = end(db, &held, &handed)?;

@@ -4,6 +4,19 @@ use crate::error::FarmError;
 use crate::model::Facts;
 use crate::policy::{LONGEST_FACT, LONGEST_NAME, MOST_FACTS};
 
+/// Owners whose pages would have the paths of other pages.
+const PATHS: [&str; 5] = ["api", "assets", "builds", "jobs", "nodes"];
+
+/// Checks that an owner of that name can have pages.
+pub(crate) fn has_pages(owner: &str) -> Result<(), FarmError> {
+    match PATHS.contains(&owner) {
+        true => Err(FarmError::Bad(format!(
+            "an owner can't be called `{owner}`: the farm's own pages are at /{owner}/…; any other name will do, for example `{owner}-1`"
+        ))),
+        false => Ok(()),
+    }
+}
+
 /// Checks the name of an owner, a project, a node or a token: letters, digits, `-`, `_`, `.`, `+`, `@` and `~`.
 pub(crate) fn plain(what: &str, name: &str) -> Result<(), FarmError> {
     let is_plain = |c: char| c.is_alphanumeric() || "-_.+@~".contains(c);

@@ -5,17 +5,20 @@ use crate::error::{FarmError, Stop};
 use crate::jobs::{job, job_row};
 use crate::nodes::node;
 use crate::policy::{LARGEST_PAGE, LATEST};
-use crate::read::{build, latest, line, no_build};
+use crate::read::{build, latest, line, line_at, no_build};
 use crate::shown::{
     Benched, BuildPage, Home, JobPage, LeaseLine, NodePage, ProjectLine, ProjectPage, Queue,
     VersionLine, Waterfall,
 };
 use crate::store::Store;
-use crate::things::{no_project, no_version, project, target, target_of, version, version_by_id};
+use crate::things::{
+    TargetRow, no_project, no_version, project, target, target_of, target_row, version,
+    version_by_id,
+};
 use crate::wire::{Calibration, Cell, Matrix, NewVersion, Outcome, Page, Target, Version};
 use crate::{paging, sql, when};
 use assay_history::db::{Db, DbError, Row, Value, values};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
 
 impl Store {
     /// The first page: projects in the order of their last builds.
@@ -37,15 +40,17 @@ impl Store {
                     name: row.get(2)?,
                     builds: states(row, 4)?,
                     newest: None,
-                    last: None,
+                    last: match row.get::<Option<i64>>(26)? {
+                        Some(_) => Some(line_at(row, 26)?),
+                        None => None,
+                    },
                 };
                 Ok((line, row.get::<i64>(3)?, newest))
             })?;
             let page = paging::page(rows, most, |(line, last, _)| format!("{last}.{}", line.id));
             let mut projects = Vec::new();
-            for (mut project, last, newest) in page.items {
+            for (mut project, _, newest) in page.items {
                 project.newest = newest.map(VersionRow::read).transpose()?;
-                project.last = if last > 0 { line(db, last)? } else { None };
                 projects.push(project);
             }
             let latest = latest(db, sql::ALONG_ALL, Value::from(0_i64), LATEST)?;
@@ -119,7 +124,13 @@ impl Store {
                     of,
                 });
             }
-            let found = db.rows(sql::CELLS, values![project.id, place, id, most], |row| {
+            let shown = values![project.id, place, id, most];
+            let rows = db.rows(sql::TARGETS_OF_CELLS, shown, target_row)?;
+            let targets = rows.into_iter().map(TargetRow::read);
+            let mut targets: Vec<Target> = targets.collect::<Result<_, Stop>>()?;
+            let digests: HashMap<i64, String> =
+                targets.iter().map(|target| (target.id, target.digest.clone())).collect();
+            let found = db.rows(sql::CELLS, shown, |row| {
                 let compared: Option<String> = row.get(8)?;
                 let cell = Cell {
                     build: row.get(2)?,
@@ -130,20 +141,16 @@ impl Store {
                     base: row.get(7)?,
                     comparisons: Vec::new(),
                 };
-                Ok((row.get::<String>(0)?, row.get::<String>(1)?, cell, compared))
+                Ok((row.get::<String>(0)?, row.get::<i64>(1)?, cell, compared))
             })?;
             let mut cells: BTreeMap<String, BTreeMap<String, Cell>> = BTreeMap::new();
-            let mut digests = BTreeSet::new();
-            for (version, digest, mut cell, compared) in found {
+            for (version, target, mut cell, compared) in found {
                 if let Some(compared) = compared {
                     cell.comparisons = from_json(&compared)?;
                 }
-                digests.insert(digest.clone());
-                cells.entry(version).or_default().insert(digest, cell);
-            }
-            let mut targets: Vec<Target> = Vec::new();
-            for digest in &digests {
-                targets.extend(target(db, digest)?);
+                // One that came between the two statements has its place in the next answer.
+                let Some(digest) = digests.get(&target) else { continue };
+                cells.entry(version).or_default().insert(digest.clone(), cell);
             }
             targets.sort_by(|a, b| (&a.of.name, a.id).cmp(&(&b.of.name, b.id)));
             Ok((Matrix { versions, targets, cells }, page.next))
@@ -260,7 +267,7 @@ impl Store {
     }
 }
 
-fn queue(db: &Db) -> Result<Queue, Stop> {
+pub(crate) fn queue(db: &Db) -> Result<Queue, Stop> {
     let most = i64::try_from(Queue::MOST).unwrap_or(i64::MAX);
     let count = |statement| -> Result<u64, Stop> {
         Ok(db.first::<i64>(statement, values![most])?.unwrap_or(0).unsigned_abs())

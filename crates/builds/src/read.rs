@@ -71,11 +71,7 @@ impl Store {
         after: Option<&str>,
         most: i64,
     ) -> Result<Page<BuildLine>, FarmError> {
-        let before = paging::number(after)?.unwrap_or(i64::MAX);
-        self.look(|db| match way(db, filter)? {
-            Some(way) => lines(db, &way, before, most),
-            None => Ok(Page { items: Vec::new(), next: None }),
-        })
+        self.found(filter, after, most, sql::lines, line_row, |line| line.id)
     }
 
     /// The same builds, whole.
@@ -88,11 +84,44 @@ impl Store {
         after: Option<&str>,
         most: i64,
     ) -> Result<Page<Build>, FarmError> {
-        let page = self.lines(filter, after, most)?;
-        let items = self.look(|db| {
-            page.items.iter().map(|line| build(db, line.id)).collect::<Result<Vec<_>, Stop>>()
-        })?;
-        Ok(Page { items, next: page.next })
+        let found = self.found(filter, after, most, sql::builds, build_row, |row| row.0.id)?;
+        let items = self.look(|_| found.items.into_iter().map(whole).collect())?;
+        Ok(Page { items, next: found.next })
+    }
+
+    /// What a statement gives of the builds of a filter.
+    fn found<T>(
+        &self,
+        filter: &Filter<'_>,
+        after: Option<&str>,
+        most: i64,
+        statement: fn(&str, &[&str]) -> String,
+        read: fn(&Row<'_>) -> Result<T, DbError>,
+        id: fn(&T) -> i64,
+    ) -> Result<Page<T>, FarmError> {
+        let before = paging::number(after)?.unwrap_or(i64::MAX);
+        self.look(|db| {
+            let Some(way) = way(db, filter)? else {
+                return Ok(Page { items: Vec::new(), next: None });
+            };
+            let looked_at = if way.and.is_empty() { most + 1 } else { LOOKED_AT };
+            let mut values =
+                vec![way.of.value(), Value::from(before), looked_at.into(), (most + 1).into()];
+            values.extend(way.and.iter().map(|(_, value)| Value::from(*value)));
+            let conditions: Vec<&str> = way.and.iter().map(|(condition, _)| *condition).collect();
+            let found = db.rows(&statement(way.along, &conditions), &values, read)?;
+            let mut page = paging::page(found, most, |one| id(one).to_string());
+            if page.next.is_none() && !way.and.is_empty() {
+                // There may be more behind those that were looked at.
+                let ends = db.rows(&sql::looked_at(way.along), &values[..3], |row| {
+                    Ok((row.get::<Option<i64>>(0)?, row.get::<i64>(1)?))
+                })?;
+                if let Some(&(Some(last), LOOKED_AT)) = ends.first() {
+                    page.next = Some(last.to_string());
+                }
+            }
+            Ok(page)
+        })
     }
 
     /// The log of a build: the number of its lease, or where it had none, `None`.
@@ -195,25 +224,6 @@ fn way(db: &Db, filter: &Filter<'_>) -> Result<Option<Way>, Stop> {
     Ok(Some(Way { along, of, and }))
 }
 
-fn lines(db: &Db, way: &Way, before: i64, most: i64) -> Result<Page<BuildLine>, Stop> {
-    let looked_at = if way.and.is_empty() { most + 1 } else { LOOKED_AT };
-    let mut values = vec![way.of.value(), Value::from(before), looked_at.into(), (most + 1).into()];
-    values.extend(way.and.iter().map(|(_, value)| Value::from(*value)));
-    let conditions: Vec<&str> = way.and.iter().map(|(condition, _)| *condition).collect();
-    let found = db.rows(&sql::lines(way.along, &conditions), &values, line_row)?;
-    let mut page = paging::page(found, most, |line| line.id.to_string());
-    if page.next.is_none() && !way.and.is_empty() {
-        // There may be more behind those that were looked at.
-        let ends = db.rows(&sql::looked_at(way.along), &values[..3], |row| {
-            Ok((row.get::<Option<i64>>(0)?, row.get::<i64>(1)?))
-        })?;
-        if let Some(&(Some(last), LOOKED_AT)) = ends.first() {
-            page.next = Some(last.to_string());
-        }
-    }
-    Ok(page)
-}
-
 /// The last builds along a tree.
 pub(crate) fn latest(
     db: &Db,
@@ -258,31 +268,36 @@ pub(crate) fn line_at(row: &Row<'_>, at: usize) -> Result<BuildLine, DbError> {
 
 /// The build of a number, whole.
 pub(crate) fn build(db: &Db, id: i64) -> Result<Build, Stop> {
-    let rows = db.rows(sql::BUILD, values![id], |row| {
-        let samples: Option<String> = row.get(10)?;
-        let read = (
-            Build {
-                id: row.get(0)?,
-                key: row.get(1)?,
-                job: row.get(2)?,
-                added: when::text(row.get(3)?),
-                log_bytes: row.get::<i64>(4)?.unsigned_abs(),
-                has_samples: samples.is_some(),
-                is_evidence: !row.get::<bool>(11)?,
-                of: NewBuild {
-                    owner: row.get(5)?,
-                    project: row.get(6)?,
-                    version: row.get(7)?,
-                    target: row.get(8)?,
-                    node: row.get(9)?,
-                    outcome: crate::ending::nothing(),
-                },
-            },
-            row.get::<String>(12)?,
-        );
-        Ok(read)
-    })?;
-    let (mut build, said) = rows.into_iter().next().ok_or_else(|| no_build(id))?;
+    let row = db.rows(&sql::build(), values![id], build_row)?.pop();
+    whole(row.ok_or_else(|| no_build(id))?)
+}
+
+/// A build as its row has it, and what was said of it.
+type BuildRow = (Build, String);
+
+fn build_row(row: &Row<'_>) -> Result<BuildRow, DbError> {
+    let samples: Option<String> = row.get(10)?;
+    let build = Build {
+        id: row.get(0)?,
+        key: row.get(1)?,
+        job: row.get(2)?,
+        added: when::text(row.get(3)?),
+        log_bytes: row.get::<i64>(4)?.unsigned_abs(),
+        has_samples: samples.is_some(),
+        is_evidence: !row.get::<bool>(11)?,
+        of: NewBuild {
+            owner: row.get(5)?,
+            project: row.get(6)?,
+            version: row.get(7)?,
+            target: row.get(8)?,
+            node: row.get(9)?,
+            outcome: crate::ending::nothing(),
+        },
+    };
+    Ok((build, row.get(12)?))
+}
+
+fn whole((mut build, said): BuildRow) -> Result<Build, Stop> {
     build.of.outcome = from_json(&said)?;
     Ok(build)
 }

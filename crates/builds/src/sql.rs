@@ -3,7 +3,8 @@
 use assay_history::db::Db;
 
 /// The tables as they grew, a version each.
-pub(crate) const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001.sql")];
+pub(crate) const MIGRATIONS: [&str; 2] =
+    [include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
 pub(crate) const FILE_HAS_SCHEMA: &str =
     "SELECT count(*) FROM sqlite_master WHERE name = 'farm_schema'";
@@ -152,9 +153,6 @@ pub(crate) const ADD_BUILD: &str = "INSERT INTO farm_build (handed, project, ver
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) RETURNING id";
 pub(crate) const BUILD_OF_KEY: &str =
     "SELECT id, said, job, node FROM farm_build WHERE handed = ?1";
-pub(crate) const BUILD: &str = "SELECT b.id, b.handed, b.job, b.added, b.log_bytes, o.name, p.name, v.name, t.digest, b.node, b.samples, \
-     b.counts, b.said FROM farm_build b JOIN farm_project p ON p.id = b.project JOIN farm_owner o ON o.id = p.owner \
-     JOIN farm_version v ON v.id = b.version JOIN farm_target t ON t.id = b.target WHERE b.id = ?1";
 pub(crate) const BUILD_LOG: &str = "UPDATE farm_build SET log_bytes = ?2 WHERE id = ?1";
 pub(crate) const BUILD_SAMPLES: &str = "UPDATE farm_build SET samples = ?2 WHERE id = ?1";
 pub(crate) const LEASE_OF_BUILD: &str = "SELECT lease FROM farm_build WHERE id = ?1";
@@ -164,8 +162,14 @@ pub(crate) const PLACE_OF_BUILD: &str =
     "SELECT version, target, base FROM farm_build WHERE id = ?1";
 
 /// The columns of a build in short.
-const LINE: &str = "SELECT b.id, o.name, p.name, v.name, t.digest, t.name, b.node, b.kind, b.state, b.fault, b.reason, b.added, \
-     b.seconds, b.tests, b.failed, b.counts";
+macro_rules! line_columns {
+    () => {
+        "b.id, o.name, p.name, v.name, t.digest, t.name, b.node, b.kind, b.state, b.fault, b.reason, b.added, b.seconds, \
+         b.tests, b.failed, b.counts"
+    };
+}
+/// The columns of one whole.
+const WHOLE: &str = "b.id, b.handed, b.job, b.added, b.log_bytes, o.name, p.name, v.name, t.digest, b.node, b.samples, b.counts, b.said";
 const LINE_OF: &str = "JOIN farm_project p ON p.id = b.project JOIN farm_owner o ON o.id = p.owner \
      JOIN farm_version v ON v.id = b.version JOIN farm_target t ON t.id = b.target";
 /// Trees along which builds are looked for. A parameter that stands nowhere would have no type.
@@ -194,13 +198,22 @@ pub(crate) fn looked_at(along: &str) -> String {
 
 /// Builds in short: of `?3` that are looked at below `?2`, the first `?4` that these conditions leave, whose values follow.
 pub(crate) fn lines(along: &str, conditions: &[&str]) -> String {
+    found(line_columns!(), along, conditions)
+}
+
+/// The same builds, whole.
+pub(crate) fn builds(along: &str, conditions: &[&str]) -> String {
+    found(WHOLE, along, conditions)
+}
+
+fn found(columns: &str, along: &str, conditions: &[&str]) -> String {
     let mut left = String::new();
     for (place, condition) in conditions.iter().enumerate() {
         left += if left.is_empty() { " WHERE " } else { " AND " };
         left += &condition.replace('@', &format!("?{}", place + 5));
     }
     format!(
-        "{LINE} FROM (SELECT x.id FROM {}{left} ORDER BY x.id DESC LIMIT ?4) y JOIN farm_build b ON b.id = y.id {LINE_OF} \
+        "SELECT {columns} FROM (SELECT x.id FROM {}{left} ORDER BY x.id DESC LIMIT ?4) y JOIN farm_build b ON b.id = y.id {LINE_OF} \
          ORDER BY b.id DESC",
         looked(along)
     )
@@ -208,7 +221,12 @@ pub(crate) fn lines(along: &str, conditions: &[&str]) -> String {
 
 /// One build in short.
 pub(crate) fn line() -> String {
-    format!("{LINE} FROM farm_build b {LINE_OF} WHERE b.id = ?1")
+    format!("SELECT {} FROM farm_build b {LINE_OF} WHERE b.id = ?1", line_columns!())
+}
+
+/// One build, whole.
+pub(crate) fn build() -> String {
+    format!("SELECT {WHOLE} FROM farm_build b {LINE_OF} WHERE b.id = ?1")
 }
 
 pub(crate) const CELL: &str =
@@ -221,25 +239,49 @@ pub(crate) const CHANGE_CELL: &str =
     "UPDATE farm_cell SET build = ?3, kind = ?4, state = ?5 WHERE version = ?1 AND target = ?2";
 pub(crate) const BENCH_CELL: &str =
     "UPDATE farm_cell SET base = ?3, comparisons = ?4 WHERE version = ?1 AND target = ?2";
-/// The cells of the newest versions of a project, below a place.
-pub(crate) const CELLS: &str = "SELECT v.name, t.digest, c.build, c.state, c.builds, c.passed, c.failed, b.name, c.comparisons \
-     FROM (SELECT id, name FROM farm_version WHERE project = ?1 AND (place, id) < (?2, ?3) \
-           ORDER BY place DESC, id DESC LIMIT ?4) v \
-     JOIN farm_cell c ON c.version = v.id JOIN farm_target t ON t.id = c.target LEFT JOIN farm_version b ON b.id = c.base";
+/// The newest versions of a project, below a place.
+macro_rules! newest_versions {
+    () => {
+        "(SELECT id, name FROM farm_version WHERE project = ?1 AND (place, id) < (?2, ?3) ORDER BY place DESC, id DESC LIMIT ?4) v"
+    };
+}
+/// Their cells.
+pub(crate) const CELLS: &str = concat!(
+    "SELECT v.name, c.target, c.build, c.state, c.builds, c.passed, c.failed, b.name, c.comparisons FROM ",
+    newest_versions!(),
+    " JOIN farm_cell c ON c.version = v.id LEFT JOIN farm_version b ON b.id = c.base"
+);
+/// The targets of these cells.
+pub(crate) const TARGETS_OF_CELLS: &str = concat!(
+    "SELECT id, digest, name, facts FROM farm_target WHERE id IN (SELECT c.target FROM ",
+    newest_versions!(),
+    " JOIN farm_cell c ON c.version = v.id)"
+);
 
 macro_rules! summed {
-    ($table:literal) => {
+    ($table:literal $(, $also:literal)?) => {
         concat!(
             "UPDATE ",
             $table,
             " SET n0 = n0 + ?2, n1 = n1 + ?3, n2 = n2 + ?4, n3 = n3 + ?5, n4 = n4 + ?6, n5 = n5 + ?7, n6 = n6 + ?8, \
-             n7 = n7 + ?9 WHERE id = ?1"
+             n7 = n7 + ?9",
+            $($also,)?
+            " WHERE id = ?1"
         )
     };
 }
 pub(crate) const SUM_VERSION: &str = summed!("farm_version");
-pub(crate) const SUM_PROJECT: &str = summed!("farm_project");
-pub(crate) const SUM_ALL: &str = summed!("farm_total");
+pub(crate) const SUM_PROJECT: &str = summed!("farm_project", ", stamp = stamp + 1");
+pub(crate) const SUM_ALL: &str = summed!("farm_total", ", stamp = stamp + 1");
+/// The stamps, where no sum changes.
+pub(crate) const STAMP_PROJECT: &str = "UPDATE farm_project SET stamp = stamp + 1 WHERE id = ?1";
+pub(crate) const STAMP_ALL: &str = "UPDATE farm_total SET stamp = stamp + 1 WHERE id = 1";
+pub(crate) const ALL_STAMP: &str = "SELECT stamp FROM farm_total WHERE id = 1";
+pub(crate) const PROJECT_STAMP: &str = "SELECT p.id, p.stamp FROM farm_owner o \
+     JOIN farm_project p ON p.owner = o.id WHERE o.name = ?1 AND p.name = ?2";
+/// What a page shows of each of a project's jobs, as far as it changes; the jobs are those of [`JOBS_OF_PROJECT`].
+pub(crate) const JOBS_STAMP: &str = "SELECT id, progress, attempts, coalesce(node, 0) FROM farm_job \
+     WHERE project = ?1 AND progress IN (0, 1, 4) ORDER BY id DESC LIMIT ?2";
 pub(crate) const TOTAL: &str = "SELECT n0, n1, n2, n3, n4, n5, n6, n7 FROM farm_total WHERE id = 1";
 pub(crate) const LAST_BUILD: &str =
     "UPDATE farm_project SET last_build = ?2 WHERE id = ?1 AND last_build < ?2";
@@ -250,13 +292,17 @@ pub(crate) const PROJECT_SUMS: &str =
     "SELECT n0, n1, n2, n3, n4, n5, n6, n7 FROM farm_project WHERE id = ?1";
 pub(crate) const VERSION_LINES: &str = "SELECT id, name, place, is_gone, added, n0, n1, n2, n3, n4, n5, n6, n7, said FROM farm_version \
      WHERE project = ?1 AND (place, id) < (?2, ?3) ORDER BY place DESC, id DESC LIMIT ?4";
-/// Projects, that with the last build first: each with its newest tested version, and the number of its last build.
-pub(crate) const PROJECT_LINES: &str = "SELECT p.id, o.name, p.name, p.last_build, p.n0, p.n1, p.n2, p.n3, p.n4, p.n5, p.n6, p.n7, \
-     v.id, v.name, v.place, v.is_gone, v.added, v.n0, v.n1, v.n2, v.n3, v.n4, v.n5, v.n6, v.n7, v.said \
-     FROM (SELECT id, owner, name, last_build, newest, n0, n1, n2, n3, n4, n5, n6, n7 FROM farm_project \
+/// Projects, that with the last build first: each with its newest tested version, and its last build.
+pub(crate) const PROJECT_LINES: &str = concat!(
+    "SELECT p.id, o.name, p.name, p.last_build, p.n0, p.n1, p.n2, p.n3, p.n4, p.n5, p.n6, p.n7, \
+     w.id, w.name, w.place, w.is_gone, w.added, w.n0, w.n1, w.n2, w.n3, w.n4, w.n5, w.n6, w.n7, w.said, ",
+    line_columns!(),
+    " FROM (SELECT id, owner, name, last_build, newest, n0, n1, n2, n3, n4, n5, n6, n7 FROM farm_project \
            WHERE (last_build, id) < (?1, ?2) ORDER BY last_build DESC, id DESC LIMIT ?3) p \
-     JOIN farm_owner o ON o.id = p.owner LEFT JOIN farm_version v ON v.id = p.newest \
-     ORDER BY p.last_build DESC, p.id DESC";
+     JOIN farm_owner o ON o.id = p.owner LEFT JOIN farm_version w ON w.id = p.newest \
+     LEFT JOIN farm_build b ON b.id = p.last_build LEFT JOIN farm_version v ON v.id = b.version \
+     LEFT JOIN farm_target t ON t.id = b.target ORDER BY p.last_build DESC, p.id DESC"
+);
 pub(crate) const BENCHED: &str = "SELECT b.id, v.name, w.name, t.digest, b.node, b.said FROM farm_build b \
      JOIN farm_version v ON v.id = b.version JOIN farm_version w ON w.id = b.base JOIN farm_target t ON t.id = b.target \
      WHERE b.version = ?1 AND b.kind = 1 AND b.counts AND b.id > ?2 ORDER BY b.id LIMIT ?3";
@@ -286,7 +332,7 @@ pub(crate) const TOKEN: &str =
 pub(crate) const TOKENS: &str = "SELECT id, said, made, used FROM farm_token WHERE id > ?1 AND NOT is_gone ORDER BY id LIMIT ?2";
 pub(crate) const ANY_TOKEN: &str = "SELECT id FROM farm_token LIMIT 1";
 pub(crate) const TOKEN_SECRET: &str =
-    "SELECT hash, until FROM farm_token WHERE id = ?1 AND NOT is_gone";
+    "SELECT id, said, made, used, hash, until FROM farm_token WHERE id = ?1 AND NOT is_gone";
 pub(crate) const ADD_TOKEN: &str = "INSERT INTO farm_token (said, hash, made, until, is_gone) \
      VALUES (?1, ?2, ?3, ?4, FALSE) RETURNING id";
 pub(crate) const ROTATE_TOKEN: &str =

@@ -49,7 +49,13 @@ impl Store {
             return Err(StoreError::Newer { place, found, known }.into());
         }
         match access {
-            Access::Read if found < Self::VERSION => return Err(none()),
+            Access::Read if found == 0 => return Err(none()),
+            Access::Read if found < Self::VERSION => {
+                return Err(FarmError::Conflict(format!(
+                    "the farm at `{place}` is of version {found}: `assay farm upgrade` brings it up to version {}",
+                    Self::VERSION
+                )));
+            }
             Access::Write if found < Self::VERSION => store.migrate(&sql::MIGRATIONS)?,
             _ => {}
         }
@@ -123,6 +129,20 @@ impl Store {
             db.execute(sql::SET_SCHEMA, values![migrations.len() as i64])?;
             Ok(())
         })
+    }
+
+    /// Reads all of one moment, whoever writes meanwhile.
+    ///
+    /// # Errors
+    /// Those of `read`, and when the store can't be read.
+    pub fn at_one_moment<T, E: From<FarmError>>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.look(|db| Ok(db.begin_moment()?))?;
+        let found = read(self);
+        self.history.db().end_moment();
+        found
     }
 
     /// Reads.

@@ -7,9 +7,9 @@ mod opening;
 mod queue;
 mod racing;
 mod reading;
-#[allow(dead_code, reason = "it is shared; stopping it is tried elsewhere")]
 #[path = "../../history/src/tests/server.rs"]
 mod server;
+mod stamps;
 mod tokens;
 
 use crate::Store;

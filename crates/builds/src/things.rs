@@ -6,7 +6,7 @@ use crate::jobs::{self, Asked};
 use crate::model::{Facts, Kind, digest, meets};
 use crate::store::{Put, Store, added};
 use crate::wire::{NewProject, NewTarget, NewVersion, Owner, Page, Project, Target, Version};
-use crate::{names, paging, sql, when};
+use crate::{names, paging, sql, stamps, when};
 use assay_history::db::{Db, DbError, Row, values};
 
 impl Store {
@@ -19,6 +19,7 @@ impl Store {
         if let Some(owner) = self.look(|db| Ok(owner(db, name)?))? {
             return Ok(Put { thing: owner, is_new: false });
         }
+        names::has_pages(name)?;
         self.alone(|db| {
             let is_new = db.execute(sql::ADD_OWNER, values![name])? > 0;
             let thing = owner(db, name)?.ok_or_else(|| no_owner(name))?;
@@ -69,6 +70,7 @@ impl Store {
                 db.execute(sql::CHANGE_PROJECT, values![own.id, name, &text])?;
             }
             let thing = project(db, owner, name)?.ok_or_else(|| no_project(owner, name))?;
+            stamps::changed(db, thing.id)?;
             Ok(Put { thing, is_new })
         })
     }
@@ -140,6 +142,7 @@ impl Store {
                     }
                 }
             }
+            stamps::changed(db, of.id)?;
             Ok(Put { thing, is_new })
         })
     }
@@ -156,9 +159,11 @@ impl Store {
     ) -> Result<Version, FarmError> {
         self.alone(|db| {
             let none = || no_version(owner, project, name);
+            let of = self::project(db, owner, project)?.ok_or_else(none)?;
             let found = version(db, owner, project, name)?.ok_or_else(none)?;
             db.execute(sql::VERSION_IS_GONE, values![found.id])?;
             db.execute(sql::CANCEL_VERSION, values![found.id])?;
+            stamps::changed(db, of.id)?;
             version(db, owner, project, name)?.ok_or_else(|| none().into())
         })
     }

@@ -111,15 +111,13 @@ impl Store {
         let Some((id, secret)) = parts(secret) else { return Ok(None) };
         self.look(|db| {
             let found = db.rows(sql::TOKEN_SECRET, values![id], |row| {
-                Ok((row.get::<Vec<u8>>(0)?, row.get::<Option<i64>>(1)?))
+                Ok((row.get::<Vec<u8>>(4)?, row.get::<Option<i64>>(5)?, Some(token_row(row)?)))
             })?;
-            let none = (vec![0; 32], None);
-            let (hash, until) = found.first().unwrap_or(&none);
-            let is_it = secrets::equal(hash, &secrets::hash(secret));
-            match is_it && until.is_none_or(|until| now < until) {
-                true => token(db, id).map(Some),
-                false => Ok(None),
-            }
+            let none = (vec![0; 32], None, None);
+            let (hash, until, row) = found.into_iter().next().unwrap_or(none);
+            let is_it = secrets::equal(&hash, &secrets::hash(secret));
+            let is_over = until.is_some_and(|until| until <= now);
+            row.filter(|_| is_it && !is_over).map(read).transpose()
         })
     }
 

@@ -1,8 +1,9 @@
-//! Many agents that ask a server for jobs, each once a second, and hand in what they get: how long the answers take, and whether a job was ever given twice.
+//! Many agents that ask a server for jobs, each once a second, and hand in what they get, while versions are added evenly: how long the answers take, whether
+//! a job was ever given twice, and whether each ended.
 //!
 //!     lease_clients ADDRESS:PORT STORE CLIENTS SECONDS
 //!
-//! STORE is the server's own, in which tokens and jobs are made beforehand. Prints one line of JSON.
+//! STORE is the server's own, in which tokens are made beforehand. Prints one line of JSON.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "an example")]
 
 use assay_builds::Store;
@@ -16,6 +17,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
@@ -24,6 +26,8 @@ use tokio::time::{interval_at, sleep};
 
 /// Jobs for each client and second: the others find nothing, as most do.
 const SHARE: f64 = 0.05;
+/// How long it is asked on for jobs that were added, and that nobody has had yet.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -45,48 +49,40 @@ fn main() {
         NewProject { origin: None, recipe: Recipe::default(), needs: target.facts.clone() };
     store.add_project("simulated", "jobs", &project).unwrap();
     store.add_target(&digest(&target.facts), &target, now).unwrap();
-    let jobs = (clients as f64 * seconds as f64 * SHARE) as i64;
-    for number in 0..jobs {
-        let version = NewVersion {
-            kind: VersionKind::Release,
-            published: None,
-            ordinal: Some(number),
-            address: None,
-            sha256: None,
-        };
-        store
-            .add_version(("simulated", "jobs"), &format!("{now}.{number}"), &version, now)
-            .unwrap();
-    }
+    let token = |scope: Scope, node: Option<String>| {
+        let name = node.clone().unwrap_or_else(|| "submitter".to_owned());
+        let new = NewToken { name, scope, node, owner: None, until: None };
+        store.add_token(&new, now).unwrap().secret
+    };
+    let submitter = token(Scope::Submit, None);
     let tokens: Vec<String> = (0..clients)
-        .map(|number| {
-            let new = NewToken {
-                name: format!("simulated {number}"),
-                scope: Scope::Agent,
-                node: Some(format!("simulated{number}")),
-                owner: None,
-                until: None,
-            };
-            store.add_token(&new, now).unwrap().secret
-        })
+        .map(|number| token(Scope::Agent, Some(format!("simulated{number}"))))
         .collect();
-    let all = Runtime::new().unwrap().block_on(async {
+    let jobs = (clients as f64 * seconds as f64 * SHARE) as u64;
+    let (all, added) = Runtime::new().unwrap().block_on(async {
         let (address, target) = (Arc::new(address.clone()), Arc::new(target));
-        let begins = Instant::now() + Duration::from_secs(2);
+        // Each of them says hello first.
+        let begins = Instant::now() + Duration::from_secs(2 + clients as u64 / 200);
         let ends = begins + Duration::from_secs(seconds);
+        let left = Arc::new(AtomicU64::new(jobs));
+        let adding = tokio::spawn({
+            let address = Arc::clone(&address);
+            async move { submit(&address, &submitter, now, jobs, begins, seconds).await }
+        });
         let each = tokens.into_iter().enumerate().map(|(number, token)| {
             let (address, target) = (Arc::clone(&address), Arc::clone(&target));
+            let left = Arc::clone(&left);
             // Evenly over the second, as agents that were started at different times.
             let begins = begins + Duration::from_secs_f64(number as f64 / clients as f64);
-            tokio::spawn(
-                async move { client(&address, &token, number, &target, begins, ends).await },
-            )
+            tokio::spawn(async move {
+                client(&address, &token, number, &target, begins, ends, &left).await
+            })
         });
         let mut all = Vec::new();
         for one in each.collect::<Vec<_>>() {
             all.push(one.await.unwrap());
         }
-        all
+        (all, adding.await.unwrap())
     });
     let mut waits: Vec<f64> = all.iter().flat_map(|one| one.waits.iter().copied()).collect();
     waits.sort_by(f64::total_cmp);
@@ -98,13 +94,43 @@ fn main() {
         "p50": quantile(0.5),
         "p99": quantile(0.99),
         "max": waits.last(),
-        "jobs": jobs,
+        "jobs": added,
         "leased": given.len(),
         "twice": given.values().filter(|count| **count > 1).count(),
         "ended": all.iter().map(|one| one.ended).sum::<usize>(),
         "errors": all.iter().map(|one| one.errors).sum::<usize>(),
     });
     println!("{told}");
+}
+
+/// Adds versions evenly, each of which is a job; how many the server said yes to.
+async fn submit(
+    address: &str,
+    token: &str,
+    now: i64,
+    jobs: u64,
+    begins: Instant,
+    seconds: u64,
+) -> u64 {
+    let mut line = Line { address, token, stream: None };
+    let each = Duration::from_secs_f64(seconds as f64 / jobs.max(1) as f64);
+    let mut due = interval_at(begins.into(), each);
+    let mut added = 0;
+    for number in 0..jobs {
+        due.tick().await;
+        let version = NewVersion {
+            kind: VersionKind::Release,
+            published: None,
+            ordinal: i64::try_from(number).ok(),
+            address: None,
+            sha256: None,
+        };
+        let path = format!("/api/v1/owners/simulated/projects/jobs/versions/{now}.{number}");
+        if let Some((201, _)) = line.ask("PUT", &path, &version).await {
+            added += 1;
+        }
+    }
+    added
 }
 
 #[derive(Default)]
@@ -123,6 +149,7 @@ async fn client(
     target: &NewTarget,
     begins: Instant,
     ends: Instant,
+    left: &AtomicU64,
 ) -> Found {
     let node = format!("simulated{number}");
     let mut found = Found::default();
@@ -144,10 +171,16 @@ async fn client(
         job: None,
     };
     let mut due = interval_at(begins.into(), Duration::from_secs(1));
-    while Instant::now() < ends {
+    loop {
         let since = due.tick().await;
+        let is_over = Instant::now() >= ends;
+        if is_over && (left.load(Relaxed) == 0 || Instant::now() >= ends + PATIENCE) {
+            return found;
+        }
         let answer = line.ask("POST", &format!("/api/v1/nodes/{node}/lease"), &asking).await;
-        found.waits.push(since.elapsed().as_secs_f64());
+        if !is_over {
+            found.waits.push(since.elapsed().as_secs_f64());
+        }
         match answer {
             Some((204, _)) => {}
             Some((200, body)) => {
@@ -168,14 +201,16 @@ async fn client(
                 let ending = Ending { nonce: leased.nonce, key, outcome };
                 let path = format!("/api/v1/jobs/{}/result", leased.job.id);
                 match line.ask("PUT", &path, &ending).await {
-                    Some((201, _)) => found.ended += 1,
+                    Some((201, _)) => {
+                        found.ended += 1;
+                        left.fetch_sub(1, Relaxed);
+                    }
                     _ => found.errors += 1,
                 }
             }
             _ => found.errors += 1,
         }
     }
-    found
 }
 
 /// A connection that stays, and is made again where it is not there.

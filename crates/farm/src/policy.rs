@@ -40,6 +40,8 @@ pub(crate) const READERS: usize = 3;
 pub(crate) const WRITERS: usize = 4;
 /// Requests that wait for a thread; more are told to come again.
 pub(crate) const WAITING: usize = 2_048;
+/// Bytes of answers that are kept to be given again while what they are made of is as it was.
+pub(crate) const KEPT: usize = 64 << 20;
 /// Bytes of a body that is too large which are taken and thrown away, and for how long: so that whoever sends them hears why before the line is cut.
 pub(crate) const THROWN_AWAY: usize = 32 << 20;
 /// How long.

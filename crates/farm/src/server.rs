@@ -10,6 +10,7 @@ mod dispatch;
 mod follow;
 mod hosts;
 mod jobs;
+mod kept;
 mod limits;
 mod lists;
 mod logs;
@@ -18,6 +19,7 @@ mod openapi;
 pub(crate) mod pages;
 mod pool;
 mod query;
+mod route;
 mod routes;
 mod samples;
 mod things;
@@ -37,6 +39,7 @@ use assay_console::output;
 use assay_history::{Access, Place};
 use dispatch::{App, now, router};
 use hosts::Hosts;
+use kept::Kept;
 use limits::Limits;
 use logs::Logs;
 use pool::Pool;
@@ -94,6 +97,7 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
             is_secure: tls.is_some(),
             seen: Mutex::default(),
             used: Mutex::default(),
+            kept: Kept::default(),
         }),
         reads: Pool::start(&place, Access::Read, READERS, WAITING, &mut threads)?,
         writes: Pool::start(&place, Access::Write, writers, WAITING, &mut threads)?,

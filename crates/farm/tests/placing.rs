@@ -21,6 +21,11 @@ use std::time::{Duration, Instant};
 /// How long anything may take, on a machine that does other things as well.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// How often the controller is killed; more by `ASSAY_FARM_KILLS`.
+const KILLS: u32 = 10;
+/// Moments are drawn from this, so that they are the same in each run, as far as a busy machine lets them.
+const SEED: u32 = 24;
+
 /// A farm, a cluster, and what joins them.
 struct World {
     served: Served,
@@ -128,18 +133,17 @@ impl Drop for World {
 #[test]
 fn every_job_ends_once_whatever_is_killed_and_runs_where_it_may() {
     let Some(mut world) = World::new() else { return };
-    let mut jobs: Vec<Job> = (0..14).map(|number| world.job(&format!("1.{number}"), &[])).collect();
+    let mut jobs: Vec<Job> = (0..20).map(|number| world.job(&format!("1.{number}"), &[])).collect();
     let slow: Vec<Job> =
         (0..3).map(|number| world.job(&format!("2.{number}"), &[("disk", "slow")])).collect();
     jobs.extend(slow.iter().cloned());
-    // Moments that differ from run to run, as those of accidents do.
-    let mut moment =
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().subsec_nanos();
-    for number in 0..5 {
+    let kills = std::env::var("ASSAY_FARM_KILLS").ok().map_or(KILLS, |own| own.parse().unwrap());
+    let mut moment = SEED;
+    for number in 0..kills {
         moment = moment.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         std::thread::sleep(Duration::from_millis(u64::from(moment >> 16) % 1500));
         world.slurm.kill_controller();
-        if number == 2 {
+        if number % 5 == 2 {
             world.kill_placer();
             world.place();
         }

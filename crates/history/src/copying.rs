@@ -86,10 +86,8 @@ impl Store {
     /// When the store can't be read, or the lines can't be written.
     pub fn copy_out(&self, out: &mut dyn Write) -> Result<u64, CopyError> {
         let db = &self.db;
-        let begin = if db.is_server() { sql::SNAPSHOT_SERVER } else { sql::SNAPSHOT_FILE };
-        let written = db.batch(begin).map_err(Stop::from).and_then(|()| write_all(db, out));
-        // It changed nothing.
-        let _ended = db.batch(sql::ROLLBACK);
+        let written = db.begin_moment().map_err(Stop::from).and_then(|()| write_all(db, out));
+        db.end_moment();
         written.map_err(|stop| self.stopped(stop))
     }
 
@@ -230,6 +228,40 @@ impl Kept {
     }
 }
 
+/// Rows of a table that are added together, since each statement waits for a server.
+struct Adding {
+    head: Head,
+    waiting: Vec<Kept>,
+}
+
+impl Adding {
+    fn new(head: Head) -> Self {
+        Self { head, waiting: Vec::new() }
+    }
+
+    /// Adds a row, some time before [`Adding::end`] has ended; `None`: a value is none that its column can hold.
+    fn add(&mut self, db: &Db, cells: Vec<Json>) -> Result<Option<()>, DbError> {
+        let kinds = self.head.columns.iter().map(|(_, kind)| *kind);
+        let kept: Option<Vec<Kept>> =
+            cells.into_iter().zip(kinds).map(|(cell, kind)| Kept::of(cell, kind)).collect();
+        let Some(kept) = kept else { return Ok(None) };
+        self.waiting.extend(kept);
+        if self.waiting.len() >= sql::ADDED * self.head.columns.len() {
+            self.end(db)?;
+        }
+        Ok(Some(()))
+    }
+
+    fn end(&mut self, db: &Db) -> Result<(), DbError> {
+        if !self.waiting.is_empty() {
+            let values: Vec<Value<'_>> = self.waiting.iter().map(Kept::value).collect();
+            db.execute(&insert(&self.head, values.len() / self.head.columns.len()), &values)?;
+        }
+        self.waiting.clear();
+        Ok(())
+    }
+}
+
 fn read_all(db: &Db, lines: &mut dyn BufRead) -> Result<u64, Stop> {
     let there = tables(db)?;
     if !db.is_server() {
@@ -238,7 +270,7 @@ fn read_all(db: &Db, lines: &mut dyn BufRead) -> Result<u64, Stop> {
     for table in there.iter().rev() {
         db.execute(&format!("DELETE FROM \"{table}\""), &[])?;
     }
-    let mut of: Option<(Head, String)> = None;
+    let mut adding: Option<Adding> = None;
     let mut read = BTreeSet::new();
     let (mut number, mut rows) = (0, 0);
     let mut line = String::new();
@@ -252,18 +284,12 @@ fn read_all(db: &Db, lines: &mut dyn BufRead) -> Result<u64, Stop> {
         let json: Json = serde_json::from_str(&line).map_err(|error| wrong(&error.to_string()))?;
         match json {
             Json::Array(cells) => {
-                let Some((head, insert)) = &of else { return Err(wrong("a row without a table")) };
-                if cells.len() != head.columns.len() {
+                let Some(adding) = &mut adding else { return Err(wrong("a row without a table")) };
+                if cells.len() != adding.head.columns.len() {
                     return Err(wrong("not as many values as columns"));
                 }
-                let kept = cells
-                    .into_iter()
-                    .zip(&head.columns)
-                    .map(|(cell, (_, kind))| Kept::of(cell, *kind));
-                let kept: Option<Vec<Kept>> = kept.collect();
-                let kept = kept.ok_or_else(|| wrong("a value that its column can't hold"))?;
-                let values: Vec<Value<'_>> = kept.iter().map(Kept::value).collect();
-                db.execute(insert, &values)?;
+                let added = adding.add(db, cells)?;
+                added.ok_or_else(|| wrong("a value that its column can't hold"))?;
                 rows += 1;
             }
             head if head.get("table").is_some() => {
@@ -275,8 +301,9 @@ fn read_all(db: &Db, lines: &mut dyn BufRead) -> Result<u64, Stop> {
                 if !read.insert(head.table.clone()) {
                     return Err(wrong(&format!("the table `{}` again", head.table)));
                 }
-                let insert = insert(&head);
-                of = Some((head, insert));
+                if let Some(mut before) = adding.replace(Adding::new(head)) {
+                    before.end(db)?;
+                }
             }
             tail => {
                 let tail: Tail =
@@ -290,6 +317,9 @@ fn read_all(db: &Db, lines: &mut dyn BufRead) -> Result<u64, Stop> {
                 if let Some(table) = there.iter().find(|table| !read.contains(*table)) {
                     return Err(wrong(&format!("it has no table `{table}`, as this store has")));
                 }
+                if let Some(mut last) = adding {
+                    last.end(db)?;
+                }
                 break;
             }
         }
@@ -300,10 +330,15 @@ fn read_all(db: &Db, lines: &mut dyn BufRead) -> Result<u64, Stop> {
     Ok(rows)
 }
 
-fn insert(head: &Head) -> String {
+/// The statement that adds so many rows.
+fn insert(head: &Head, rows: usize) -> String {
     let names: Vec<String> = head.columns.iter().map(|(name, _)| format!("\"{name}\"")).collect();
-    let marks: Vec<String> = (1..=names.len()).map(|at| format!("?{at}")).collect();
-    format!("INSERT INTO \"{}\" ({}) VALUES ({})", head.table, names.join(", "), marks.join(", "))
+    let row = |first: usize| {
+        let marks: Vec<String> = (first..first + names.len()).map(|at| format!("?{at}")).collect();
+        format!("({})", marks.join(", "))
+    };
+    let all: Vec<String> = (0..rows).map(|place| row(1 + place * names.len())).collect();
+    format!("INSERT INTO \"{}\" ({}) VALUES {}", head.table, names.join(", "), all.join(", "))
 }
 
 /// A server counts by itself how many numbers it gave: the next one has to be behind those that were read.

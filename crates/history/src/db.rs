@@ -188,6 +188,22 @@ impl Db {
         self.within(sql::BEGIN_BESIDE, write)
     }
 
+    /// From here on, what is read is all of one moment, whoever writes meanwhile; until [`Db::end_moment`].
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn begin_moment(&self) -> Result<(), DbError> {
+        self.batch(match self {
+            Self::File(_) => sql::SNAPSHOT_FILE,
+            Self::Server(_) => sql::SNAPSHOT_SERVER,
+        })
+    }
+
+    /// Ends what [`Db::begin_moment`] began; it changed nothing, so that nothing can be lost.
+    pub fn end_moment(&self) {
+        let _nothing_to_undo = self.batch(sql::ROLLBACK);
+    }
+
     fn within<T, E: From<DbError>>(
         &self,
         begin_server: &str,

@@ -42,6 +42,8 @@ pub(crate) const COUNTS_SERVER: &str = "SELECT count(*) FROM information_schema.
      WHERE table_schema = 'assay' AND table_name = ?1 AND column_name = 'id' AND is_identity = 'YES'";
 /// Rows that are fetched at a time.
 pub(crate) const FETCHED: usize = 1000;
+/// Rows that are added at a time: with the most columns that a table has, fewer values than either database takes of one statement.
+pub(crate) const ADDED: usize = 100;
 /// Rows refer to each other when all are there.
 pub(crate) const DEFER_FILE: &str = "PRAGMA defer_foreign_keys = ON";
 

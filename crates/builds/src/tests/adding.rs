@@ -31,6 +31,18 @@ fn what_is_added_twice_is_there_once() {
 }
 
 #[test]
+fn an_owner_whose_pages_would_be_others_is_refused() {
+    let home = Home::new();
+    let store = home.store();
+    for name in ["api", "assets", "builds", "jobs", "nodes"] {
+        let told = store.add_owner(name).unwrap_err();
+        assert_eq!(told.code(), "bad_request");
+        assert!(told.to_string().contains(&format!("/{name}/")), "{told}");
+    }
+    assert!(store.add_owner("Builds").unwrap().is_new);
+}
+
+#[test]
 fn a_version_is_queued_where_its_needs_are_met_and_a_new_target_gets_the_newest() {
     on_both(|home| {
         let store = home.store();

@@ -3,6 +3,7 @@
 use super::*;
 use crate::FarmError;
 use crate::sql;
+use assay_history::db::values;
 
 #[test]
 fn what_is_not_there_is_only_begun_by_who_writes() {
@@ -17,6 +18,28 @@ fn what_is_not_there_is_only_begun_by_who_writes() {
         let read = Store::open(&home.place(), Access::Read).unwrap();
         assert_eq!(read.version().unwrap(), Store::VERSION);
         assert!(read.add_owner("rails").is_err());
+    });
+}
+
+#[test]
+fn a_store_of_the_first_version_keeps_what_it_has() {
+    on_both(|home| {
+        let history = assay_history::Store::open(&home.place(), Access::Write).unwrap();
+        let db = history.db();
+        db.migrate(sql::NEW_SCHEMA).unwrap();
+        db.migrate(sql::MIGRATIONS[0]).unwrap();
+        db.execute(sql::SET_SCHEMA, values![1_i64]).unwrap();
+        db.batch("INSERT INTO farm_owner (name) VALUES ('rails')").unwrap();
+        drop(history);
+        let old = Store::open(&home.place(), Access::Read).unwrap_err();
+        assert!(old.to_string().contains("assay farm upgrade"), "{old}");
+        let store = home.store();
+        assert_eq!(store.version().unwrap(), Store::VERSION);
+        assert_eq!(store.owners(None, 9).unwrap().items.len(), 1);
+        store.add_project("rails", "rack", &project()).unwrap();
+        let before = store.home_stamp().unwrap();
+        store.add_version(("rails", "rack"), "1", &version(1), NOW).unwrap();
+        assert_ne!(store.home_stamp().unwrap(), before);
     });
 }
 

@@ -77,6 +77,7 @@ struct Model<'h> {
     given: Vec<Given>,
     drained: [bool; 3],
     keys: u32,
+    seen: super::stamps::Seen,
 }
 
 impl<'h> Model<'h> {
@@ -95,6 +96,7 @@ impl<'h> Model<'h> {
             given: Vec::new(),
             drained: [false; 3],
             keys: 0,
+            seen: super::stamps::Seen::default(),
         };
         model.note_new();
         model
@@ -194,7 +196,7 @@ impl<'h> Model<'h> {
         let job = self.given[given].job;
         let outcome = match self.jobs[job].kind {
             Kind::Test => Outcome { comparisons: Vec::new(), ..outcome },
-            Kind::Bench if outcome.comparisons.is_empty() && !is_fault => compared("same"),
+            Kind::Bench if outcome.comparisons.is_empty() && !is_fault => compared("equivalent"),
             Kind::Bench => outcome,
         };
         let ended = self.hand_in(given, outcome).unwrap();
@@ -230,7 +232,7 @@ impl<'h> Model<'h> {
         let given = stale[usize::from(number) % stale.len()];
         let done = match self.jobs[self.given[given].job].kind {
             Kind::Test => outcome(State::Passed),
-            Kind::Bench => compared("same"),
+            Kind::Bench => compared("equivalent"),
         };
         let ended = self.hand_in(given, done).unwrap();
         assert!(matches!(&ended, Ended::Late(build) if build.is_evidence), "{ended:?}");
@@ -333,6 +335,7 @@ impl<'h> Model<'h> {
             Event::Wait(number) => self.wait(number),
             Event::Kill => self.store = self.home.store(),
         }
+        self.seen.look(&mut self.store);
     }
 
     fn check(&self) {

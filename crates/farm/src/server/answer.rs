@@ -4,6 +4,7 @@ use super::logs::Of;
 use assay_builds::FarmError;
 use assay_builds::wire::{Refusal, Told};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use std::io;
 use std::path::Path;
 
@@ -11,6 +12,7 @@ use std::path::Path;
 const JSON: &str = "application/json";
 
 /// What a request is answered with.
+#[derive(Debug)]
 pub(crate) struct Answer {
     /// Its status.
     pub status: u16,
@@ -20,9 +22,12 @@ pub(crate) struct Answer {
     pub body: Body,
     /// More headers.
     pub headers: Vec<(&'static str, String)>,
+    /// What its body is known by, where that is known already.
+    pub tag: Option<String>,
 }
 
 /// The body of an answer.
+#[derive(Clone, Debug)]
 pub(crate) enum Body {
     /// All of it.
     Whole(Vec<u8>),
@@ -31,6 +36,11 @@ pub(crate) enum Body {
 }
 
 impl Answer {
+    /// Of a status, a kind and a body.
+    pub fn of(status: u16, kind: &'static str, body: Body) -> Self {
+        Self { status, kind, body, headers: Vec::new(), tag: None }
+    }
+
     /// A thing.
     ///
     /// # Errors
@@ -38,7 +48,7 @@ impl Answer {
     pub fn json<T: Serialize>(status: u16, thing: &T) -> Result<Self, Failure> {
         let body = serde_json::to_vec(thing);
         let body = body.map_err(|error| Failure::internal(error.to_string()))?;
-        Ok(Self { status, kind: JSON, body: Body::Whole(body), headers: Vec::new() })
+        Ok(Self::of(status, JSON, Body::Whole(body)))
     }
 
     /// A thing that was added, or that was there.
@@ -51,12 +61,40 @@ impl Answer {
 
     /// Bytes of a kind.
     pub fn bytes(kind: &'static str, bytes: Vec<u8>) -> Self {
-        Self { status: 200, kind, body: Body::Whole(bytes), headers: Vec::new() }
+        Self::of(200, kind, Body::Whole(bytes))
     }
 
     /// Nothing.
     pub fn nothing() -> Self {
-        Self { status: 204, kind: "", body: Body::Whole(Vec::new()), headers: Vec::new() }
+        Self::of(204, "", Body::Whole(Vec::new()))
+    }
+
+    /// The same again.
+    pub fn copy(&self) -> Self {
+        Self {
+            body: self.body.clone(),
+            headers: self.headers.clone(),
+            tag: self.tag.clone(),
+            ..*self
+        }
+    }
+
+    /// Bytes of its body, as far as they are known.
+    pub fn len(&self) -> usize {
+        match &self.body {
+            Body::Whole(bytes) => bytes.len(),
+            Body::Follow { .. } => 0,
+        }
+    }
+
+    /// The same with what its body is known by: a digest of it, where it is whole.
+    pub fn tagged(mut self) -> Self {
+        if let (None, Body::Whole(bytes)) = (&self.tag, &self.body) {
+            let digest = Sha256::digest(bytes);
+            let tag: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+            self.tag = Some(format!("\"{tag}\""));
+        }
+        self
     }
 
     /// The same with a header.

@@ -1,6 +1,7 @@
 //! A request, as handlers get it: who asks, what stands in its path, its query and its body.
 
 use super::answer::Failure;
+use super::kept::Kept;
 use super::logs::Logs;
 use assay_builds::Filter;
 use assay_builds::model::{Scope, State};
@@ -27,6 +28,8 @@ pub(crate) struct Context {
     pub seen: Mutex<HashMap<String, i64>>,
     /// When tokens were used, until that is written.
     pub used: Mutex<HashMap<i64, i64>>,
+    /// Answers that are given again while they stand.
+    pub kept: Kept,
 }
 
 impl Context {
@@ -49,6 +52,8 @@ pub(crate) struct Asked {
     pub path: HashMap<String, String>,
     /// What stands behind it.
     pub query: HashMap<String, String>,
+    /// Both, as they were sent.
+    pub place: String,
     /// Its body.
     pub body: Vec<u8>,
     /// Who asks; nobody where no token is needed.

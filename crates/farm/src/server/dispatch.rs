@@ -5,12 +5,14 @@ use super::answer::{Answer, Body, Failure};
 use super::asked::{Asked, Context};
 use super::follow::{Following, events};
 use super::hosts::Hosts;
+use super::kept;
 use super::limits::Limits;
 use super::lists::API;
 use super::pages::{self, COOKIE, PAGES};
 use super::pool::Pool;
 use super::query;
-use super::routes::{Needs, ROUTES, Route, Threads, Verb};
+use super::route::{Needs, Route, Threads, Verb};
+use super::routes::ROUTES;
 use crate::policy::{BODY, PATIENCE, THROWING, THROWN_AWAY};
 use assay_builds::Store;
 use assay_builds::wire::Token;
@@ -23,7 +25,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
 use futures_util::StreamExt;
 use jiff::Timestamp;
-use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock, PoisonError};
@@ -151,7 +152,9 @@ async fn answered(
         reads.run(move |store| known(&app, store, route, secret.as_deref(), &who)).await?;
     }
     let body = taken(body, &parts.headers, route.limit).await?;
-    let mut asked = Asked { path, query, body, token: who.get().cloned(), now: now() };
+    let place = parts.uri.path_and_query().map_or("", |place| place.as_str()).to_owned();
+    let token = who.get().cloned();
+    let mut asked = Asked { path, query, place, body, token, now: now() };
     if let Some(glance) = route.glance {
         let (own, secret, who) = (Arc::clone(app), secret.clone(), Arc::clone(who));
         let mut glanced = asked.clone();
@@ -175,7 +178,7 @@ async fn answered(
             if asked.token.is_none() {
                 asked.token = known(&own, store, route, secret.as_deref(), &who)?;
             }
-            (route.handler)(store, &own.context, &asked)
+            kept::answered(route, store, &own.context, &asked)
         })
         .await
 }
@@ -289,9 +292,16 @@ async fn throw_away(mut pieces: BodyDataStream) {
     let _enough = timeout(THROWING, throwing).await;
 }
 
+/// Whether whoever asks has the answer of this tag already.
+fn is_known(asked: &HeaderMap, tag: &str) -> bool {
+    let known = asked.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag))
+}
+
 /// An answer for the wire.
 fn respond(app: &Arc<App>, answer: Answer, asked: &HeaderMap) -> Response {
-    let Answer { status, kind, body, headers } = answer;
+    let answer = if answer.status == 200 { answer.tagged() } else { answer };
+    let Answer { status, kind, body, headers, tag } = answer;
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = match body {
         Body::Follow { of, offset, job } => match Arc::clone(&app.followers).try_acquire_owned() {
@@ -302,21 +312,14 @@ fn respond(app: &Arc<App>, answer: Answer, asked: &HeaderMap) -> Response {
                 return refused(&Failure::unavailable("too many follow logs: come again later"));
             }
         },
-        Body::Whole(bytes) if status == StatusCode::OK => {
-            let digest = Sha256::digest(&bytes);
-            let tag: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-            let tag = format!("\"{tag}\"");
-            let known = asked.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
-            let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag));
-            let mut response = match is_known {
-                true => StatusCode::NOT_MODIFIED.into_response(),
-                false => (status, bytes).into_response(),
-            };
-            set(&mut response, "etag", &tag);
-            response
+        Body::Whole(_) if tag.as_deref().is_some_and(|tag| is_known(asked, tag)) => {
+            StatusCode::NOT_MODIFIED.into_response()
         }
         Body::Whole(bytes) => (status, bytes).into_response(),
     };
+    if let Some(tag) = &tag {
+        set(&mut response, "etag", tag);
+    }
     if !kind.is_empty() {
         set(&mut response, "content-type", kind);
     } else {

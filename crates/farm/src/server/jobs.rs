@@ -148,12 +148,7 @@ pub(crate) fn log_of_job(
 }
 
 fn follow(of: Of, job: Option<i64>, asked: &Asked) -> Result<Answer, Failure> {
-    Ok(Answer {
-        status: 200,
-        kind: "text/event-stream",
-        body: Body::Follow { of, offset: asked.offset()?, job },
-        headers: Vec::new(),
-    })
+    Ok(Answer::of(200, "text/event-stream", Body::Follow { of, offset: asked.offset()?, job }))
 }
 
 pub(crate) fn follow_build(

@@ -1,7 +1,8 @@
 //! The OpenAPI document: made of the list of routes and the types of the wire, so that it can't say anything else than they do.
 
 use super::lists::{API, TOOL};
-use super::routes::{Needs, ROUTES, Route, word};
+use super::route::{Needs, Route};
+use super::routes::ROUTES;
 use assay_builds::wire::Refusal;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -17,7 +18,7 @@ pub(crate) fn document() -> Value {
     for route in ROUTES {
         let operation = operation(route, &mut generator, &refusal);
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        path[word(route.method)] = operation;
+        path[route.method.word()] = operation;
     }
     json!({
         "openapi": "3.1.0",
@@ -72,7 +73,7 @@ fn operation(route: &Route, generator: &mut SchemaGenerator, refusal: &Value) ->
                 "content": {"application/json": {"schema": shape(generator)}},
             });
         }
-        None if !route.query.is_empty() && word(route.method) == "put" => {
+        None if !route.query.is_empty() && route.method.word() == "put" => {
             operation["requestBody"] = json!({
                 "required": true,
                 "content": {"application/octet-stream": {}},
@@ -101,7 +102,7 @@ mod tests {
             assert!(ROUTES.iter().any(|route| route.path == path), "{path}");
         }
         for route in ROUTES {
-            let operation = &document["paths"][route.path][word(route.method)];
+            let operation = &document["paths"][route.path][route.method.word()];
             assert_eq!(operation["summary"], route.does, "{}", route.path);
             assert_eq!(operation["security"].is_null(), route.needs == Needs::Nothing);
         }

@@ -1,7 +1,8 @@
 //! The pages: what the store knows, drawn by the report. They are routes like those of the API, and read by the same functions; a browser, which can
 //! send no token by itself, keeps one in a cookie that only reading takes (`enter`).
 //!
-//! A page is made anew for each request, and its tag is that of its bytes: nothing on it says when it was made, so that who has it already is told so.
+//! The pages that are read most are made again only when something on them has changed (`kept`). The tag of each is that of its bytes: nothing on it says
+//! when it was made, so that who has it already is told so.
 
 pub(crate) mod known;
 pub(crate) mod verdicts;
@@ -10,8 +11,9 @@ pub(crate) use super::answer::Failure;
 use super::answer::{Answer, Body};
 use super::asked::{Asked, Context};
 use super::jobs::{of_build, of_job};
+use super::kept::Stands;
 use super::lists::TOOL;
-use super::routes::{Needs, Route, Threads, Verb};
+use super::route::{Handler, Needs, Route, Threads, Verb};
 use assay_analysis::farm::{Judged, Options, judge};
 use assay_builds::model::Progress;
 use assay_builds::shown::Queue;
@@ -38,7 +40,7 @@ const ENTERING: usize = 4 << 10;
 
 const HTML: &str = "text/html; charset=utf-8";
 
-const fn page(path: &'static str, handler: super::routes::Handler) -> Route {
+const fn page(path: &'static str, handler: Handler) -> Route {
     Route {
         method: Verb::Get,
         path,
@@ -52,21 +54,30 @@ const fn page(path: &'static str, handler: super::routes::Handler) -> Route {
         gives: None,
         query: &[],
         audited: false,
+        stands: None,
     }
+}
+
+/// A page that is made again only when what is on it has changed.
+const fn kept(of: Stands, page: Route) -> Route {
+    Route { stands: Some(of), ..page }
 }
 
 /// All pages. They are no part of the API.
 pub(crate) const PAGES: &[Route] = &[
-    page("/", home),
+    kept(Stands::Home, page("/", home)),
     page("/waterfall", waterfall),
     page("/builds/{build}", build),
     page("/jobs/{id}", job),
     page("/nodes/{node}", node),
-    page("/{owner}/{project}", project),
-    page("/{owner}/{project}/matrix", matrix),
-    page("/{owner}/{project}/benchmark", benchmark),
+    kept(Stands::Project, page("/{owner}/{project}", project)),
+    kept(Stands::Project, page("/{owner}/{project}/matrix", matrix)),
+    kept(Stands::Project, page("/{owner}/{project}/benchmark", benchmark)),
     // A README shows it to everybody, and it says no more than which version passes.
-    Route { needs: Needs::Nothing, ..page("/{owner}/{project}/badge.svg", badge) },
+    kept(
+        Stands::Project,
+        Route { needs: Needs::Nothing, ..page("/{owner}/{project}/badge.svg", badge) },
+    ),
     Route { needs: Needs::Nothing, ..page("/assets/{file}", asset) },
     Route { needs: Needs::Nothing, ..page("/enter", entrance) },
     Route { method: Verb::Post, needs: Needs::Nothing, limit: ENTERING, ..page("/enter", enter) },
@@ -343,7 +354,32 @@ fn enter(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, 
     let secure = if context.is_secure { "; Secure" } else { "" };
     let cookie =
         format!("{COOKIE}={secret}; Path=/; Max-Age={KEPT}; HttpOnly; SameSite=Strict{secure}");
-    Ok(Answer { status: 303, kind: "", body: Body::Whole(Vec::new()), headers: Vec::new() }
+    Ok(Answer::of(303, "", Body::Whole(Vec::new()))
         .with("location", "/".to_owned())
         .with("set-cookie", cookie))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+    use crate::server::routes::ROUTES;
+    use assay_history::{Access, Place};
+
+    #[test]
+    fn no_owner_can_be_called_as_the_path_of_a_page() {
+        let room = tempfile::tempdir().unwrap();
+        let place = Place::File(room.path().join("farm.sqlite"));
+        let store = Store::open(&place, Access::Write).unwrap();
+        let mut refused = 0;
+        for route in PAGES.iter().chain(ROUTES) {
+            let mut parts = route.path.split('/').skip(1);
+            let (Some(first), Some(_)) = (parts.next(), parts.next()) else { continue };
+            if !first.starts_with('{') {
+                assert!(store.add_owner(first).is_err(), "{}", route.path);
+                refused += 1;
+            }
+        }
+        assert!(refused > ROUTES.len());
+    }
 }

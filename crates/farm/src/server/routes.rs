@@ -1,122 +1,13 @@
 //! Every path of the API, with who may ask it, what it takes and gives, and what does it. The router and the OpenAPI document are both made of this
 //! list, so that neither has a path that the other has not.
 
-use super::answer::{Answer, Failure};
-use super::asked::{Asked, Context};
+use super::kept::Stands;
 use super::pages::verdicts;
+use super::route::{Handler, Needs, Route, Shape, Threads, Verb};
 use super::{jobs, lists, nodes, samples, things, tokens};
 use crate::policy::{BODY, LOG_PIECE, SAMPLES};
-use assay_builds::model::Scope;
-use assay_builds::{Store, shown, wire};
+use assay_builds::{shown, wire};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-
-/// What answers a request.
-pub(crate) type Handler = fn(&mut Store, &Context, &Asked) -> Result<Answer, Failure>;
-
-/// What reads first, and answers where nothing is to be written.
-pub(crate) type Glance = fn(&mut Store, &Context, &Asked) -> Result<Option<Answer>, Failure>;
-
-/// A type, as the document has it.
-pub(crate) type Shape = fn(&mut SchemaGenerator) -> Schema;
-
-/// Who may ask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Needs {
-    /// Anybody.
-    Nothing,
-    /// Whoever has a token.
-    Read,
-    /// Scopes `submit` and `admin`.
-    Submit,
-    /// The same, and `agent`.
-    SubmitOrAgent,
-    /// Scope `agent`.
-    Agent,
-    /// Scopes `agent` and `admin`.
-    AgentOrAdmin,
-    /// Scope `admin`.
-    Admin,
-}
-
-impl Needs {
-    /// Whether a token of this scope is enough.
-    pub fn are_met_by(self, scope: Scope) -> bool {
-        match self {
-            Self::Nothing | Self::Read => true,
-            Self::Submit => matches!(scope, Scope::Submit | Scope::Admin),
-            Self::SubmitOrAgent => matches!(scope, Scope::Submit | Scope::Agent | Scope::Admin),
-            Self::Agent => scope == Scope::Agent,
-            Self::AgentOrAdmin => matches!(scope, Scope::Agent | Scope::Admin),
-            Self::Admin => scope == Scope::Admin,
-        }
-    }
-
-    /// In words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Nothing => "none",
-            Self::Read => "read",
-            Self::Submit => "submit",
-            Self::SubmitOrAgent => "submit or agent",
-            Self::Agent => "agent",
-            Self::AgentOrAdmin => "agent or admin",
-            Self::Admin => "admin",
-        }
-    }
-}
-
-/// Which threads a request waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Threads {
-    /// Those that read.
-    Read,
-    /// Those that write.
-    Write,
-    /// That for what takes long.
-    Slow,
-}
-
-/// A path of the API.
-#[derive(Clone, Copy)]
-pub(crate) struct Route {
-    /// How it is asked.
-    pub method: Verb,
-    /// The path, as the router has it.
-    pub path: &'static str,
-    /// What it does, in a line.
-    pub does: &'static str,
-    /// Who may.
-    pub needs: Needs,
-    /// Which threads do it.
-    pub threads: Threads,
-    /// What reads first, and answers where nothing is to be written.
-    pub glance: Option<Glance>,
-    /// What does it.
-    pub handler: Handler,
-    /// Bytes of its body.
-    pub limit: usize,
-    /// Its body; `None`: none, or bytes.
-    pub takes: Option<Shape>,
-    /// What it gives; `None`: nothing, bytes or text.
-    pub gives: Option<Shape>,
-    /// Words of the query.
-    pub query: &'static [&'static str],
-    /// Whether who did it is noted.
-    pub audited: bool,
-}
-
-/// How a path is asked; a constant can hold it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verb {
-    /// GET, and HEAD with it.
-    Get,
-    /// PUT.
-    Put,
-    /// POST.
-    Post,
-    /// DELETE.
-    Delete,
-}
 
 fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
@@ -140,11 +31,17 @@ const fn get(path: &'static str, does: &'static str, handler: Handler, gives: Sh
         gives: Some(gives),
         query: &[],
         audited: false,
+        stands: None,
     }
 }
 
 const fn list(path: &'static str, does: &'static str, handler: Handler, gives: Shape) -> Route {
     Route { query: LIST, ..get(path, does, handler, gives) }
+}
+
+/// Made again only when what it is made of has changed.
+const fn kept(of: Stands, route: Route) -> Route {
+    Route { stands: Some(of), ..route }
 }
 
 const fn change(
@@ -190,7 +87,7 @@ const VERSION: &str = "/api/v1/owners/{owner}/projects/{project}/versions/{versi
 const TARGET: &str = "/api/v1/targets/{digest}";
 const TOKEN: &str = "/api/v1/tokens/{id}";
 
-use Verb::{Delete, Get, Post, Put};
+use Verb::{Delete, Post, Put};
 
 /// The API.
 pub(crate) const ROUTES: &[Route] = &[
@@ -263,23 +160,32 @@ pub(crate) const ROUTES: &[Route] = &[
         lists::benched,
         of::<wire::Page<shown::Benched>>,
     ),
-    list(
-        "/api/v1/owners/{owner}/projects/{project}/page",
-        "What the page of a project shows",
-        lists::project,
-        of::<shown::ProjectPage>,
+    kept(
+        Stands::Project,
+        list(
+            "/api/v1/owners/{owner}/projects/{project}/page",
+            "What the page of a project shows",
+            lists::project,
+            of::<shown::ProjectPage>,
+        ),
     ),
-    list(
-        "/api/v1/owners/{owner}/projects/{project}/matrix",
-        "Versions × targets, the newest versions first",
-        lists::matrix,
-        of::<wire::Matrix>,
+    kept(
+        Stands::Project,
+        list(
+            "/api/v1/owners/{owner}/projects/{project}/matrix",
+            "Versions × targets, the newest versions first",
+            lists::matrix,
+            of::<wire::Matrix>,
+        ),
     ),
-    list(
-        "/api/v1/owners/{owner}/projects/{project}/verdicts",
-        "What each version came to over all targets, the newest first",
-        verdicts::verdicts,
-        of::<verdicts::Verdicts>,
+    kept(
+        Stands::Project,
+        list(
+            "/api/v1/owners/{owner}/projects/{project}/verdicts",
+            "What each version came to over all targets, the newest first",
+            verdicts::verdicts,
+            of::<verdicts::Verdicts>,
+        ),
     ),
     list(
         "/api/v1/targets",
@@ -299,7 +205,10 @@ pub(crate) const ROUTES: &[Route] = &[
         ),
         of::<wire::NewTarget>,
     ),
-    list("/api/v1/home", "What the first page shows", lists::home, of::<shown::Home>),
+    kept(
+        Stands::Home,
+        list("/api/v1/home", "What the first page shows", lists::home, of::<shown::Home>),
+    ),
     Route {
         query: BUILDS,
         ..get(
@@ -581,13 +490,3 @@ pub(crate) const ROUTES: &[Route] = &[
         )
     },
 ];
-
-/// Methods of a route, for the document.
-pub(crate) fn word(method: Verb) -> &'static str {
-    match method {
-        Get => "get",
-        Put => "put",
-        Post => "post",
-        Delete => "delete",
-    }
-}

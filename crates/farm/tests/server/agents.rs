@@ -4,9 +4,16 @@ use super::*;
 use assay_builds::wire::{Beaten, Build, Node, Welcome};
 use std::time::Instant;
 
-#[test]
-fn a_result_counts_once_and_only_of_who_has_the_job() {
-    let server = Server::new(&[]);
+on_both![
+    a_result_counts_once_and_only_of_who_has_the_job,
+    a_job_that_is_taken_back_tells_who_has_it,
+    a_lease_that_nobody_prolongs_is_given_to_another_agent,
+    two_agents_with_one_name_are_noticed,
+    a_wrong_clock_is_shown_and_changes_nothing,
+];
+
+fn a_result_counts_once_and_only_of_who_has_the_job(home: Home) {
+    let server = Server::at(home, &[]);
     let (a, b) = (server.farm("a", 2), server.farm("b", 0));
     let leased = server.leased("a", &a);
     let path = format!("/api/v1/jobs/{}/result", leased.job.id);
@@ -36,9 +43,8 @@ fn a_result_counts_once_and_only_of_who_has_the_job() {
     assert_eq!(home["builds"], json!({"passed": 1}));
 }
 
-#[test]
-fn a_job_that_is_taken_back_tells_who_has_it() {
-    let server = Server::new(&[]);
+fn a_job_that_is_taken_back_tells_who_has_it(home: Home) {
+    let server = Server::at(home, &[]);
     let a = server.farm("a", 1);
     let leased = server.leased("a", &a);
     let job = format!("/api/v1/jobs/{}", leased.job.id);
@@ -53,9 +59,8 @@ fn a_job_that_is_taken_back_tells_who_has_it() {
     assert_eq!(jobs["items"], json!([]));
 }
 
-#[test]
-fn a_lease_that_nobody_prolongs_is_given_to_another_agent() {
-    let server = Server::new(&["--lease", "4s"]);
+fn a_lease_that_nobody_prolongs_is_given_to_another_agent(home: Home) {
+    let server = Server::at(home, &["--lease", "4s"]);
     let (a, b) = (server.farm("a", 1), server.farm("b", 0));
     let first = server.leased("a", &a);
     let began = Instant::now();
@@ -82,9 +87,8 @@ fn a_lease_that_nobody_prolongs_is_given_to_another_agent() {
     assert_eq!(page["leases"][1]["node"], "b");
 }
 
-#[test]
-fn two_agents_with_one_name_are_noticed() {
-    let server = Server::new(&[]);
+fn two_agents_with_one_name_are_noticed(home: Home) {
+    let server = Server::at(home, &[]);
     let token = server.farm("a", 1);
     server.hello("a", &token, "second").is(200);
     let told = server.lease("a", &token).refuses(409, "conflict");
@@ -93,9 +97,8 @@ fn two_agents_with_one_name_are_noticed() {
     asked.is(200);
 }
 
-#[test]
-fn a_wrong_clock_is_shown_and_changes_nothing() {
-    let server = Server::new(&[]);
+fn a_wrong_clock_is_shown_and_changes_nothing(home: Home) {
+    let server = Server::at(home, &[]);
     let token = server.token("agent", Some("a"), None);
     let ahead = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24);
     let hello = Hello {

@@ -4,6 +4,11 @@ use super::*;
 use assay_data::{Metric, Observation, Samples, assay_file};
 use std::thread;
 
+on_both![
+    a_log_is_followed_while_it_grows_until_its_job_ends,
+    samples_go_into_the_history_and_come_back_whole,
+];
+
 #[test]
 fn pieces_of_a_log_come_twice_or_not_at_all_and_it_is_cut_at_its_limit() {
     let server = Server::new(&[]);
@@ -36,9 +41,8 @@ fn pieces_of_a_log_come_twice_or_not_at_all_and_it_is_cut_at_its_limit() {
     assert_eq!(read.header("content-type"), Some("text/plain; charset=utf-8"));
 }
 
-#[test]
-fn a_log_is_followed_while_it_grows_until_its_job_ends() {
-    let server = Server::new(&[]);
+fn a_log_is_followed_while_it_grows_until_its_job_ends(home: Home) {
+    let server = Server::at(home, &[]);
     let token = server.farm("a", 1);
     let leased = server.leased("a", &token);
     let job = format!("/api/v1/jobs/{}", leased.job.id);
@@ -69,9 +73,8 @@ fn a_log_is_followed_while_it_grows_until_its_job_ends() {
     });
 }
 
-#[test]
-fn samples_go_into_the_history_and_come_back_whole() {
-    let server = Server::new(&[]);
+fn samples_go_into_the_history_and_come_back_whole(home: Home) {
+    let server = Server::at(home, &[]);
     let token = server.farm("a", 1);
     let leased = server.leased("a", &token);
     let file = format!("/api/v1/jobs/{}/samples?nonce={}", leased.job.id, leased.nonce);
@@ -91,7 +94,7 @@ fn samples_go_into_the_history_and_come_back_whole() {
 }
 
 /// What was measured of two sides.
-fn samples() -> Vec<u8> {
+pub fn samples() -> Vec<u8> {
     let mut samples = Samples::new(vec![Metric::wall()]);
     for name in ["base", "new"] {
         let subject = samples.add_subject(name);

@@ -1,12 +1,17 @@
 //! The server as agents and strangers meet it: the built program, asked over real HTTP.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
+#[macro_use]
+mod homes;
 mod agents;
+mod backups;
 #[path = "../../../assay/tests/browser/mod.rs"]
 mod browser;
 mod files;
 mod killing;
 mod pages;
+#[path = "../../../history/src/tests/server.rs"]
+mod postgres;
 mod secret;
 mod serving;
 mod strangers;
@@ -15,22 +20,22 @@ use assay_builds::model::{Facts, Kind, State, VersionKind, digest};
 use assay_builds::wire::{
     Asking, Ending, Evidence, Hello, Leased, MadeToken, NewTarget, NewVersion, Outcome,
 };
+use homes::Home;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// What anything may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that runs, and ends with the test.
 struct Server {
-    room: TempDir,
+    home: Home,
     child: Child,
     address: String,
     admin: String,
@@ -85,9 +90,9 @@ fn program() -> Command {
     Command::new(env!("CARGO_BIN_EXE_assay-farm"))
 }
 
-fn start(data: &Path, more: &[&str]) -> (Child, String) {
+fn start(home: &Home, more: &[&str]) -> (Child, String) {
     let mut command = program();
-    command.args(["serve", "--listen", "127.0.0.1:0", "--log", "error", "--data"]).arg(data);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--log", "error"]).args(home.words());
     let mut child =
         command.args(more).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut line = String::new();
@@ -98,14 +103,18 @@ fn start(data: &Path, more: &[&str]) -> (Child, String) {
 
 impl Server {
     fn new(more: &[&str]) -> Self {
-        let room = tempfile::tempdir().unwrap();
-        let (child, address) = start(&room.path().join("farm"), more);
-        let admin = std::fs::read_to_string(room.path().join("farm/admin-token")).unwrap();
-        Self { room, child, address, admin: admin.trim().to_owned() }
+        Self::at(Home::file(), more)
+    }
+
+    /// One whose store is there.
+    fn at(home: Home, more: &[&str]) -> Self {
+        let (child, address) = start(&home, more);
+        let admin = std::fs::read_to_string(home.data().join("admin-token")).unwrap();
+        Self { home, child, address, admin: admin.trim().to_owned() }
     }
 
     fn data(&self) -> PathBuf {
-        self.room.path().join("farm")
+        self.home.data()
     }
 
     fn signal(&self, signal: &str) {
@@ -117,7 +126,7 @@ impl Server {
     fn kill(&mut self, more: &[&str]) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-        (self.child, self.address) = start(&self.data(), more);
+        (self.child, self.address) = start(&self.home, more);
     }
 
     /// Sends bytes as they are, and gives back what comes until the server closes.

@@ -4,6 +4,8 @@ use super::browser::{chromium, visited};
 use super::*;
 use assay_builds::wire::{Compared, NewBuild};
 
+on_both![a_page_says_where_a_version_fails_and_since_when,];
+
 /// What a name must not be able to do.
 const HOSTILE: &str = "</pre><img src=x onerror=document.body.dataset.ran=1>\u{1b}[31m";
 
@@ -83,9 +85,8 @@ fn text(answer: &Answer) -> String {
     String::from_utf8(answer.body.clone()).unwrap()
 }
 
-#[test]
-fn a_page_says_where_a_version_fails_and_since_when() {
-    let server = Server::new(&[]);
+fn a_page_says_where_a_version_fails_and_since_when(home: Home) {
+    let server = Server::at(home, &[]);
     filled(&server);
     let page = server.get("/rails/rack", &server.admin);
     let said = text(page.is(200));
@@ -176,7 +177,7 @@ fn a_browser_opens_the_pages_without_a_complaint_and_names_do_nothing() {
         "/none/none",
     ] {
         let address = format!("http://{}{path}", server.address);
-        let (dom, said) = visited(&browser, server.room.path(), &["--dump-dom"], &address);
+        let (dom, said) = visited(&browser, server.home.room(), &["--dump-dom"], &address);
         // Of a page that is not there the browser says so.
         let complaints = said.lines().filter(|line| line.contains("CONSOLE"));
         let complaints: Vec<&str> =

@@ -1,13 +1,19 @@
 //! Starting, stopping, and what a whole life of a job looks like.
 
 use super::*;
-use assay_builds::shown::{BuildPage, Home};
+use assay_builds::shown::{self, BuildPage};
 use assay_builds::wire::{Build, Matrix, Page};
 use std::os::unix::fs::PermissionsExt;
 
-#[test]
-fn a_version_becomes_a_build_and_is_on_every_list() {
-    let server = Server::new(&[]);
+on_both![
+    a_version_becomes_a_build_and_is_on_every_list,
+    the_first_token_is_its_owners_alone_and_each_change_is_noted,
+    two_servers_never_share_a_directory_and_one_that_ends_gives_it_back,
+    tokens_are_made_and_taken_back_beside_the_server,
+];
+
+fn a_version_becomes_a_build_and_is_on_every_list(home: Home) {
+    let server = Server::at(home, &[]);
     let token = server.farm("a", 1);
     let leased = server.leased("a", &token);
     assert_eq!((leased.version.name.as_str(), leased.project.name.as_str()), ("1.1", "rack"));
@@ -28,7 +34,7 @@ fn a_version_becomes_a_build_and_is_on_every_list() {
     get("/api/v1/builds?state=green").refuses(400, "bad_request");
     let matrix: Matrix = get("/api/v1/owners/rails/projects/rack/matrix").thing();
     assert_eq!(matrix.cells["1.1"][&build.of.target].build, build.id);
-    let home: Home = get("/api/v1/home").thing();
+    let home: shown::Home = get("/api/v1/home").thing();
     assert_eq!(home.builds[&State::Passed], 1);
     let page: BuildPage = get(&format!("/api/v1/builds/{}/page", build.id)).thing();
     assert_eq!(page.leases[0].how.as_deref(), Some("handed_in"));
@@ -46,9 +52,8 @@ fn a_version_becomes_a_build_and_is_on_every_list() {
     assert_eq!(server.asks("HEAD", "/api/v1/home", &read, "", b"").is(200).body, b"");
 }
 
-#[test]
-fn the_first_token_is_its_owners_alone_and_each_change_is_noted() {
-    let server = Server::new(&[]);
+fn the_first_token_is_its_owners_alone_and_each_change_is_noted(home: Home) {
+    let server = Server::at(home, &[]);
     let file = server.data().join("admin-token");
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(server.data().metadata().unwrap().permissions().mode() & 0o777, 0o700);
@@ -70,27 +75,25 @@ fn the_first_token_is_its_owners_alone_and_each_change_is_noted() {
     assert_eq!(document["openapi"], "3.1.0");
 }
 
-#[test]
-fn two_servers_never_share_a_directory_and_one_that_ends_gives_it_back() {
-    let mut server = Server::new(&[]);
+fn two_servers_never_share_a_directory_and_one_that_ends_gives_it_back(home: Home) {
+    let mut server = Server::at(home, &[]);
     let mut second = program();
-    second.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(server.data());
+    second.args(["serve", "--listen", "127.0.0.1:0"]).args(server.home.words());
     let second = second.output().unwrap();
     assert_eq!(second.status.code(), Some(2));
     let told = String::from_utf8(second.stderr).unwrap();
     assert!(told.contains("another server has this directory"), "{told}");
     server.signal("-TERM");
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
-    (server.child, server.address) = start(&server.data(), &[]);
+    (server.child, server.address) = start(&server.home, &[]);
     server.get("/api/v1/owners", &server.admin).is(200);
 }
 
-#[test]
-fn tokens_are_made_and_taken_back_beside_the_server() {
-    let server = Server::new(&[]);
+fn tokens_are_made_and_taken_back_beside_the_server(home: Home) {
+    let server = Server::at(home, &[]);
     let run = |words: &[&str]| {
         let mut command = program();
-        let command = command.args(words).arg("--data").arg(server.data());
+        let command = command.args(words).args(server.home.words());
         let ended = command.output().unwrap();
         assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
         String::from_utf8(ended.stdout).unwrap()

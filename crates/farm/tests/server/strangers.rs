@@ -2,9 +2,14 @@
 
 use super::*;
 
-#[test]
-fn a_token_opens_what_it_is_for_and_nothing_else() {
-    let server = Server::new(&[]);
+on_both![
+    a_token_opens_what_it_is_for_and_nothing_else,
+    what_is_not_understood_is_told_so,
+    too_much_and_half_of_it_change_nothing,
+];
+
+fn a_token_opens_what_it_is_for_and_nothing_else(home: Home) {
+    let server = Server::at(home, &[]);
     let agent = server.farm("a", 1);
     let (read, submit) = (server.token("read", None, None), server.token("submit", None, None));
     let owned = server.token("submit", None, Some("rails"));
@@ -46,9 +51,8 @@ fn a_token_opens_what_it_is_for_and_nothing_else() {
     server.get("/api/v1/owners", &short).refuses(401, "unauthorized");
 }
 
-#[test]
-fn what_is_not_understood_is_told_so() {
-    let server = Server::new(&[]);
+fn what_is_not_understood_is_told_so(home: Home) {
+    let server = Server::at(home, &[]);
     let admin = &server.admin;
     let of = |version: &str| format!("Assay-Api: {version}\r\n");
     server.asks("GET", "/api/v1", "", &of("1"), b"").is(200);
@@ -62,6 +66,8 @@ fn what_is_not_understood_is_told_so() {
     server.put("/api/v1/owners/..", admin, &json!({})).refuses(400, "bad_request");
     server.put("/api/v1/owners/a%00b", admin, &json!({})).refuses(400, "bad_request");
     server.put("/api/v1/owners/%3Cscript%3E", admin, &json!({})).refuses(400, "bad_request");
+    let told = server.put("/api/v1/owners/nodes", admin, &json!({})).refuses(400, "bad_request");
+    assert!(told.contains("/nodes/"), "{told}");
     server.put("/api/v1/owners/rails", admin, &json!({})).is(201);
     let bad = server.asks("PUT", "/api/v1/owners/rails/projects/p", admin, "", b"{nonsense");
     bad.refuses(400, "bad_request");
@@ -102,9 +108,8 @@ fn who_asks_too_often_is_told_when_to_come_again() {
     assert!(guesses.any(|status| status == 429), "nobody may guess for ever");
 }
 
-#[test]
-fn too_much_and_half_of_it_change_nothing() {
-    let server = Server::new(&[]);
+fn too_much_and_half_of_it_change_nothing(home: Home) {
+    let server = Server::at(home, &[]);
     let admin = &server.admin;
     let large = vec![b' '; (1 << 20) + 1];
     server.asks("PUT", "/api/v1/owners/rails", admin, "", &large).refuses(413, "too_large");
@@ -128,4 +133,18 @@ fn too_much_and_half_of_it_change_nothing() {
     server.put("/api/v1/owners/rails", admin, &json!({})).is(201);
     let projects = server.get("/api/v1/owners/rails/projects", admin).json();
     assert_eq!(projects["items"], json!([]));
+    // Half a result ends no job, and the whole one does.
+    let agent = server.farm("a", 1);
+    let leased = server.leased("a", &agent);
+    let whole = serde_json::to_vec(&ending(&leased, "k")).unwrap();
+    let head = format!(
+        "PUT /api/v1/jobs/{}/result HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {agent}\r\nContent-Length: {}\r\n\r\n",
+        leased.job.id,
+        whole.len()
+    );
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    stream.write_all(&[head.as_bytes(), &whole[..whole.len() / 2]].concat()).unwrap();
+    drop(stream);
+    assert_eq!(server.get("/api/v1/builds", admin).json()["items"], json!([]));
+    server.end(&agent, &leased, "k").is(201);
 }

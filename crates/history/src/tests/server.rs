@@ -2,6 +2,7 @@
 //! it ends, however that comes about. Other crates' tests use it, too.
 
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
+#![allow(dead_code, reason = "not every test that has one asks everything of it")]
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -46,6 +47,11 @@ impl Server {
     /// Stops it, and ends the connections that it has.
     pub fn stop(&mut self) {
         self.ask("stop", "stopped");
+    }
+
+    /// Kills all of its processes, as a machine does that loses its power.
+    pub fn kill(&mut self) {
+        self.ask("kill", "killed");
     }
 
     /// Starts it again with what it had.

@@ -113,13 +113,9 @@ fn rising(matrix: &Matrix) -> BTreeSet<(&str, &str)> {
     all.filter(is_rising).map(|c| (c.benchmark.as_str(), c.metric.as_str())).collect()
 }
 
+/// What says nothing that is known here decides nothing.
 fn verdict(word: &str) -> Verdict {
-    match word {
-        "faster" => Verdict::Faster,
-        "slower" => Verdict::Slower,
-        "same" | "equivalent" => Verdict::Equivalent,
-        _ => Verdict::Inconclusive,
-    }
+    Verdict::of(word).unwrap_or(Verdict::Inconclusive)
 }
 
 pub(crate) fn sums(states: &States) -> Vec<Sum> {
