@@ -11,6 +11,7 @@
     allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
 )]
 
+mod alike;
 mod alone;
 pub mod controls;
 mod doubt;
