@@ -46,11 +46,17 @@ fn is_equality(before: &[u8], replacement: &[u8]) -> bool {
     matches!((before, replacement), (b"==", b"!=") | (b"!=", b"=="))
 }
 
-/// Whether a text between double quotes loses what is between them. Three quotes in a row would begin something else, and a colon behind them makes a name of them.
+/// Whether a text in quotes loses what is between them: one between simple quotes, which are a character's in some languages, if it is longer than such a one.
+/// Three quotes in a row would begin something else, and a colon behind them makes a name of them.
 fn is_emptied(before: &[u8], replacement: &[u8], beside: [Option<u8>; 2]) -> bool {
-    let is_quoted = before.len() > 2 && before.starts_with(b"\"") && before.ends_with(b"\"");
+    let [first, second, .., last] = before else { return false };
+    let is_quoted = match replacement {
+        b"\"\"" => *first == b'"',
+        b"''" => *first == b'\'' && before.len() > 4 && *second != b'\\',
+        _ => false,
+    };
     let is_odd = |own: Option<u8>| own.is_some_and(|own| b"\"'`:\\".contains(&own));
-    replacement == b"\"\"" && is_quoted && before[1] != b'"' && !beside.into_iter().any(is_odd)
+    is_quoted && first == last && second != first && !beside.into_iter().any(is_odd)
 }
 
 #[cfg(test)]
@@ -65,7 +71,7 @@ mod tests {
         };
         assert!(read("a = 9", "9", "10") && read("a = 0", "0", "1"));
         assert!(read("a = true", "true", "false") && read("a == b", "==", "!="));
-        assert!(read("f(\"b\")", "\"b\"", "\"\""));
+        assert!(read("f(\"b\")", "\"b\"", "\"\"") && read("f('bcd')", "'bcd'", "''"));
         for (text, from, to) in [
             ("a = 9", "9", "x"),
             ("a = 017", "017", "18"),
