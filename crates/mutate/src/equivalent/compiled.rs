@@ -49,6 +49,9 @@ pub(super) struct Found {
     pub absent: Vec<usize>,
 }
 
+/// What takes the place of these bytes.
+type Edit = (Range<usize>, Vec<u8>);
+
 /// Compiles what stands in a copy, in one of several settings.
 pub(super) type Compile<'c> = &'c mut dyn FnMut(&mut Arena<'_>, usize) -> Option<Code>;
 
@@ -180,7 +183,7 @@ impl<'a> Package<'a> {
 
     /// What the files say then.
     fn texts(&self, batch: &[Tried]) -> Option<BTreeMap<usize, Vec<u8>>> {
-        let mut edits: BTreeMap<usize, Vec<(Range<usize>, Vec<u8>)>> = BTreeMap::new();
+        let mut edits: BTreeMap<usize, Vec<Edit>> = BTreeMap::new();
         for (number, own) in self.functions.iter().enumerate() {
             let source = &self.sources[own.source];
             let unit = source.found.units.get(own.unit)?;
@@ -219,7 +222,7 @@ fn one_of_each(all: &[Tried]) -> Vec<Vec<Tried>> {
 }
 
 /// A text in which other bytes stand in these places; `None` if they overlap.
-fn edited(text: &[u8], mut edits: Vec<(Range<usize>, Vec<u8>)>) -> Option<Vec<u8>> {
+fn edited(text: &[u8], mut edits: Vec<Edit>) -> Option<Vec<u8>> {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
     for (range, other) in edits {
