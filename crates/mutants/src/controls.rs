@@ -4,9 +4,20 @@
 use crate::mutant::Unit;
 use crate::tables::table;
 use assay_coverage::Language;
+use std::ops::Range;
 
 /// The text in which a function ends with an error as soon as it is called; `None` if it has no body.
 pub fn certain_killer(language: Language, unit: &Unit, text: &[u8]) -> Option<Vec<u8>> {
+    let (body, own) = certain_body(language, unit, text)?;
+    Some([&text[..body.start], &own, &text[body.end..]].concat())
+}
+
+/// The bytes of a function's body, and the body with which it ends with an error as soon as it is called; `None` if it has none.
+pub fn certain_body(
+    language: Language,
+    unit: &Unit,
+    text: &[u8],
+) -> Option<(Range<usize>, Vec<u8>)> {
     let body = unit.body.clone()?;
     let own = text.get(body.clone())?;
     // Where what is not used is no program, all of it is used still.
@@ -15,11 +26,10 @@ pub fn certain_killer(language: Language, unit: &Unit, text: &[u8]) -> Option<Ve
         Language::Go => ("{ if true { panic(\"assay\") }; ", " }"),
         _ => {
             let error = error(language, own.starts_with(b"{"));
-            return Some([&text[..body.start], error.as_bytes(), &text[body.end..]].concat());
+            return Some((body, error.as_bytes().to_vec()));
         }
     };
-    let changed = [before.as_bytes(), own, after.as_bytes()].concat();
-    Some([&text[..body.start], &changed, &text[body.end..]].concat())
+    Some((body, [before.as_bytes(), own, after.as_bytes()].concat()))
 }
 
 /// The body of a function that ends with an error as soon as it is called; of one that `is_block` between braces, where there is a choice.

@@ -7,7 +7,6 @@ use crate::mutant::{Mutant, Unit, id_of};
 use crate::nothing::{self, Nothing};
 use crate::operator::Operator;
 use crate::passed::{is_for_tests, is_talk};
-use crate::policy::LONGEST_NAME;
 use crate::tables::{Change, Entry, Table, table};
 use crate::trial::Trial;
 use assay_blocks::{Kind, grammar, kind};
@@ -15,6 +14,9 @@ use assay_coverage::Language;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use tree_sitter::{Node, Parser};
+use units::cut;
+
+mod units;
 
 /// What can be changed in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -292,78 +294,6 @@ impl<'t> Walk<'_, 't> {
         }
     }
 
-    fn name_of(&self, node: Node<'_>) -> String {
-        if let Some(name) = node.child_by_field_name("name") {
-            return self.words(name).to_owned();
-        }
-        // C and C++: what is declared, down to its name.
-        let mut declarator = node.child_by_field_name("declarator");
-        while let Some(own) = declarator {
-            match own
-                .child_by_field_name("declarator")
-                .or_else(|| own.named_child(0).filter(|_| own.kind() == "reference_declarator"))
-            {
-                Some(inner) => declarator = Some(inner),
-                None => return self.words(own).to_owned(),
-            }
-        }
-        // JavaScript: what the function is called by whoever keeps it.
-        let holder = node.parent();
-        let kept = ["name", "key", "left", "property"];
-        let name =
-            holder.and_then(|own| kept.iter().find_map(|field| own.child_by_field_name(field)));
-        name.map_or_else(|| "function".to_owned(), |name| self.words(name).to_owned())
-    }
-
-    /// The type of which a function of Go is a method.
-    fn receiver_of(&self, node: Node<'_>) -> Option<String> {
-        let receiver = self.words(node.child_by_field_name("receiver")?);
-        let kind = receiver.trim_matches(['(', ')']).split_whitespace().next_back()?;
-        let kind = kind.trim_start_matches('*').split('[').next()?;
-        Some(kind.to_owned())
-    }
-
-    /// The body of a function that does nothing; `None` where it does nothing already, or nobody can say what it would give.
-    fn gone(&self, function: Node<'_>, body: Node<'_>) -> Option<String> {
-        let mut cursor = body.walk();
-        let is_idle = |own: &Node<'_>| {
-            kind(self.language, *own) == Kind::Comment
-                || matches!(own.kind(), "pass_statement" | "ellipsis" | "nil")
-                || self.is_documentation(*own)
-                || own.named_child(0).is_some_and(|first| first.kind() == "ellipsis")
-        };
-        let is_block = body.kind() != "parenthesized_expression"
-            && matches!(
-                body.kind(),
-                "block"
-                    | "statement_block"
-                    | "compound_statement"
-                    | "constructor_body"
-                    | "body_statement"
-            );
-        if is_block && body.named_children(&mut cursor).all(|own| is_idle(&own)) {
-            return None;
-        }
-        let gone = match (self.language, nothing::of(self.language, function, self.text)) {
-            (_, Nothing::Unknown) => return None,
-            (Language::Python, _) => "pass".to_owned(),
-            (Language::Ruby, _) => "nil".to_owned(),
-            (Language::JavaScript | Language::TypeScript | Language::Tsx, _) => {
-                if is_block {
-                    "{}".to_owned()
-                } else {
-                    "undefined".to_owned()
-                }
-            }
-            (_, Nothing::Empty) => "{}".to_owned(),
-            (Language::Rust, Nothing::Value(own)) => format!("{{ {own} }}"),
-            (Language::Go, Nothing::Value(own)) => format!("{{ return {own} }}"),
-            (_, Nothing::Value(own)) => format!("{{ return {own}; }}"),
-        };
-        let same = |text: &str| text.split_whitespace().collect::<String>();
-        (same(self.words(body)) != same(&gone)).then_some(gone)
-    }
-
     fn apply(&mut self, entry: &Entry, node: Node<'t>, unit: usize) {
         let first = node.named_child(0);
         let first_kind = first.map_or("", |own| own.kind());
@@ -502,12 +432,4 @@ fn is_condition(entry: &Entry, node: Node<'_>) -> bool {
 
 pub(crate) fn line(row: usize) -> u32 {
     u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1)
-}
-
-fn cut(name: &str) -> String {
-    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-    match name.char_indices().nth(LONGEST_NAME) {
-        Some((end, _)) => format!("{}…", &name[..end]),
-        None => name,
-    }
 }

@@ -11,9 +11,11 @@
     allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
 )]
 
+mod alike;
 mod alone;
 pub mod controls;
 mod doubt;
+mod emitted;
 mod generate;
 mod keep;
 mod literal;
@@ -33,6 +35,7 @@ mod tests;
 pub use alone::{Alone, alone};
 pub use assay_coverage::Language;
 pub use doubt::doubts;
+pub use emitted::{Emitted, emitted};
 pub use generate::{Generator, Mutants};
 pub use mutant::{Mutant, Unit, line_starts};
 pub use operator::Operator;

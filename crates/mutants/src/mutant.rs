@@ -5,6 +5,7 @@ use crate::policy::CONTEXT;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::ops::Range;
+use tree_sitter::Node;
 
 /// A function or method, with all that is within it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,17 @@ pub struct Unit {
     pub begin: u32,
     /// and its last one.
     pub end: u32,
+}
+
+impl Unit {
+    /// Its node in the tree of its file, of one that has a body. What spans the same bytes may be around it.
+    pub(crate) fn node<'t>(&self, root: Node<'t>) -> Option<Node<'t>> {
+        let mut node = root.descendant_for_byte_range(self.range.start, self.range.end)?;
+        while node.child_by_field_name("body").is_none() {
+            node = node.named_child(0).filter(|own| own.byte_range() == self.range)?;
+        }
+        (node.byte_range() == self.range).then_some(node)
+    }
 }
 
 /// One change of a text.

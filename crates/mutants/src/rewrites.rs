@@ -191,7 +191,7 @@ impl Generator {
         let mut all = Vec::new();
         for (index, unit) in units.iter().enumerate() {
             let Some(function) = function(language, text, tree.root_node(), unit) else { continue };
-            let trial = Trial::new(&mut self.parser, &tree, text, &unit.range);
+            let mut trial = Trial::new(&mut self.parser, &tree, text, &unit.range);
             let mut found: Vec<(Operator, Edits)> = Vec::new();
             let is_seen = words_of(&text[unit.range.clone()]).any(|(_, word)| {
                 REFLECTS.iter().any(|own| own.as_bytes() == word)

@@ -146,18 +146,7 @@ impl Switch {
                 return None;
             }
         }
-        let units = units
-            .iter()
-            .map(|unit| {
-                let (start, end) = (unit.range.start, unit.range.end);
-                let mut node = root.descendant_for_byte_range(start, end)?;
-                // What spans the same bytes may be around it.
-                while node.child_by_field_name("body").is_none() {
-                    node = node.named_child(0).filter(|own| own.byte_range() == unit.range)?;
-                }
-                (node.byte_range() == unit.range).then(|| chain(language, node, text)).flatten()
-            })
-            .collect();
+        let units = units.iter().map(|unit| chain(language, unit.node(root)?, text)).collect();
         Some(Self { language, units, imports })
     }
 
@@ -327,7 +316,7 @@ impl Switched {
     }
 }
 
-fn words<'a>(text: &'a [u8], node: Node<'_>) -> &'a str {
+pub(crate) fn words<'a>(text: &'a [u8], node: Node<'_>) -> &'a str {
     std::str::from_utf8(text.get(node.byte_range()).unwrap_or_default()).unwrap_or_default()
 }
 
@@ -421,7 +410,7 @@ const PLAIN: [&str; 24] = [
 ];
 
 /// Whether an item has an attribute that may be a macro.
-fn has_macro(item: Node<'_>, text: &[u8]) -> bool {
+pub(crate) fn has_macro(item: Node<'_>, text: &[u8]) -> bool {
     let mut before = item.prev_named_sibling();
     while let Some(own) = before {
         match own.kind() {

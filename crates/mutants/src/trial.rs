@@ -1,6 +1,7 @@
 //! Whether a changed text can be read. A function is cut out of its file and read alone, where it means the same there; of its tree only the part around a
 //! change is read anew. What that costs depends on the function's length, not on the file's.
 
+use crate::alike::{self, Word, word};
 use crate::mutant::line_starts;
 use std::ops::Range;
 use tree_sitter::{InputEdit, Node, Parser, Point, Tree};
@@ -21,6 +22,8 @@ pub(crate) struct Trial {
     /// Where lines begin.
     lines: Vec<usize>,
     is_broken: bool,
+    /// Where a word of a kind was tried last, and whether it was read.
+    known: Option<(Range<usize>, Word, bool)>,
 }
 
 impl Trial {
@@ -53,16 +56,39 @@ impl Trial {
     fn of(tree: Tree, text: Vec<u8>, unit: Range<usize>, begin: usize) -> Self {
         let lines = line_starts(&text);
         let is_broken = tree.root_node().has_error();
-        Self { is_hopeless: false, tree, text, unit, begin, lines, is_broken }
+        Self { is_hopeless: false, tree, text, unit, begin, lines, is_broken, known: None }
     }
 
     /// Whether the text with this change of the file is understood as well as it was before, and the unit around the change is one still.
-    pub fn is_read(&self, parser: &mut Parser, range: &Range<usize>, replacement: &str) -> bool {
+    pub fn is_read(
+        &mut self,
+        parser: &mut Parser,
+        range: &Range<usize>,
+        replacement: &str,
+    ) -> bool {
         if self.is_hopeless {
             return false;
         }
         let at = |byte: usize| byte - self.begin + self.unit.start;
         let range = at(range.start)..at(range.end);
+        let word = word(replacement.as_bytes());
+        let known = match &self.known {
+            Some((place, kind, is_read)) if *place == range && word == Some(*kind) => {
+                Some(*is_read)
+            }
+            _ => alike::is_read(&self.text, &range, replacement.as_bytes()).then_some(true),
+        };
+        if let Some(known) = known {
+            debug_assert_eq!(known, self.is_tried(parser, &range, replacement), "{replacement}");
+            return known;
+        }
+        let is_read = self.is_tried(parser, &range, replacement);
+        self.known = word.map(|word| (range, word, is_read));
+        is_read
+    }
+
+    /// The same, by reading it.
+    fn is_tried(&self, parser: &mut Parser, range: &Range<usize>, replacement: &str) -> bool {
         let start = self.point(range.start);
         let new_end = range.start + replacement.len();
         let edit = InputEdit {

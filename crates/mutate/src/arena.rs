@@ -70,12 +70,15 @@ pub(crate) struct Arena<'a> {
     pub built: Option<Built>,
     /// and the files that are not as they were, with what they say.
     pub standing: HashMap<String, Vec<u8>>,
+    /// How often each test noticed something of what is built.
+    pub kills: HashMap<usize, usize>,
 }
 
 impl<'a> Arena<'a> {
     /// One that begins with a copy.
     pub fn new(suite: &'a Suite, copy: Copy, runs: Runs) -> Self {
-        Self { suite, copy, runs, forked: None, built: None, standing: HashMap::new() }
+        let (standing, kills) = (HashMap::new(), HashMap::new());
+        Self { suite, copy, runs, forked: None, built: None, standing, kills }
     }
 }
 

@@ -1,19 +1,27 @@
 //! Survivors that are the same program: no test can notice them, and whoever looks for one loses his time. Asked of survivors alone, which are few.
 //!
 //! What a language's own compiler makes of the changed text is what it makes of the original one, positions left out: bytecode of Python and Ruby, object code of C and
-//! C++. That is certain. Nothing of the project is run here, only compilers, which read a text and say what it becomes; in the sandbox all the same. Of
-//! others that may mean the same by what stands around them (`assay_mutants::doubts`) it is noted why.
+//! C++, and in Go and Rust that of functions which have some of their own (`compiled.rs`). That is certain. Nothing of the project is run here but what builds it;
+//! in the sandbox all the same. Of others that may mean the same by what stands around them (`assay_mutants::doubts`) it is noted why.
 
 use crate::arena::Arena;
+use crate::policy::LONGEST_ASKED;
 use crate::sources::Source;
 use crate::trying::{Over, Trying};
 use assay_console::output::Passing;
 use assay_data::mutation::{Fate, MutantResult};
-use assay_mutants::{Language, Mutant, Operator, doubts};
+use assay_mutants::{Language, Mutant, Operator, doubts, emitted};
+use compiled::Function;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
+
+mod code;
+mod compiled;
+mod go;
+mod rust;
 
 const PYTHON: &str = include_str!("drivers/assay_same.py");
 const RUBY: &str = include_str!("drivers/assay_same.rb");
@@ -64,22 +72,40 @@ pub(crate) fn find(
             survivors.entry(*file).or_default().push(index);
         }
     }
-    for (file, all) in survivors {
-        let Some(source) = sources.get(file) else { continue };
-        let changes: Vec<&Mutant> =
-            all.iter().filter_map(|own| source.found.all.get(origins[*own].1)).collect();
-        let same = match source.language {
+    let mut same: HashSet<usize> = HashSet::new();
+    let (mut of_go, mut of_rust) = (Vec::new(), Vec::new());
+    for (file, all) in &survivors {
+        let Some(source) = sources.get(*file) else { continue };
+        let changes = changes(source, origins, all);
+        let is_same = match source.language {
             Language::Python => {
                 compared(arena, source, &changes, ("python3", "assay_same.py", PYTHON))
             }
             Language::Ruby => compared(arena, source, &changes, ("ruby", "assay_same.rb", RUBY)),
             Language::C | Language::Cpp => built(arena, source, &changes),
+            Language::Go | Language::Rust => {
+                let list = if source.language == Language::Go { &mut of_go } else { &mut of_rust };
+                list.extend(functions(*file, source, all, &changes));
+                None
+            }
             _ => None,
         };
-        let doubts = doubts(source.language, &source.text, &changes);
+        let is_same = is_same.unwrap_or_default();
+        same.extend(all.iter().zip(is_same).filter(|(_, is_same)| *is_same).map(|(own, _)| *own));
+    }
+    let until = Instant::now() + LONGEST_ASKED;
+    if !of_go.is_empty() {
+        same.extend(go::same(arena, sources, of_go, until));
+    }
+    if !of_rust.is_empty() {
+        same.extend(rust::same(arena, sources, of_rust, until));
+    }
+    for (file, all) in survivors {
+        let Some(source) = sources.get(file) else { continue };
+        let doubts = doubts(source.language, &source.text, &changes(source, origins, &all));
         for (place, index) in all.into_iter().enumerate() {
             let own = &mut mutants[index];
-            if same.as_ref().and_then(|same| same.get(place)) == Some(&true) {
+            if same.contains(&index) {
                 own.fate = Fate::Equivalent;
                 own.reason = Some(SAME.to_owned());
             } else {
@@ -92,6 +118,37 @@ pub(crate) fn find(
         reopen(sources, origins, mutants);
     }
     found
+}
+
+/// The changes that these of the table are, of one source.
+fn changes<'a>(source: &'a Source, origins: &[(usize, usize)], all: &[usize]) -> Vec<&'a Mutant> {
+    all.iter().filter_map(|own| source.found.all.get(origins[*own].1)).collect()
+}
+
+/// The functions of a source that have code of their own, with those of its survivors that are changes of it.
+fn functions<'a>(
+    file: usize,
+    source: &Source,
+    all: &[usize],
+    changes: &[&'a Mutant],
+) -> Vec<Function<'a>> {
+    let emitted = emitted(source.language, &source.text, &source.found.units);
+    let mut functions: BTreeMap<usize, Function<'a>> = BTreeMap::new();
+    for (index, change) in all.iter().zip(changes) {
+        let Some(Some(own)) = emitted.get(change.unit) else { continue };
+        if !own.takes(change) {
+            continue;
+        }
+        let function = functions.entry(change.unit).or_insert_with(|| Function {
+            source: file,
+            unit: change.unit,
+            symbol: own.symbol.clone(),
+            mark: String::new(),
+            changes: Vec::new(),
+        });
+        function.changes.push((*index, change));
+    }
+    functions.into_values().collect()
 }
 
 /// Makes those pending again that no survivor stands for any more: a harsher one of their line, or the body of their function.

@@ -14,6 +14,7 @@ mod policy;
 mod proof;
 mod rounds;
 mod showing;
+mod singly;
 mod sources;
 mod suite;
 mod switched;

@@ -18,6 +18,10 @@ pub(crate) const COMPUTING_SHARE: f64 = 0.25;
 pub(crate) const LONGEST_SUITE: Duration = Duration::from_secs(3600);
 /// A run is looked at so often, for whether a test failed already.
 pub(crate) const LOOK: Duration = Duration::from_millis(20);
+/// Tests of a program that take longer than this together, s, are looked at one by one,
+pub(crate) const SLOW_PROGRAM: f64 = 0.5;
+/// where that takes no more than this share of the time which all of them would take with each change that reaches them.
+pub(crate) const CHOOSING_SHARE: f64 = 0.25;
 /// In so many functions a certain killer is planted, one after the other, until one is noticed.
 pub(crate) const PROOFS: usize = 5;
 /// A changed program may write files of this size at most, MiB,
@@ -28,6 +32,8 @@ pub(crate) const MOST_MEMORY: u64 = 16 * 1024;
 pub(crate) const SHARE_OF_MUTANTS: f64 = 0.6;
 /// A compiler may take so long over a file.
 pub(crate) const LONGEST_QUESTION: Duration = Duration::from_secs(60);
+/// And over all survivors of Go and Rust: of those that are left nothing is known.
+pub(crate) const LONGEST_ASKED: Duration = Duration::from_secs(120);
 /// So many bytes of changed bodies stand in one build: compilers take longer than in proportion.
 pub(crate) const LONGEST_BUILD: usize = 4 << 20;
 /// And so many changes.

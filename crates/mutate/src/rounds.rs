@@ -4,6 +4,7 @@
 use crate::arena::{Arena, With};
 use crate::policy::{BUILDS, PROOFS};
 use crate::proof;
+use crate::singly::counted;
 use crate::sources::Source;
 use crate::switched::{At, Behind, Reached};
 use crate::switches::{Round, Standing, Switches};
@@ -16,8 +17,10 @@ pub(crate) enum Ready {
     Built {
         /// Mutants that can't be built, with what the compiler said.
         unviable: HashMap<usize, String>,
-        /// The numbers of the functions that tests reach.
+        /// The numbers of the functions that tests reach,
         reached: HashSet<usize>,
+        /// and of some of them which tests do.
+        tests: HashMap<usize, Vec<usize>>,
     },
     /// Nothing can be tried behind a switch here, and why.
     Unusable(String),
@@ -80,8 +83,19 @@ pub(crate) fn ready(
         prove(switches, round, first, &reached, with)?;
         switches.is_proven = true;
     }
+    let tried = round.mutants.iter().filter(|own| !unviable.contains_key(&own.index));
+    let counts = counted(tried.map(|own| switches.unit(*own)));
+    first.single_out(&counts, with)?;
+    let known = first.singly();
+    let tests: HashMap<usize, Vec<usize>> = reached
+        .keys()
+        .filter_map(|unit| Some((*unit, first.built.as_ref()?.tests_that_reach(*unit)?)))
+        .collect();
     others(switches, round, &unviable, arenas, sources, with)?;
-    Ok(Ready::Built { unviable, reached: reached.into_keys().collect() })
+    for own in arenas.iter_mut().skip(1).filter_map(|own| own.built.as_mut()) {
+        own.singly.clone_from(&known);
+    }
+    Ok(Ready::Built { unviable, reached: reached.into_keys().collect(), tests })
 }
 
 fn unusable(why: &str) -> Ready {

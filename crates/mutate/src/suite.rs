@@ -156,6 +156,19 @@ impl Suite {
         self.asked(runs, top, ask, how).map(Some)
     }
 
+    /// Builds what runs need, and has the compilers that work on the project's own code recorded in a directory; `None`: nobody tells, or it can't be built.
+    pub fn compilers(&self, runs: &mut Runs, top: &Path, kept: &Path) -> Option<()> {
+        let request = self.framework.compiles(&self.call(top), kept)?;
+        let how = How { limit: LONGEST_SUITE, stops: false };
+        let ran = self.asked(runs, top, |_| Ok(request), how).ok()?;
+        (ran.outcome == Outcome::Exited(0)).then_some(())
+    }
+
+    /// The words that print the code of a package, as the tests have it; `None`: there are none.
+    pub fn code(&self, top: &Path) -> Option<Vec<OsString>> {
+        self.framework.code(&self.call(top))
+    }
+
     /// The user's command as it is in the copy whose top this is.
     fn call(&self, top: &Path) -> Call {
         let argv: Vec<OsString> = self.argv.iter().map(|word| self.moved(word, top)).collect();

@@ -5,6 +5,7 @@
 
 use crate::arena::{Arena, Came, With, judged, untried};
 use crate::policy::{FORKED_MORE, LONGEST_SUITE, PATIENCE};
+use crate::singly::Singly;
 use crate::sources::Source;
 use crate::suite::{How, Ran};
 use crate::switches::Standing;
@@ -26,20 +27,22 @@ pub(crate) type Reached = HashMap<usize, BTreeSet<String>>;
 /// What is built of a copy.
 pub(crate) struct Built {
     /// What runs, one stage behind the other; none: the user's command.
-    stages: Vec<Stage>,
+    pub stages: Vec<Stage>,
     /// Where programs are kept.
-    kept: PathBuf,
+    pub kept: PathBuf,
     /// How long the user's command takes, s.
     seconds: f64,
     /// Whether a run may end at the first test that fails.
     stops: bool,
-    /// Which programs reach what.
-    reached: Reached,
+    /// Which programs reach what,
+    pub reached: Reached,
+    /// and what is known of their tests.
+    pub singly: Singly,
 }
 
 /// What kind of programs run in one go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     /// Test programs, which tell their tests.
     Telling,
     /// Programs of single tests, which tell nothing but how they end.
@@ -49,11 +52,11 @@ enum Kind {
 }
 
 /// Programs that run in one go.
-struct Stage {
-    kind: Kind,
-    programs: Vec<Program>,
+pub(crate) struct Stage {
+    pub kind: Kind,
+    pub programs: Vec<Program>,
     /// How long they take together, s.
-    seconds: f64,
+    pub seconds: f64,
 }
 
 /// A mutant behind the switch.
@@ -117,7 +120,11 @@ impl Arena<'_> {
         Ok(())
     }
 
-    fn set(&self, to: &str) -> anyhow::Result<()> {
+    /// Sets the switch: to the number of a mutant, `0`, or `r`, with which it is noted what is reached.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn set(&self, to: &str) -> anyhow::Result<()> {
         let At { switch, .. } = At::of(&self.copy.top());
         if let Some(above) = switch.parent().filter(|above| !above.exists()) {
             fs::create_dir(above).with_context(|| above.display().to_string())?;
@@ -127,7 +134,7 @@ impl Arena<'_> {
     }
 
     /// What was noted since, which is forgotten there.
-    fn reached(&self) -> Reached {
+    pub fn reached(&self) -> Reached {
         let At { reached: noted, .. } = At::of(&self.copy.top());
         let text = fs::read(&noted).unwrap_or_default();
         let _is_none = fs::remove_file(&noted);
@@ -183,8 +190,8 @@ impl Arena<'_> {
         let seconds = ran.seconds;
         // One that fails at times does not end it.
         let stops = with.flaky.is_empty();
-        let mut built =
-            Built { stages: Vec::new(), kept, seconds, stops, reached: reached.clone() };
+        let (stages, singly) = (Vec::new(), Singly::default());
+        let mut built = Built { stages, kept, seconds, stops, reached: reached.clone(), singly };
         self.set("0")?;
         built.stages = self.stages(&built, with)?;
         self.built = Some(built);
@@ -199,7 +206,10 @@ impl Arena<'_> {
             Some(path) if own.place.join(path).is_file() => Kind::Telling,
             _ => Kind::Compiling,
         };
-        let all = recorded(&built.kept);
+        let mut all = recorded(&built.kept);
+        for own in &mut all {
+            own.tests = self.suite.framework.names(own).unwrap_or_default();
+        }
         let (mut stages, mut told) = (Vec::new(), Vec::new());
         for of in [Kind::Telling, Kind::Silent, Kind::Compiling] {
             let programs: Vec<Program> =
@@ -234,18 +244,15 @@ impl Arena<'_> {
         let came = self.tried(&built, own.unit, with);
         self.set("0")?;
         self.built = Some(built);
+        let noticed = came.iter().flat_map(|came| &came.killed_by);
+        noticed.for_each(|test| *self.kills.entry(*test).or_default() += 1);
         came
     }
 
     fn tried(&mut self, built: &Built, unit: usize, with: With<'_>) -> anyhow::Result<Came> {
         let top = self.copy.top();
-        // Nothing is built any more.
-        let limit = |seconds: f64| How {
-            limit: Duration::from_secs_f64(seconds * PATIENCE) + FORKED_MORE,
-            stops: built.stops,
-        };
         if built.stages.is_empty() {
-            let how = limit(built.seconds);
+            let how = limit(built.seconds, built);
             let ran = self.suite.run(&mut self.runs, &top, &Wanted::default(), how)?;
             return Ok(judged(&ran, true, with));
         }
@@ -260,23 +267,19 @@ impl Arena<'_> {
             if programs.is_empty() {
                 continue;
             }
-            let how = limit(stage.seconds);
-            let ran = self.suite.again(&mut self.runs, &top, (&programs, &built.kept), how)?;
-            let ran = ran.context("what ran before can't run again")?;
-            let own = match (stage.kind, ran.outcome) {
-                (Kind::Silent, Outcome::TimedOut) => untried(Fate::TimedOut),
-                (Kind::Silent, Outcome::Exited(0)) => {
-                    Came { tests_run: programs.len(), ..untried(Fate::Survived) }
+            let own = match self.tried_singly((&programs, stage), built, unit, with)? {
+                Some(own) => own,
+                None => {
+                    let how = limit(stage.seconds, built);
+                    let again = (&programs[..], built.kept.as_path());
+                    let ran = self.suite.again(&mut self.runs, &top, again, how)?;
+                    let ran = ran.context("what ran before can't run again")?;
+                    Came { seconds: ran.seconds, ..came_of(stage.kind, programs.len(), &ran, with) }
                 }
-                (Kind::Silent, _) => {
-                    let reason = Some("a test in documentation fails".to_owned());
-                    Came { tests_run: 1, reason, ..untried(Fate::Killed) }
-                }
-                _ => judged(&ran, true, with),
             };
             came = Came {
                 tests_run: came.tests_run + own.tests_run,
-                seconds: came.seconds + ran.seconds,
+                seconds: came.seconds + own.seconds,
                 ..own
             };
             if came.fate != Fate::Survived {
@@ -287,21 +290,47 @@ impl Arena<'_> {
     }
 }
 
-/// The programs of a stage that a function may be reached by: all, where another one reached it, which one of them may have started.
+/// What a run of programs of a kind means.
+fn came_of(kind: Kind, programs: usize, ran: &Ran, with: With<'_>) -> Came {
+    match (kind, ran.outcome) {
+        (Kind::Silent, Outcome::TimedOut) => untried(Fate::TimedOut),
+        (Kind::Silent, Outcome::Exited(0)) => {
+            Came { tests_run: programs, ..untried(Fate::Survived) }
+        }
+        (Kind::Silent, _) => {
+            let reason = Some("a test in documentation fails".to_owned());
+            Came { tests_run: 1, reason, ..untried(Fate::Killed) }
+        }
+        _ => judged(ran, true, with),
+    }
+}
+
+/// How what takes so long otherwise is run with a change: nothing is built any more.
+pub(crate) fn limit(seconds: f64, built: &Built) -> How {
+    let limit = Duration::from_secs_f64(seconds * PATIENCE) + FORKED_MORE;
+    How { limit, stops: built.stops }
+}
+
+/// The programs of a stage that a function may be reached by: all, where nobody knows.
 fn those_that_reach<'s>(stage: &'s Stage, built: &Built, unit: usize) -> Vec<&'s Program> {
-    let path = |own: &Program| {
-        let path = own.place.join(own.path()?).canonicalize().ok()?;
-        Some(path.to_string_lossy().into_owned())
-    };
-    let known: HashSet<String> =
-        built.stages.iter().flat_map(|own| &own.programs).filter_map(path).collect();
-    let Some(reach) =
-        built.reached.get(&unit).filter(|own| own.iter().all(|own| known.contains(own)))
-    else {
-        return stage.programs.iter().collect();
-    };
-    let reaches = |own: &&Program| path(own).is_some_and(|own| reach.contains(&own));
+    let known = built.that_reach(unit);
+    let reaches = |own: &&Program| known.as_ref().is_none_or(|all| all.contains(own));
     stage.programs.iter().filter(reaches).collect()
+}
+
+impl Built {
+    /// The programs that reach a function; `None`: another one reached it, which one of them may have started.
+    pub fn that_reach(&self, unit: usize) -> Option<Vec<&Program>> {
+        let path = |own: &Program| {
+            let path = own.place.join(own.path()?).canonicalize().ok()?;
+            Some(path.to_string_lossy().into_owned())
+        };
+        let all = || self.stages.iter().flat_map(|own| &own.programs);
+        let known: HashSet<String> = all().filter_map(path).collect();
+        let reach = self.reached.get(&unit)?;
+        let reaches = |own: &&Program| path(own).is_some_and(|own| reach.contains(&own));
+        reach.iter().all(|own| known.contains(own)).then(|| all().filter(reaches).collect())
+    }
 }
 
 /// Why tests that pass otherwise are not known to pass now; `None`: all do.

@@ -148,9 +148,12 @@ impl<'a> Trying<'a> {
                     plain.extend(waiting.into_iter().map(indices));
                     break;
                 }
-                Ok(Ready::Built { unviable, reached }) => {
+                Ok(Ready::Built { unviable, reached, tests }) => {
                     let tasks =
                         self.sorted((&switches, &round), tasks, (&unviable, &reached), &mut plain)?;
+                    for (index, own) in &self.behind {
+                        self.mutants[*index].covered_by = tests.get(&own.unit).cloned();
+                    }
                     let over = self.phase(arenas, tasks, progress)?;
                     self.behind.clear();
                     if over != Over::Done {

@@ -20,6 +20,7 @@ use crate::hooks;
 use crate::programs::Program;
 use crate::run::Run;
 use crate::watching::Watch;
+use std::ffi::OsString;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
@@ -87,6 +88,24 @@ pub trait Framework: Debug + Sync {
         _stops: bool,
         _room: &Path,
     ) -> Option<Request> {
+        None
+    }
+
+    /// What stands before the names of a test program's tests, with a colon and a blank behind it, where [`Framework::again`] can hold it to some of them by the
+    /// rest of their names. `None`: it can't.
+    fn names(&self, _program: &Program) -> Option<String> {
+        None
+    }
+
+    /// The command that builds as [`Framework::builds`] does, and records in `kept` which compilers it runs on the project's own code, which can run again
+    /// ([`programs`]). `None`: it says nothing of them.
+    fn compiles(&self, _call: &Call, _kept: &Path) -> Option<Request> {
+        None
+    }
+
+    /// The words that compile the package of the directory that they are started in, as this command does, and print on standard error what code its functions
+    /// have, none within another. `None`: there are none.
+    fn code(&self, _call: &Call) -> Option<Vec<OsString>> {
         None
     }
 
@@ -221,6 +240,18 @@ impl Framework for &'static dyn Framework {
         room: &Path,
     ) -> Option<Request> {
         (**self).again(programs, kept, stops, room)
+    }
+
+    fn names(&self, program: &Program) -> Option<String> {
+        (**self).names(program)
+    }
+
+    fn compiles(&self, call: &Call, kept: &Path) -> Option<Request> {
+        (**self).compiles(call, kept)
+    }
+
+    fn code(&self, call: &Call) -> Option<Vec<OsString>> {
+        (**self).code(call)
     }
 
     fn watch(&self, call: &Call, room: &Path) -> Option<Watch> {

@@ -1,7 +1,8 @@
 //! Test programs that a run started, so that they can be started again without what built and started them: their words, their variables, and where they ran.
 //!
-//! They are recorded by the shell that stands between the framework's own program and them ([`RECORD`]), into a directory that outlives the run
-//! ([`Wanted::keep`](crate::Wanted::keep)). What runs them again is a script of ours ([`again`]).
+//! They are recorded by the shell that stands between the framework's own program and them (`RECORD`), into a directory that outlives the run
+//! ([`Wanted::keep`](crate::Wanted::keep)). What runs them again is a script of ours ([`again`]). Compilers are recorded in the same way
+//! ([`Framework::compiles`](crate::Framework::compiles)).
 
 use std::ffi::OsString;
 use std::fs;
@@ -42,6 +43,10 @@ pub struct Program {
     pub about: String,
     /// How it ended, of one that tells no tests and is one: that of a test in documentation.
     pub status: Option<i32>,
+    /// What stands before the names of its tests, if it can be held to some of them ([`Framework::names`](crate::Framework::names)),
+    pub tests: String,
+    /// and to which of them it is held, by the rest of their names; none: it runs all.
+    pub only: Vec<String>,
 }
 
 impl Program {
@@ -76,7 +81,8 @@ pub fn recorded(kept: &Path) -> Vec<Program> {
             continue;
         }
         let size = fs::metadata(place.join(&words[0])).map_or(u64::MAX, |file| file.len());
-        found.push((size, own.to_owned(), Program { words, place, variables, about, status }));
+        let program = Program { words, place, variables, about, status, ..Program::default() };
+        found.push((size, own.to_owned(), program));
     }
     found.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
     found.into_iter().map(|(_, _, own)| own).collect()
@@ -89,7 +95,7 @@ fn divided(bytes: &[u8]) -> Vec<OsString> {
 
 /// A script that runs programs one behind the other, each where it ran and with its variables. It ends with the status of the last one that failed; if it
 /// `stops`, behind the first one. One whose status was recorded fails where it ended well and does not, or the other way round.
-pub(crate) fn again<'a>(
+pub fn again<'a>(
     programs: impl Iterator<Item = (&'a Program, Vec<OsString>)>,
     stops: bool,
 ) -> Vec<u8> {

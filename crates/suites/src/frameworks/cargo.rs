@@ -121,7 +121,15 @@ impl Framework for CargoTest {
             (room.join("run.sh"), room.join("again.sh"), room.join(EVENTS));
         let own = programs.iter().map(|own| {
             let before = ["sh".into(), runner.clone().into(), events.clone().into()];
-            (*own, before.into_iter().chain(own.words.iter().cloned()).collect())
+            let mut words: Vec<OsString> =
+                before.into_iter().chain(own.words.iter().cloned()).collect();
+            if !own.only.is_empty() {
+                // Who is held to some tests has tried whether it understands that.
+                words.push("--exact".into());
+                words.extend(stops.then(|| "--fail-fast".into()));
+                words.extend(own.only.iter().map(OsString::from));
+            }
+            (*own, words)
         });
         let text = programs::again(own, stops);
         let words = [OsString::from("sh"), script.clone().into()].to_vec();
@@ -129,6 +137,25 @@ impl Framework for CargoTest {
         request.directories.push(events);
         // Where it failed is of no use here, and to find out takes ten times as long as to fail.
         Some(request.env("RUST_BACKTRACE", "0"))
+    }
+
+    fn names(&self, program: &programs::Program) -> Option<String> {
+        let path = program.path().filter(|_| program.status.is_none())?;
+        crate_of(&path.to_string_lossy()).filter(|own| own != "doc")
+    }
+
+    fn compiles(&self, call: &Call, kept: &Path) -> Option<Request> {
+        let recorder = kept.join("compiler.sh");
+        // Asked about its version it compiles nothing.
+        let text = format!(
+            "#!/bin/sh\nkept='{}' own=$$\ncase \" $* \" in *' --crate-name '*' --out-dir '*){RECORD};; esac\nexec \"$@\"\n",
+            kept.display()
+        );
+        // What stands before this compiler is asked for the project's own crates alone: what they need stays as it is built.
+        let mut request =
+            self.builds(call, true)?.env("RUSTC_WORKSPACE_WRAPPER", recorder.display().to_string());
+        request.files.push(Text { path: recorder, content: text.into_bytes(), runs: true });
+        Some(request)
     }
 
     fn watch(&self, _: &Call, room: &Path) -> Option<Watch> {
@@ -367,7 +394,32 @@ impl Framework for Nextest {
 
 #[cfg(test)]
 mod tests {
-    use super::chosen;
+    use super::*;
+
+    #[test]
+    fn compilers_are_recorded_by_what_cargo_starts_for_the_projects_own_crates() {
+        let words = ["cargo", "test", "-p", "a"].map(OsString::from);
+        let call = Call::new(&words, Path::new("/p"));
+        let request = CargoTest.compiles(&call, Path::new("/kept")).unwrap();
+        assert_eq!(request.argv[..3], ["cargo", "test", "--no-run"]);
+        let wrapper = ("RUSTC_WORKSPACE_WRAPPER".to_owned(), "/kept/compiler.sh".to_owned());
+        assert_eq!(request.env, [wrapper]);
+        assert!(request.files[0].runs);
+    }
+
+    #[test]
+    fn a_program_that_runs_again_is_held_to_some_tests() {
+        let words = ["/t/deps/own-12ab", "--format=json"].map(OsString::from).to_vec();
+        let mut program = programs::Program { words, ..programs::Program::default() };
+        assert_eq!(CargoTest.names(&program).as_deref(), Some("own"));
+        program.only = ["a::b", "c"].map(str::to_owned).to_vec();
+        let request = CargoTest.again(&[&program], Path::new("/k"), true, Path::new("/r")).unwrap();
+        let script = String::from_utf8_lossy(&request.files[0].content).into_owned();
+        let line = "'/t/deps/own-12ab' '--format=json' '--exact' '--fail-fast' 'a::b' 'c'\n";
+        assert!(script.contains(line), "{script}");
+        program.status = Some(0);
+        assert_eq!(CargoTest.names(&program), None);
+    }
 
     #[test]
     fn doc_tests_are_chosen_by_their_file() {

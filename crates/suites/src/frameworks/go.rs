@@ -70,9 +70,13 @@ impl Framework for GoTest {
             let before = ["-t", "-p", &own.about].map(OsString::from);
             let before = std::iter::once(converter.clone().into()).chain(before);
             let mut words: Vec<OsString> = before.chain(own.words.clone()).collect();
+            // Directly behind the program.
             if stops {
-                // Directly behind the program.
                 words.insert(5, "-test.failfast".into());
+            }
+            if !own.only.is_empty() {
+                words.retain(|word| !word.to_string_lossy().starts_with(RUN));
+                words.insert(5, format!("{RUN}={}", any_of(&own.only)).into());
             }
             (*own, words)
         });
@@ -80,6 +84,22 @@ impl Framework for GoTest {
         let script = room.join("again.sh");
         let words = [OsString::from("sh"), script.clone().into()].to_vec();
         Some(Request::words(words).file(script, text))
+    }
+
+    fn names(&self, program: &Program) -> Option<String> {
+        // Who chooses among subtests has chosen already.
+        let is_part = |word: &OsString| {
+            word.to_str().is_none_or(|word| word.starts_with(RUN) && word.contains('/'))
+        };
+        let can = !program.about.is_empty() && !program.words.iter().any(is_part);
+        can.then(|| program.about.clone())
+    }
+
+    fn code(&self, call: &Call) -> Option<Vec<OsString>> {
+        let options = ["-o", "/dev/null", "-gcflags=-S -l", "."].map(str::to_owned);
+        let words = ["go", "build"].map(str::to_owned).into_iter();
+        let words = words.chain(list_words(&call.arguments())).chain(options);
+        builds_here(call).then(|| words.map(OsString::from).collect())
     }
 
     fn watch(&self, call: &Call, _: &Path) -> Option<Watch> {
@@ -143,6 +163,9 @@ impl Framework for GoTest {
 
 /// What is asked of a build whose errors are to be known: all of them, and those of the compiler alone.
 const FOR_BUILDS: [&str; 2] = ["-vet=off", "-gcflags=./...=-e"];
+
+/// By what a test program is told which tests it runs.
+const RUN: &str = "-test.run";
 
 /// Whether it can be asked to build, and to start its programs by another one.
 fn builds_here(call: &Call) -> bool {
@@ -356,6 +379,34 @@ mod tests {
         let request = GoTest.ask(&call, &Wanted::default(), Path::new("/r")).unwrap();
         let asked = "go test -json -count=1 ./... -args -v".split(' ').map(OsString::from);
         assert_eq!(request.argv, asked.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn code_is_that_of_what_the_tests_are_built_of() {
+        let of = |line: &str| {
+            let words = line.split(' ').map(OsString::from).collect::<Vec<_>>();
+            GoTest.code(&Call::new(&words, Path::new("/nonexistent")))
+        };
+        let words = ["go", "build", "-tags=a", "-o", "/dev/null", "-gcflags=-S -l", "."];
+        assert_eq!(of("go test -tags a -run X ./...").unwrap(), words);
+        assert_eq!(of("go test -gcflags=-N ./..."), None);
+    }
+
+    #[test]
+    fn a_program_that_runs_again_is_held_to_some_tests() {
+        let kept = tempfile::tempdir().unwrap();
+        std::fs::write(kept.path().join("converter"), "").unwrap();
+        let words = ["/k/1.test", "-test.v=test2json", "-test.run=Test"].map(OsString::from);
+        let about = "example.org/own".to_owned();
+        let mut program = Program { words: words.to_vec(), about, ..Program::default() };
+        assert_eq!(GoTest.names(&program).as_deref(), Some("example.org/own"));
+        program.only = ["TestA", "TestB"].map(str::to_owned).to_vec();
+        let request = GoTest.again(&[&program], kept.path(), true, Path::new("/r")).unwrap();
+        let script = String::from_utf8_lossy(&request.files[0].content).into_owned();
+        let line = "'/k/1.test' '-test.run=^(TestA|TestB)$' '-test.failfast' '-test.v=test2json'\n";
+        assert!(script.contains(line), "{script}");
+        program.words.push("-test.run=TestA/b".into());
+        assert_eq!(GoTest.names(&program), None);
     }
 
     #[test]

@@ -1,0 +1,258 @@
+//! Survivors of Go and Rust, by what their compilers make of them: many functions are compiled at once, each with one change, and the code of each is compared
+//! with that of what the user wrote. Which compiler that is, the languages' own files know.
+//!
+//! Equal code proves something only of a function that has code of its own: an error is planted in each of them first, and whose code does not become another by
+//! that is not asked. What one change does to the code of another function must not count either, so that those which seem to be the same are compiled again
+//! without the others, until all of them are.
+
+use super::code::Code;
+use crate::arena::Arena;
+use crate::sources::Source;
+use assay_measure::interrupt;
+use assay_mutants::Mutant;
+use assay_mutants::controls::certain_body;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+use std::time::Instant;
+
+/// Each time what seems to be the same is looked at, this share of what is left of the time is for it.
+const SHARE: f64 = 0.6;
+
+/// A function of which survivors are asked.
+#[derive(Clone, Debug)]
+pub(super) struct Function<'a> {
+    /// Which source it is in, and which unit it is there.
+    pub source: usize,
+    pub unit: usize,
+    /// By what its code is known.
+    pub symbol: String,
+    /// What stands before it while it is compiled.
+    pub mark: String,
+    /// The survivors, each with its index in the table.
+    pub changes: Vec<(usize, &'a Mutant)>,
+}
+
+/// What is compiled: a function of these, with one of its changes or with an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Tried {
+    function: usize,
+    /// `None`: an error.
+    change: Option<usize>,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The indices of those that are the same.
+    pub same: Vec<usize>,
+    /// Functions that had no code there.
+    pub absent: Vec<usize>,
+}
+
+/// What takes the place of these bytes.
+type Edit = (Range<usize>, Vec<u8>);
+
+/// Compiles what stands in a copy, in one of several settings.
+pub(super) type Compile<'c> = &'c mut dyn FnMut(&mut Arena<'_>, usize) -> Option<Code>;
+
+/// Functions that are compiled together.
+pub(super) struct Package<'a> {
+    sources: &'a [Source],
+    functions: &'a [Function<'a>],
+    taken: HashSet<String>,
+    until: Instant,
+}
+
+impl<'a> Package<'a> {
+    /// These, whose files are among these sources; it is over at a moment.
+    pub fn new(sources: &'a [Source], functions: &'a [Function<'a>], until: Instant) -> Self {
+        let taken = functions.iter().map(|own| own.symbol.clone()).collect();
+        Self { sources, functions, taken, until }
+    }
+
+    /// Finds what is the same in all of so many settings.
+    pub fn found(&self, arena: &mut Arena<'_>, compile: Compile<'_>, settings: usize) -> Found {
+        let mut found = Found::default();
+        let Some(base) = self.compiled(arena, compile, 0, &[]) else {
+            found.absent = (0..self.functions.len()).collect();
+            return found;
+        };
+        let own = |function: usize| &self.functions[function];
+        let (present, absent): (Vec<usize>, Vec<usize>) =
+            (0..self.functions.len()).partition(|function| base.has(&own(*function).symbol));
+        found.absent = absent;
+        let planted = present.into_iter().map(|function| Tried { function, change: None });
+        let planted = self.judged(arena, compile, (0, &base), planted.collect(), self.until);
+        let emitted = planted.into_iter().filter(|(_, is_same)| !is_same);
+        let mut left: Vec<Tried> = emitted
+            .flat_map(|(tried, _)| {
+                let function = tried.function;
+                let changes = 0..own(function).changes.len();
+                changes.map(move |change| Tried { function, change: Some(change) })
+            })
+            .collect();
+        let mut base = Some(base);
+        for setting in 0..settings {
+            let known = base.take().or_else(|| self.compiled(arena, compile, setting, &[]));
+            left = match known {
+                Some(known) if !left.is_empty() => {
+                    self.settled(arena, compile, (setting, &known), left)
+                }
+                _ => Vec::new(),
+            };
+        }
+        let index = |tried: &Tried| Some(own(tried.function).changes.get(tried.change?)?.0);
+        found.same = left.iter().filter_map(index).collect();
+        found
+    }
+
+    /// Those that are the same where nothing but such is changed.
+    fn settled(
+        &self,
+        arena: &mut Arena<'_>,
+        compile: Compile<'_>,
+        base: (usize, &Code),
+        mut left: Vec<Tried>,
+    ) -> Vec<Tried> {
+        loop {
+            let now = Instant::now();
+            let time = self.until.saturating_duration_since(now).mul_f64(SHARE);
+            let (mut same, mut is_over) = (Vec::new(), true);
+            for batch in one_of_each(&left) {
+                let count = batch.len();
+                let judged = self.judged(arena, compile, base, batch, now + time);
+                let before = same.len();
+                same.extend(judged.into_iter().filter(|(_, is)| *is).map(|(tried, _)| tried));
+                is_over &= same.len() - before == count;
+            }
+            left = same;
+            if is_over || left.is_empty() {
+                return left;
+            }
+        }
+    }
+
+    /// Of which code it is known, and whether it is that of the unchanged function. Where something can't be compiled, the rest is compiled without it.
+    fn judged(
+        &self,
+        arena: &mut Arena<'_>,
+        compile: Compile<'_>,
+        (setting, base): (usize, &Code),
+        batch: Vec<Tried>,
+        until: Instant,
+    ) -> Vec<(Tried, bool)> {
+        let (mut open, mut judged) = (vec![batch], Vec::new());
+        while let Some(mut batch) = open.pop().filter(|_| Instant::now() < until) {
+            match self.compiled(arena, compile, setting, &batch) {
+                Some(code) => judged.extend(batch.into_iter().map(|tried| {
+                    let symbol = &self.functions[tried.function].symbol;
+                    (tried, base.is_same(&code, symbol, &self.taken))
+                })),
+                None if batch.len() > 1 => {
+                    open.push(batch.split_off(batch.len() / 2));
+                    open.push(batch);
+                }
+                None => {}
+            }
+        }
+        judged
+    }
+
+    /// Compiles all functions, some of them with a change.
+    fn compiled(
+        &self,
+        arena: &mut Arena<'_>,
+        compile: Compile<'_>,
+        setting: usize,
+        batch: &[Tried],
+    ) -> Option<Code> {
+        if interrupt::count() > 0 || Instant::now() >= self.until {
+            return None;
+        }
+        let texts = self.texts(batch)?;
+        let written: anyhow::Result<()> = texts
+            .iter()
+            .try_for_each(|(source, text)| arena.copy.write(&self.sources[*source].path, text));
+        let code = written.ok().and_then(|()| compile(arena, setting));
+        for source in texts.keys() {
+            let own = &self.sources[*source];
+            arena.copy.write(&own.path, &own.text).ok()?;
+        }
+        code
+    }
+
+    /// What the files say then.
+    fn texts(&self, batch: &[Tried]) -> Option<BTreeMap<usize, Vec<u8>>> {
+        let mut edits: BTreeMap<usize, Vec<Edit>> = BTreeMap::new();
+        for (number, own) in self.functions.iter().enumerate() {
+            let source = &self.sources[own.source];
+            let unit = source.found.units.get(own.unit)?;
+            let edits = edits.entry(own.source).or_default();
+            let start = unit.range.start;
+            edits.push((start..start, own.mark.clone().into_bytes()));
+            let Some(tried) = batch.iter().find(|tried| tried.function == number) else { continue };
+            edits.push(match tried.change {
+                None => certain_body(source.language, unit, &source.text)?,
+                Some(change) => {
+                    let (_, mutant) = own.changes.get(change)?;
+                    (mutant.range.clone(), mutant.replacement.clone().into_bytes())
+                }
+            });
+        }
+        let edited = |(source, edits): (usize, Vec<_>)| {
+            Some((source, edited(&self.sources[source].text, edits)?))
+        };
+        edits.into_iter().map(edited).collect()
+    }
+}
+
+/// Divides them so that of no function there are two together.
+fn one_of_each(all: &[Tried]) -> Vec<Vec<Tried>> {
+    let mut batches: Vec<Vec<Tried>> = Vec::new();
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for tried in all {
+        let place = counts.entry(tried.function).or_insert(0);
+        match batches.get_mut(*place) {
+            Some(batch) => batch.push(*tried),
+            None => batches.push(vec![*tried]),
+        }
+        *place += 1;
+    }
+    batches
+}
+
+/// A text in which other bytes stand in these places; `None` if they overlap.
+fn edited(text: &[u8], mut edits: Vec<Edit>) -> Option<Vec<u8>> {
+    edits.sort_by_key(|(range, _)| (range.start, range.end));
+    let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
+    for (range, other) in edits {
+        out.extend_from_slice(text.get(at..range.start)?);
+        out.extend_from_slice(&other);
+        at = range.end;
+    }
+    out.extend_from_slice(text.get(at..)?);
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    #[test]
+    fn of_no_function_there_are_two_changes_together() {
+        let tried = |function, change| Tried { function, change: Some(change) };
+        let all = [tried(0, 0), tried(0, 1), tried(1, 0), tried(2, 0), tried(2, 1), tried(2, 2)];
+        let batches = one_of_each(&all);
+        assert_eq!(batches[0], [all[0], all[2], all[3]]);
+        assert_eq!(batches[1], [all[1], all[4]]);
+        assert_eq!(batches[2], [all[5]]);
+    }
+
+    #[test]
+    fn texts_are_changed_in_places_that_do_not_overlap() {
+        let edits = vec![(4..5, b"X".to_vec()), (0..0, b"<".to_vec()), (1..3, Vec::new())];
+        assert_eq!(edited(b"abcdef", edits).unwrap(), b"<adXf");
+        assert_eq!(edited(b"abcdef", vec![(0..3, Vec::new()), (2..4, Vec::new())]), None);
+    }
+}
