@@ -34,6 +34,7 @@ import load_truth
 import memory
 import ministat
 import mutants
+import mutants_agreement
 import mutants_compiled
 import normal
 import options
@@ -104,6 +105,7 @@ FIGURES = {
     "mutate-budget": (mutants.budget, ["mutate-budget"]),
     "mutate-kills": (mutants.kills, ["mutate-kills"]),
     "mutate-compiled": (mutants_compiled.compiled, ["mutate-compiled"]),
+    "mutate-agreement": (mutants_agreement.agreement, ["mutate-agreement"]),
     "tests-log": (test_logs.test_logs, ["tests-log"]),
     "tests-parts": (test_suites.parts, ["tests-parts", "tests-cost"]),
     "tests-itself": (test_suites.itself, ["tests-itself"]),
