@@ -28,6 +28,7 @@ PYTEST_WATCHER = HOME / "pytest-watcher/bin/ptw"
 MUTMUT = HOME / "mutmut/bin/mutmut"
 GREMLINS = HOME / "gremlins/bin/pytest"
 TOOLZ = HOME / "toolz/toolz-1.0.0/toolz/__init__.py"
+CACHETOOLS = HOME / "cachetools/cachetools-5.5.2/src/cachetools/__init__.py"
 
 
 @dataclass
@@ -185,12 +186,12 @@ def _gremlins():
     execute([str(GREMLINS.with_name("python")), "-m", "pip", "install", "--quiet", "pytest==9.2.0", "pytest-gremlins==1.12.2"], 300)
 
 
-def _toolz():
-    """The sources, with the tests that are in them."""
-    home = HOME / "toolz"
+def _sources(name, version):
+    """What a package of Python is made from, with the tests that are in it."""
+    home = HOME / name
     home.mkdir(parents=True, exist_ok=True)
-    execute(["python3", "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "-d", str(home), "toolz==1.0.0"], 300)
-    shutil.unpack_archive(home / "toolz-1.0.0.tar.gz", home)
+    execute(["python3", "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "-d", str(home), f"{name}=={version}"], 300)
+    shutil.unpack_archive(home / f"{name}-{version}.tar.gz", home)
 
 
 def _scipy():
@@ -240,7 +241,8 @@ PEERS = [
     ("pytest-watcher", PYTEST_WATCHER, _pytest_watcher, [PYTEST_WATCHER, "--version"]),
     ("mutmut", MUTMUT, _mutmut, [MUTMUT.with_name("python"), "-c", "from importlib.metadata import version; print('mutmut', version('mutmut'))"]),
     ("pytest-gremlins", GREMLINS, _gremlins, [GREMLINS.with_name("python"), "-c", "from importlib.metadata import version; print('pytest-gremlins', version('pytest-gremlins'))"]),
-    ("toolz", TOOLZ, _toolz, ["echo", "toolz 1.0.0"]),
+    ("toolz", TOOLZ, lambda: _sources("toolz", "1.0.0"), ["echo", "toolz 1.0.0"]),
+    ("cachetools", CACHETOOLS, lambda: _sources("cachetools", "5.5.2"), ["echo", "cachetools 5.5.2"]),
     ("guard", Path("guard"), lambda: _by_apt("ruby-guard ruby-guard-shell ruby-activerecord"), ["dpkg-query", "-W", "-f", "guard ${Version}", "ruby-guard"]),
     ("spring", Path("spring"), lambda: _by_apt("ruby-spring ruby-railties ruby-sqlite3"), ["dpkg-query", "-W", "-f", "spring ${Version}", "ruby-spring"]),
     ("GNU time", Path("/usr/bin/time"), lambda: _by_apt("time"), ["/usr/bin/time", "--version"]),

@@ -35,6 +35,7 @@ import load_truth
 import memory
 import ministat
 import mutants
+import mutants_agreement
 import mutants_compiled
 import normal
 import options
@@ -105,6 +106,7 @@ FIGURES = {
     "mutate-budget": (mutants.budget, ["mutate-budget"]),
     "mutate-kills": (mutants.kills, ["mutate-kills"]),
     "mutate-compiled": (mutants_compiled.compiled, ["mutate-compiled"]),
+    "mutate-agreement": (mutants_agreement.agreement, ["mutate-agreement"]),
     "tests-log": (test_logs.test_logs, ["tests-log"]),
     "tests-parts": (test_suites.parts, ["tests-parts", "tests-cost"]),
     "tests-itself": (test_suites.itself, ["tests-itself"]),

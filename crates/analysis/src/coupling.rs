@@ -2,7 +2,8 @@
 //! authors of Heckle left open. The score can't tell, since both notice; three measures beside it can.
 //!
 //! - *Focus*: which share of the tests that fail with a change are the code's own.
-//! - *Blast radius*: how many test files fail with it. Focus over blast radius says how *local* failures are: 1 where one's own file fails, and no other.
+//! - *Blast radius*: how many test files fail with it. Focus over that, all files of one's own counted as one, says how *local* failures are: 1 where one's own
+//!   fail, and no others.
 //! - *Brittleness*: which share of rewrites, which mean the same, fail a test.
 //!
 //! All are of changes with which every test ran that may use them; one at which the first failure ended it says nothing. A mean of few has an interval: that of a share of
@@ -73,7 +74,7 @@ pub struct Coupling {
     pub focus: Option<Mean>,
     /// How many test files fail with a change, in the mean.
     pub radius: Option<Mean>,
-    /// How local failures are: focus over blast radius.
+    /// How local failures are: focus over the number of test files that fail, all of its own counted as one.
     pub locality: Option<Mean>,
     /// The test files of others that fail most often, with how many of the changes.
     pub foreign: Vec<(String, usize)>,
@@ -162,7 +163,7 @@ fn coupling(
     let noticed = |own: &&&MutantResult| own.fate == Fate::Killed && !own.killed_by.is_empty();
     let killed: Vec<&&MutantResult> = mutants.iter().filter(noticed).collect();
     let complete: Vec<&&&MutantResult> = killed.iter().filter(|own| own.is_complete).collect();
-    let (mut focus, mut radius) = (Vec::new(), Vec::new());
+    let (mut focus, mut radius, mut places) = (Vec::new(), Vec::new(), Vec::new());
     let mut foreign: BTreeMap<&str, usize> = BTreeMap::new();
     for own in &complete {
         let Some(file) = mutation.units.get(own.unit).map(|unit| unit.file) else { continue };
@@ -172,8 +173,11 @@ fn coupling(
             continue;
         }
         radius.push(groups.len() as f64);
-        for group in groups.iter().filter(|group| owners.owner(**group) != Some(file)) {
-            *foreign.entry(owners.name(*group)).or_default() += 1;
+        let (of_its_own, others): (Vec<usize>, Vec<usize>) =
+            groups.iter().partition(|group| owners.owner(**group) == Some(file));
+        places.push((others.len() + of_its_own.len().min(1)) as f64);
+        for group in others {
+            *foreign.entry(owners.name(group)).or_default() += 1;
         }
         if !owners.tell_apart(file) {
             continue;
@@ -186,16 +190,18 @@ fn coupling(
     }
     let focus = mean(&focus, killed.len());
     let files = owners.count() as f64;
-    let counted: f64 = radius.iter().sum();
-    let each = counted / radius.len() as f64;
-    let shares: Vec<f64> = radius.iter().map(|own| own / files).collect();
-    let radius = mean(&shares, killed.len()).map(|own| Mean {
-        mean: each,
-        // One file fails at least.
-        interval: own
-            .interval
-            .map(|own| Interval { lower: (own.lower * files).max(1.0), upper: own.upper * files }),
-    });
+    let among_files = |counts: &[f64]| {
+        let shares: Vec<f64> = counts.iter().map(|own| own / files).collect();
+        mean(&shares, killed.len()).map(|own| Mean {
+            mean: counts.iter().sum::<f64>() / counts.len() as f64,
+            // One file fails at least.
+            interval: own.interval.map(|own| Interval {
+                lower: (own.lower * files).max(1.0),
+                upper: (own.upper * files).max(1.0),
+            }),
+        })
+    };
+    let (radius, places) = (among_files(&radius), among_files(&places));
     let tried: Vec<&&MutantResult> = rewrites
         .iter()
         .filter(|own| matches!(own.fate, Fate::Killed | Fate::TimedOut | Fate::Survived))
@@ -218,7 +224,7 @@ fn coupling(
         complete: complete.len(),
         focus,
         radius,
-        locality: focus.zip(radius).map(|(focus, radius)| local(focus, radius)),
+        locality: focus.zip(places).map(|(focus, places)| local(focus, places)),
         foreign,
         rewrites: tried.len(),
         failing,
@@ -249,12 +255,12 @@ fn mean(values: &[f64], all: usize) -> Option<Mean> {
 }
 
 /// One mean over the other; the ends are those that both leave open.
-fn local(focus: Mean, radius: Mean) -> Mean {
-    let interval = focus.interval.zip(radius.interval).map(|(focus, radius)| Interval {
-        lower: focus.lower / radius.upper,
-        upper: (focus.upper / radius.lower).min(1.0),
+fn local(focus: Mean, places: Mean) -> Mean {
+    let interval = focus.interval.zip(places.interval).map(|(focus, places)| Interval {
+        lower: (focus.lower / places.upper).min(1.0),
+        upper: (focus.upper / places.lower).min(1.0),
     });
-    Mean { mean: focus.mean / radius.mean, interval }
+    Mean { mean: focus.mean / places.mean, interval }
 }
 
 /// What code is, and whether that is beyond doubt.

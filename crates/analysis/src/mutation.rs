@@ -76,8 +76,9 @@ pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>) -> Scor
                 has_pending_extreme |= is_extreme;
             }
             fate if fate.is_detected() || fate.is_missed() => {
-                let part =
-                    if is_extreme || fate == Fate::Uncovered { &mut certain } else { &mut sampled };
+                // What is missed with its function is so without a draw.
+                let is_drawn = !is_extreme && !matches!(fate, Fate::Uncovered | Fate::Implied);
+                let part = if is_drawn { &mut sampled } else { &mut certain };
                 part.0 += usize::from(fate.is_detected());
                 part.1 += 1;
             }
@@ -171,6 +172,15 @@ mod tests {
         assert_eq!(own.share, Some((10.0 + 0.8 * 90.0) / 100.0));
         let interval = own.interval.unwrap();
         assert!(interval.lower > 0.4 && interval.upper < 0.99, "{interval:?}");
+        // What is missed with the body of its function was drawn by nobody.
+        let dead = of(&[
+            ("body", Fate::Survived, 1),
+            ("number", Fate::Implied, 100),
+            ("number", Fate::Killed, 9),
+            ("number", Fate::Survived, 1),
+            ("number", Fate::Pending, 89),
+        ]);
+        assert_eq!(dead.share, Some(0.9 * 99.0 / 200.0));
         let nearly = of(&[("number", Fate::Killed, 99), ("number", Fate::Pending, 1)]);
         assert_eq!(nearly.interval.unwrap().lower, 0.99);
         let begun = of(&[("body", Fate::Killed, 1), ("body", Fate::Pending, 1)]);

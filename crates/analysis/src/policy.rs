@@ -334,7 +334,7 @@ pub const FIRST_TEST_SECONDS: f64 = 0.001;
 /// Code of which the tests notice a smaller share of changes is untested: with fewer than that, every third mistake in it would stay unseen.
 pub const TESTED: f64 = 0.66;
 /// Where failures of a change are less local than this, code is tangled. How local they are is the share of the failing tests that are the code's own, over the number of
-/// test files that fail: 1 where one's own file fails alone; with one test of the whole program beside two of one's own it is 1/3; in an example made to be tangled 0.2.
+/// test files that fail, all of its own counted as one: 1 where one's own file fails alone; with one test of the whole program beside two of one's own it is 1/3; in an example made to be tangled 0.2.
 pub const LOCAL: f64 = 0.3;
 /// Where this share of rewrites, which mean the same, fail a test, the tests hold on to how the code is written.
 pub const BRITTLE: f64 = 0.05;

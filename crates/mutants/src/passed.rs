@@ -20,6 +20,8 @@ pub fn why_passed(language: Language, path: &str, text: &[u8]) -> Option<&'stati
     match () {
         () if rules::holds_tests(language, path) => Some("holds tests"),
         () if rules::is_beside_tests(path) => Some("stands among tests"),
+        // By its name it is the module that is compiled for tests alone.
+        () if language == Language::Rust && path.ends_with("/tests.rs") => Some("holds tests"),
         () if language == Language::Rust && path.split('/').any(|part| part == "benches") => {
             Some("holds benchmarks")
         }

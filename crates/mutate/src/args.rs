@@ -60,9 +60,9 @@ pub(crate) struct Args {
     /// Try so many changes at once; as many as there are processors, if not given
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512), conflicts_with = "list")]
     pub jobs: Option<u16>,
-    /// Take so long at most, as in 90s or 5min: a random sample of the changes, and a score with its interval
-    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "list")]
-    pub budget: Option<Duration>,
+    /// Take so long at most, as in 90s or 5min, or try so many changes of what is in a body, as in 1000: a random sample, and a score with its interval
+    #[arg(long, value_name = "TIME", value_parser = budget, conflicts_with = "list")]
+    pub budget: Option<Budget>,
     /// Also report whether code is well tested or tangled: of N noticed changes of each function (10, if not given) all tests run, and rewrites that mean the same are
     /// tried, which no test should notice
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "list")]
@@ -112,6 +112,33 @@ impl Args {
     }
 }
 
+/// How much is tried.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Budget {
+    /// As much as this gives.
+    Time(Duration),
+    /// The extreme change of each function, and so many of the finer ones.
+    Changes(usize),
+}
+
+impl Budget {
+    /// The time, if it is one.
+    pub fn time(self) -> Option<Duration> {
+        match self {
+            Self::Time(own) => Some(own),
+            Self::Changes(_) => None,
+        }
+    }
+
+    /// The number of changes, if it is one.
+    pub fn changes(self) -> Option<usize> {
+        match self {
+            Self::Time(_) => None,
+            Self::Changes(own) => Some(own),
+        }
+    }
+}
+
 /// When the exit status is 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Condition {
@@ -146,6 +173,15 @@ fn shard(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
+fn budget(text: &str) -> Result<Budget, String> {
+    if !text.is_empty() && text.chars().all(|c| c.is_ascii_digit()) {
+        let changes = text.parse().ok().filter(|changes| *changes > 0);
+        let changes = changes.map(Budget::Changes);
+        return changes.ok_or_else(|| "give a number of changes above 0, as in 1000".to_owned());
+    }
+    duration(text).map(Budget::Time)
+}
+
 fn duration(text: &str) -> Result<Duration, String> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
@@ -153,7 +189,10 @@ fn duration(text: &str) -> Result<Duration, String> {
         "s" => 1.0,
         "min" | "m" => 60.0,
         "h" => 3600.0,
-        _ => return Err("give a number with s, min or h, as in 5min".to_owned()),
+        _ => {
+            let words = "give a number with s, min or h, as in 5min, or one of changes, as in 1000";
+            return Err(words.to_owned());
+        }
     };
     let seconds = number.parse::<f64>().ok().map(|number| number * factor);
     let seconds = seconds.filter(|seconds| *seconds > 0.0 && *seconds < 1e7);
@@ -186,5 +225,8 @@ mod tests {
         assert!(shard("0/5").is_err() && shard("6/5").is_err() && shard("x").is_err());
         assert_eq!(duration("1.5min"), Ok(Duration::from_secs(90)));
         assert!(duration("5").is_err() && duration("0s").is_err());
+        assert_eq!(budget("5min"), Ok(Budget::Time(Duration::from_secs(300))));
+        assert_eq!(budget("1000"), Ok(Budget::Changes(1000)));
+        assert!(budget("0").is_err() && budget("").is_err() && budget("1000x").is_err());
     }
 }

@@ -119,6 +119,7 @@ impl Trying<'_> {
             beside: self.beside,
             journal: self.journal.as_deref_mut(),
             deadline: self.deadline,
+            most: None,
             kills: vec![0; self.tests.len()],
             later,
             completes: true,

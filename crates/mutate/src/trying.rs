@@ -39,6 +39,8 @@ pub(crate) struct Trying<'a> {
     pub journal: Option<&'a mut Journal>,
     /// When it must be over.
     pub deadline: Option<Instant>,
+    /// How many of the finer ones are drawn by lot and tried; `None`: all.
+    pub most: Option<usize>,
     /// How often each test noticed something.
     pub kills: Vec<usize>,
     /// Of each mutant, whether it can be tried where the tests are loaded already.
@@ -62,7 +64,7 @@ pub(crate) struct Trying<'a> {
 pub(crate) enum Over {
     /// Everything was tried.
     Done,
-    /// The time was up.
+    /// The time was up, or what was drawn by lot is tried.
     OutOfTime,
     /// Somebody wanted an end.
     Interrupted,
@@ -106,8 +108,27 @@ impl<'a> Trying<'a> {
                 _ => finer.push(index),
             }
         }
-        let tasks = self.arranged(finer);
-        self.in_builds(arenas, tasks, progress)
+        let drawn = self.drawn(&finer);
+        let is_all = drawn.len() == finer.len();
+        let tasks = self.arranged(drawn);
+        let over = self.in_builds(arenas, tasks, progress)?;
+        Ok(if over == Over::Done && !is_all { Over::OutOfTime } else { over })
+    }
+
+    /// Those of the finer ones that are drawn by lot, which falls the same way every time, and also where some are known from before.
+    fn drawn(&self, finer: &[usize]) -> Vec<usize> {
+        let Some(most) = self.most else { return finer.to_vec() };
+        let without = [Fate::Implied, Fate::Uncovered, Fate::Kept];
+        let mut ids: Vec<&str> = (0..self.mutants.len())
+            .filter(|index| !self.operator(*index).is_some_and(Operator::is_extreme))
+            .filter(|index| !without.contains(&self.mutants[*index].fate))
+            .map(|index| self.mutants[index].id.as_str())
+            .collect();
+        ids.sort_unstable();
+        let first_left = ids.get(most);
+        let is_drawn =
+            |index: &usize| first_left.is_none_or(|own| self.mutants[*index].id.as_str() < *own);
+        finer.iter().copied().filter(is_drawn).collect()
     }
 
     /// Tries tasks: those that stand behind a switch, in as many builds as it takes, then the others.
@@ -260,10 +281,15 @@ impl<'a> Trying<'a> {
         self.plainly(arenas, tasks, progress)
     }
 
+    /// Whether each one is tried for its own sake, since only some are.
+    fn is_sample(&self) -> bool {
+        self.deadline.is_some() || self.most.is_some()
+    }
+
     /// The finer ones in the order in which they are tried, those of a line together, the harshest first; as far as time allows: drawn by lot, which
     /// falls the same way every time.
     fn arranged(&self, mut finer: Vec<usize>) -> Vec<Vec<usize>> {
-        if self.deadline.is_some() {
+        if self.is_sample() {
             finer.sort_by(|a, b| self.mutants[*a].id.cmp(&self.mutants[*b].id));
             return finer.into_iter().map(|own| vec![own]).collect();
         }
@@ -351,7 +377,7 @@ impl<'a> Trying<'a> {
     /// For each pending mutant the harshest one of its line that is known to survive, where all of a line are tried together.
     fn survived(&self) -> HashMap<usize, Operator> {
         let mut harshest: HashMap<(usize, u32), Operator> = HashMap::new();
-        if self.deadline.is_some() || self.completes {
+        if self.is_sample() || self.completes {
             return HashMap::new();
         }
         let place = |own: &MutantResult| (own.unit, own.begin.line);

@@ -1,7 +1,7 @@
 //! `assay mutate`: the order of things. Sources and their mutants, the tests without a change, the proof, the mutants one by one, the result.
 
 use crate::arena::{Arena, With};
-use crate::args::{Args, Condition};
+use crate::args::{Args, Budget, Condition};
 use crate::baseline::{Baseline, Red};
 use crate::copies::{Copy, is_temporary};
 use crate::coupling::{self, Rewrites};
@@ -217,6 +217,7 @@ fn tried(
     mutation.mutants.iter().flat_map(|own| &own.killed_by).for_each(|test| kills[*test] += 1);
     // What else is asked has a part of the time.
     let share = if mutation.has_coupling { SHARE_OF_MUTANTS } else { 1.0 };
+    let time = args.budget.and_then(Budget::time);
     let mut trying = Trying {
         sources,
         origins,
@@ -226,7 +227,8 @@ fn tried(
         by_name,
         beside,
         journal: Some(&mut journal),
-        deadline: args.budget.map(|budget| began + budget.mul_f64(share)),
+        deadline: time.map(|time| began + time.mul_f64(share)),
+        most: args.budget.and_then(Budget::changes),
         kills,
         later: &later,
         completes: false,
@@ -239,7 +241,7 @@ fn tried(
     let mut over = trying.all_but_equivalents(&mut arenas, &mut judged, &progress)?;
     mutation.is_sample = over == Over::OutOfTime;
     if let Some(most) = args.coupling.filter(|_| over != Over::Interrupted) {
-        trying.deadline = args.budget.map(|budget| began + budget);
+        trying.deadline = time.map(|time| began + time);
         let later = &rewrites_later;
         over = trying.coupled(&mut arenas, usize::from(most), (&mut rewrites, later), &progress)?;
     }

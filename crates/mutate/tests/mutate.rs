@@ -472,6 +472,29 @@ fn a_budget_that_is_too_small_says_what_is_not_known() {
 }
 
 #[test]
+fn so_many_changes_are_drawn_and_the_same_ones_again() {
+    let project = Project::stack();
+    let tried = |result: &Value| -> Vec<String> {
+        let all = result["mutants"].as_array().unwrap();
+        let own = |own: &&Value| own["operator"] != "body" && !own["seconds"].is_null();
+        all.iter().filter(own).map(|own| own["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let (three, _) = project.tried(&["--budget", "3"]);
+    assert_eq!(tried(&three).len(), 3);
+    assert_eq!(three["is_sample"], true);
+    let (lower, upper) =
+        (&three["score"]["interval"]["lower"], &three["score"]["interval"]["upper"]);
+    assert!(lower.as_f64() < upper.as_f64(), "{}", three["score"]);
+    // What is known already is among those that are drawn.
+    let (five, _) = project.tried(&["--budget", "5"]);
+    let (three, five) = (tried(&three), tried(&five));
+    assert!(five.len() == 5 && three.iter().all(|own| five.contains(own)), "{three:?} {five:?}");
+    let (all, _) = project.tried(&["--budget", "1000"]);
+    assert_eq!(all["is_sample"], false);
+    assert_eq!(all["score"]["known"], all["score"]["counted"]);
+}
+
+#[test]
 fn flaky_tests_are_left_out_and_named() {
     let project = Project::stack();
     let flaky = "\n    def test_flaky(self):\n        import os\n        path = 'count'\n        n = int(open(path).read()) if os.path.exists(path) else 0\n        \

@@ -121,6 +121,29 @@ mod tests {
     }
 
     #[test]
+    fn the_sequence_is_the_mean_with_the_published_reach() {
+        // At this level −2 ln α is 1, and r is 1 where the time it is tuned for is 1 + ln 2.
+        let (level, tuned_for) = ((-0.5_f64).exp(), 1.0 + std::f64::consts::LN_2);
+        let by_hand = (8.0 / 9.0 * (std::f64::consts::LN_2 + 0.5)).sqrt();
+        assert!((sequence_reach(3, level, tuned_for).unwrap() - by_hand).abs() < 1e-14);
+        // Before 1 there is no time to be tuned for.
+        assert_eq!(sequence_reach(3, level, 0.0), sequence_reach(3, level, 1.0));
+        for level in [0.0, 1.0, f64::NAN] {
+            assert_eq!(sequence_reach(30, level, 50.0), None);
+        }
+        assert_eq!(sequence_reach(0, 0.05, 50.0), None);
+        // Half of them −1 and half 1: the mean is 0, the variance 20/19.
+        let xs: Vec<f64> = (0..20).map(|i| f64::from(i % 2 * 2 - 1)).collect();
+        let found = mean_sequence(&xs, 0.05, 50.0).unwrap();
+        let reach = sequence_reach(20, 0.05, 50.0).unwrap() * (20.0_f64 / 19.0).sqrt();
+        assert!((found.upper - reach).abs() < 1e-12 && (found.lower + reach).abs() < 1e-12);
+        let moved: Vec<f64> = xs.iter().map(|x| x + 7.0).collect();
+        let there = mean_sequence(&moved, 0.05, 50.0).unwrap();
+        assert!((there.lower - found.lower - 7.0).abs() < 1e-12);
+        assert_eq!(mean_sequence(&xs[..FEWEST - 1], 0.05, 50.0), None);
+    }
+
+    #[test]
     fn the_signs_do_not_lie_whatever_the_distribution() {
         let skewed = |stream: &mut Stream| stream.exponential() - std::f64::consts::LN_2;
         let lied = ever(skewed, |xs| {

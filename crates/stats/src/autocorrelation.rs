@@ -154,6 +154,25 @@ mod tests {
     use crate::resampling::Stream;
 
     #[test]
+    fn the_time_of_an_autoregression_is_its_formula_put_right_for_few_values() {
+        // φ = (n r + 1)/(n − 4) is 1/2 here, and (1 + φ)/(1 − φ) is 3.
+        assert!((time_of_lag1(104, 49.0 / 104.0) - 3.0).abs() < 1e-12);
+        assert_eq!((time_of_lag1(104, -0.9), time_of_lag1(104, 0.0)), (1.0, 1.01 / 0.99));
+        assert!((time_of_lag1(104, 1.0) - 99.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn ranks_know_no_scale() {
+        let xs = [1.0, 3.0, 2.0, 5.0, 4.0, 7.0, 6.5, 9.0];
+        let stretched: Vec<f64> = xs.iter().map(|x: &f64| x.exp()).collect();
+        let found = rank_autocorrelation(&xs, 3);
+        assert_eq!(found, rank_autocorrelation(&stretched, 3));
+        assert_eq!(found, autocorrelation(&ranks(&xs), 3));
+        // The ranks 1, 3, 2, 5, 4, 7, 6, 8: the products of neighbours sum to 15.25, the squares to 42.
+        assert!(found.len() == 3 && (found[0] - 15.25 / 42.0).abs() < 1e-15, "{found:?}");
+    }
+
+    #[test]
     fn a_constant_series_does_not_depend_on_itself() {
         assert_eq!(autocorrelation(&[2.0; 9], 3), [0.0; 3]);
         assert_eq!(autocorrelation_time(&[2.0; 90]), 1.0);

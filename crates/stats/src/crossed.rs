@@ -245,6 +245,29 @@ mod tests {
     }
 
     #[test]
+    fn the_interval_is_welchs_and_needs_builds_on_both_sides() {
+        let found = Crossed {
+            estimate: 5.0,
+            squared_error: 4.0,
+            squared_noise: 1.0,
+            df: 3.0,
+            units: (3, 4),
+            between: None,
+        };
+        // R: qt(0.975, 3).
+        let reach = 2.0 * 3.182_446_305_284_263;
+        let interval = found.interval(0.95, 3).unwrap();
+        assert!((interval.lower - (5.0 - reach)).abs() < 1e-9, "{interval:?}");
+        assert!((interval.upper - (5.0 + reach)).abs() < 1e-9, "{interval:?}");
+        assert_eq!(found.interval(0.95, 4), None);
+        // One build has no spread, whatever is asked for.
+        assert_eq!(Crossed { units: (1, 9), ..found }.interval(0.95, 0), None);
+        assert_eq!(Crossed { units: (9, 1), ..found }.interval(0.95, 0), None);
+        assert!(Crossed { units: (2, 2), ..found }.interval(0.95, 0).is_some());
+        assert_eq!(Crossed { df: f64::NAN, ..found }.interval(0.95, 3), None);
+    }
+
+    #[test]
     fn effects_without_noise_are_found_exactly() {
         let (x, y) = ([0.0, 1.0, 2.0], [5.0, 7.0, 9.0]);
         let units: Vec<(u32, u32)> = (0..9).map(|i| (i % 3, i / 3)).collect();

@@ -195,6 +195,58 @@ mod tests {
     }
 
     #[test]
+    fn without_dependence_the_intervals_are_the_plain_ones() {
+        // Neighbours are on either side of the middle: nothing is to be widened.
+        let xs = [1.0, 5.0, 2.0, 6.0, 3.0, 7.5, 4.0];
+        assert_eq!(autocorrelation::autocorrelation_time(&xs), 1.0);
+        let (found, plain) =
+            (mean_interval(&xs, 0.95).unwrap(), crate::groups::t_interval(&xs, 0.95).unwrap());
+        assert!((found.lower - plain.lower).abs() < 1e-12, "{found:?} {plain:?}");
+        assert!((found.upper - plain.upper).abs() < 1e-12, "{found:?} {plain:?}");
+        let sorted = descriptive::sorted(&xs);
+        let k = signed_rank::SignedRankDistribution::new().critical(7, 0.1).unwrap();
+        let plain = signed_rank::walsh_interval(&sorted, k);
+        assert_eq!(pseudo_median_interval(&xs, 0.9), Some(plain));
+        for confidence in [1.0, -0.1, f64::NAN] {
+            assert_eq!(mean_interval(&xs, confidence), None);
+            assert_eq!(pseudo_median_interval(&xs, confidence), None);
+        }
+        // One value has no spread, and of three no interval holds the middle with 99 %.
+        assert_eq!(mean_interval(&xs[..1], 0.95), None);
+        assert_eq!(pseudo_median_interval(&xs[..3], 0.99), None);
+    }
+
+    #[test]
+    fn what_is_correlated_is_widened_and_drawn_in_longer_blocks() {
+        let of = |phi: f64| autoregressive(&mut Stream::new(5, 0), 300, phi);
+        let (free, bound) = (of(0.0), of(0.9));
+        let wide = |xs: &[f64]| {
+            let found = mean_interval(xs, 0.95).unwrap();
+            (found.upper - found.lower) / descriptive::standard_deviation(xs)
+        };
+        assert!(wide(&bound) > 2.0 * wide(&free), "{} {}", wide(&bound), wide(&free));
+        let (short, long) = (block_length(&free), block_length(&bound));
+        assert!(short >= 1.0 && long > 2.0 * short, "{short} {long}");
+        // It knows neither unit nor origin.
+        let other: Vec<f64> = bound.iter().map(|x| 8.0 * x).collect();
+        assert!((block_length(&other) - long).abs() < 1e-9);
+        // Never more than 3 √n, nor a third of them.
+        for n in [9, 12, 30, 300] {
+            let rising: Vec<f64> = (0..n).map(f64::from).collect();
+            let most = (3.0 * f64::from(n).sqrt()).min(f64::from(n) / 3.0);
+            assert!((1.0..=most).contains(&block_length(&rising)), "{n}");
+        }
+        assert_eq!(block_length(&[1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0]), 1.0);
+        assert_eq!(block_length(&[4.0; 100]), 1.0);
+    }
+
+    #[test]
+    fn statistics_of_resamples_are_those_of_samples() {
+        assert_eq!((mean_of(&mut [3.0, 1.0, 5.0]), median_of(&mut [3.0, 1.0, 9.0])), (3.0, 3.0));
+        assert_eq!(median_of(&mut [9.0, 1.0, 2.0, 4.0]), 3.0);
+    }
+
+    #[test]
     fn the_block_bootstrap_holds_what_the_plain_one_does_not() {
         let of = |length: Option<f64>| {
             coverage(400, 0.7, 250, |xs| {

@@ -320,6 +320,28 @@ mod tests {
     }
 
     #[test]
+    fn sums_lose_nothing_between_large_numbers() {
+        assert_eq!(sum(&[1.0, 1e100, 1.0, -1e100]), 2.0);
+        assert_eq!(sum(&[1e100, 1.0, -1e100, 1.0]), 2.0);
+        assert_eq!((sum(&[]), sum(&[0.1; 10])), (0.0, 1.0));
+    }
+
+    #[test]
+    fn means_of_other_kinds_are_those_of_the_textbook() {
+        assert!((geometric_mean(&[1.0, 4.0, 16.0]) - 4.0).abs() < 1e-14);
+        assert!(geometric_mean(&[0.0, 1.0]).is_nan() && geometric_mean(&[]).is_nan());
+        // R: mean(c(0, 1, 2, 4, 100), trim = …).
+        let xs = [0.0, 1.0, 2.0, 4.0, 100.0];
+        for (share, expected) in
+            [(-1.0, 21.4), (0.0, 21.4), (0.19, 21.4), (0.2, 7.0 / 3.0), (0.45, 2.0), (0.5, 2.0)]
+        {
+            assert!((trimmed_mean(&xs, share) - expected).abs() < 1e-13, "{share}");
+        }
+        assert_eq!(trimmed_mean(&xs[..4], 0.5), 1.5);
+        assert!(trimmed_mean(&[], 0.1).is_nan());
+    }
+
+    #[test]
     fn quantiles_interpolate_between_order_statistics() {
         let xs = [1.0, 2.0, 4.0, 8.0];
         assert_eq!(quantile_sorted(&xs, 0.0), 1.0);

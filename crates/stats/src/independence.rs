@@ -118,8 +118,15 @@ mod tests {
     fn nothing_is_known_of_equal_values() {
         assert!(runs(&[2.0; 9]).z.is_nan() && runs(&[]).p.is_nan());
         let acf = acf_or_nan(&[2.0; 9], 3);
-        assert!(acf.iter().all(|r| r.is_nan()) && ljung_box(&acf, 9).p.is_nan());
+        assert!(acf.len() == 3 && acf.iter().all(|r| r.is_nan()) && ljung_box(&acf, 9).p.is_nan());
+        let rising: Vec<f64> = (0..9).map(f64::from).collect();
+        assert_eq!(acf_or_nan(&rising, 3), autocorrelation::autocorrelation(&rising, 3));
         assert_eq!((default_lags(1), default_lags(3), default_lags(100)), (0, 2, 20));
+    }
+
+    #[test]
+    fn the_bound_is_two_standard_errors_of_no_correlation() {
+        assert_eq!((acf_bound(1), acf_bound(100)), (1.96, 0.196));
     }
 
     #[test]

@@ -247,6 +247,19 @@ mod tests {
     }
 
     #[test]
+    fn distances_are_those_from_the_distribution_that_is_named() {
+        let xs = [0.2, 0.5, 1.1, 1.9, 2.0, 3.4];
+        let logarithms: Vec<f64> = xs.iter().map(|x: &f64| x.ln()).collect();
+        assert_eq!(against_lognormal(&xs), against_normal(&logarithms));
+        assert!(against_lognormal(&xs).is_some());
+        // One value is its own mean, at which the exponential distribution has 1 − 1/e.
+        let found = against_exponential(&[3.0]).unwrap();
+        assert!((found.d - (1.0 - (-1.0_f64).exp())).abs() < 1e-15, "{found:?}");
+        assert_eq!(against_exponential(&[0.0, 1.0]), None);
+        assert!(against_exponential(&[1e-300, 1.0]).is_some());
+    }
+
+    #[test]
     fn equal_values_are_as_far_from_a_normal_distribution_as_can_be() {
         assert_eq!(against_normal(&[5.0; 10]).unwrap().d, 1.0);
         assert_eq!(against_normal(&[5.0]), None);

@@ -218,6 +218,42 @@ mod tests {
     use crate::resampling::Stream;
 
     #[test]
+    fn ratios_are_those_of_positive_values_alone() {
+        let of = |x: &[f64], y: &[f64]| {
+            let (x, y) = (Side::known(x, 0.0, 1.0), Side::known(y, 0.0, 1.0));
+            quantile_differences_of(&x, &y, &[0.5], 0.9)[0].ratio
+        };
+        let (low, high) = ([1.0, 2.0, 3.0, 4.0, 5.0], [2.0, 4.0, 6.0, 8.0, 10.0]);
+        assert_eq!(of(&low, &high), Some(2.0));
+        let with_zero = [0.0, 2.0, 3.0, 4.0, 5.0];
+        assert_eq!((of(&with_zero, &high), of(&low, &with_zero)), (None, None));
+    }
+
+    #[test]
+    fn only_dependence_beyond_chance_widens() {
+        // One in twenty series of 100 independent values has a correlation above 0.1645.
+        assert_eq!((widening(100, 0.17, 5.0), widening(100, 0.16, 5.0)), (5.0, 1.0));
+        assert_eq!(widening(10_000, 0.02, 5.0), 5.0);
+    }
+
+    #[test]
+    fn no_p_value_is_smaller_than_a_sign_test_can_give() {
+        // All of 8 values on one side of the median: 2 · 2⁻⁸.
+        let x: Vec<f64> = (0..8).map(f64::from).collect();
+        let y: Vec<f64> = x.iter().map(|x| x + 1e6).collect();
+        let p = |tau: f64| {
+            let (x, y) = (Side::known(&x, 1.0, tau), Side::known(&y, 1.0, tau));
+            (least_level(&x, 0.5), quantile_differences_of(&x, &y, &[0.5], 0.9)[0].p)
+        };
+        assert_eq!(p(1.0), (2.0 / 256.0, Some(2.0 / 256.0)));
+        // Worth half as many.
+        assert_eq!(p(2.0).0, 2.0 / 16.0);
+        let side = Side::known(&x, 0.0, 1.0);
+        assert!((least_level(&side, 0.9) - 2.0 * 0.9_f64.powi(8)).abs() < 1e-15);
+        assert_eq!(least_level(&side, 0.9), least_level(&side, 1.0 - 0.9_f64));
+    }
+
+    #[test]
     fn quantiles_are_known_from_as_many_values_as_their_tail_needs() {
         assert_eq!(fewest_values(0.5, 0.95), 6);
         assert_eq!(fewest_values(0.99, 0.95), 368);

@@ -178,6 +178,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn it_begins_with_no_observations_and_knows_how_many_it_has() {
+        let mut distribution = SignedRankDistribution::default();
+        assert_eq!((distribution.observations(), distribution.at_most(0)), (0, 1.0));
+        distribution.extend_to(3);
+        // Of 8 signs of the ranks 1, 2, 3 those sum to 0, 1, 2, 3 and 3 are at most 3.
+        assert_eq!((distribution.observations(), distribution.at_most(3)), (3, 5.0 / 8.0));
+    }
+
+    #[test]
     fn critical_values_are_those_the_procedure_was_simulated_with() {
         let mut distribution = SignedRankDistribution::new();
         let strict = [

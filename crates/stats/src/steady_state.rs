@@ -304,6 +304,12 @@ mod tests {
         let constant = steady_state(&[1.0; 40], 0.01, true, 0.05, 1).unwrap();
         assert_eq!((constant.label, constant.begins), (Label::Flat, Some(0)));
         assert_eq!(least_tolerance(&[1.0; 40]), 0.0);
+        // Half of 16 values are 9 and half are 11: a quarter of them is 4, and 1/(2 φ(0)) is √(2π)/2.
+        let halves = [[9.0; 8], [11.0; 8]].concat();
+        let by_hand = descriptive::ROBUST_SD * std::f64::consts::TAU.sqrt() / 20.0;
+        assert!((least_tolerance(&halves) - by_hand).abs() < 1e-14);
+        let below = [[-11.0; 8], [-9.0; 8]].concat();
+        assert!((least_tolerance(&below) - by_hand).abs() < 1e-14);
         assert!(least_tolerance(&descriptive::sorted(&noisy(4, 400, |_| 10.0))) < 0.02);
     }
 }

@@ -136,6 +136,16 @@ mod tests {
     }
 
     #[test]
+    fn the_density_is_that_of_cauchy_and_of_the_textbook() {
+        use std::f64::consts::PI;
+        close(density(0.0, 1.0), 1.0 / PI, 1e-14);
+        close(density(-1.0, 1.0), 0.5 / PI, 1e-14);
+        close(density(0.0, 3.0), 2.0 / (PI * 3f64.sqrt()), 1e-14);
+        // (2 + t²)^(−3/2) of two degrees of freedom.
+        close(density(2.0, 2.0), 6f64.powf(-1.5), 1e-14);
+    }
+
+    #[test]
     fn one_and_two_degrees_of_freedom_have_closed_forms() {
         for i in 1..400 {
             let t = f64::from(i) * f64::from(i) * 0.01;

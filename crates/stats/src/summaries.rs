@@ -113,6 +113,17 @@ mod tests {
     }
 
     #[test]
+    fn relative_errors_add_in_the_logarithm_of_a_ratio() {
+        let of = |mean, standard_error| Summarised { mean, standard_error, count: 10.0 };
+        let found = log_ratio(&of(10.0, 0.3), &of(20.0, 0.8)).unwrap();
+        assert!((found.estimate - std::f64::consts::LN_2).abs() < 1e-15, "{found:?}");
+        // 3 % and 4 %.
+        assert!((found.standard_error - 0.05).abs() < 1e-15, "{found:?}");
+        let equal = log_ratio(&of(10.0, 0.3), &of(10.0, 0.3)).unwrap();
+        assert!(equal.estimate == 0.0 && (equal.df - 18.0).abs() < 1e-12, "{equal:?}");
+    }
+
+    #[test]
     fn what_a_summary_lacks_gives_nothing() {
         let of = |mean, standard_error, count| Summarised { mean, standard_error, count };
         let good = of(10.0, 0.5, 9.0);

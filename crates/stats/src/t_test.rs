@@ -162,6 +162,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_differs_by_rounding_alone_is_one_number() {
+        let rounded = [0.3, 0.1 + 0.2, 0.3];
+        assert!(one_number(&rounded) && one_number(&[-0.3, -0.1 - 0.2]) && one_number(&[0.0; 3]));
+        assert!(!one_number(&[0.3, 0.3 + 1e-12]) && !one_number(&[0.0, 1e-300]));
+        // Of two such samples no test can tell how far apart they are.
+        assert_eq!(welch(&rounded, &[0.7, 0.7, 0.7 + 1e-16]), None);
+    }
+
+    #[test]
     fn student_and_welch_agree_with_r_on_sleep() {
         // R: t.test(extra ~ group, data = sleep, var.equal = TRUE), and without.
         let first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];

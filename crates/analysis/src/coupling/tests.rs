@@ -70,6 +70,25 @@ fn what_fails_at_home_is_well_tested_and_what_fails_everywhere_is_tangled() {
 }
 
 #[test]
+fn failures_in_several_files_of_its_own_are_no_tangle() {
+    let mut mutation = project();
+    let more = ["test_tax_rates.py", "test_tax_rounding.py", "test_tax_zones.py"];
+    for (number, file) in more.into_iter().enumerate() {
+        let (name, file) = (format!("more {number}"), Some(file.to_owned()));
+        mutation.tests.push(MutationTest { name, file, seconds: None });
+    }
+    // Nobody's by their names, and their tests use nothing else.
+    let covered_by = Some(vec![6, 7, 8]);
+    mutation.mutants =
+        vec![MutantResult { covered_by, ..killed(0, &[0, 6, 7, 8]) }, killed(0, &[1])];
+    let all = couplings(&mutation).unwrap();
+    let tax = &all.units[0];
+    assert_eq!((tax.focus.unwrap().mean, tax.radius.unwrap().mean), (1.0, 2.5));
+    assert_eq!(tax.locality.unwrap().mean, 1.0);
+    assert_eq!(tax.quadrant, Some(Quadrant::WellTested));
+}
+
+#[test]
 fn a_test_that_fails_with_a_rewrite_is_brittle_and_named() {
     let mut mutation = project();
     mutation.mutants = vec![killed(0, &[0]), killed(0, &[1])];

@@ -124,7 +124,7 @@ view! {
         focus: Option<Estimate> = own.focus.map(|own| Estimate::new(own.mean, own.interval)),
         /// How many test files fail with a change, in the mean.
         blast_radius: Option<Estimate> = own.radius.map(|own| Estimate::new(own.mean, own.interval)),
-        /// How local failures are: focus over blast radius.
+        /// How local failures are: focus over the number of test files that fail, all of its own counted as one.
         locality: Option<Estimate> = own.locality.map(|own| Estimate::new(own.mean, own.interval)),
         /// Test files of others that fail, with how many of the changes, the most frequent first.
         foreign: Named<usize> = own.foreign.iter().cloned().collect(),

@@ -43,6 +43,31 @@ fn bootstrap_with(
 }
 
 #[test]
+fn the_plain_intervals_are_their_definitions() {
+    // The mean is 9.75, so the bias −0.25; the variance is 8.75/3.
+    let found = Bootstrap::new(10.0, vec![12.0, 8.0, 10.0, 9.0], None);
+    assert_eq!(found.replicates(), [8.0, 9.0, 10.0, 12.0]);
+    assert_eq!((found.bias, found.bca(0.9)), (-0.25, None));
+    // R: qnorm(0.975).
+    let reach = 1.959_963_984_540_054 * (8.75_f64 / 3.0).sqrt();
+    let normal = found.normal(0.95).unwrap();
+    assert!((normal.lower - (10.25 - reach)).abs() < 1e-12, "{normal:?}");
+    assert!((normal.upper - (10.25 + reach)).abs() < 1e-12, "{normal:?}");
+    // Beyond the first and the last replicate lies nothing; the places 1 and 4 of 4 are 20 % and 80 %.
+    assert_eq!(found.percentile(0.99).unwrap(), Interval { lower: 8.0, upper: 12.0 });
+    let within = found.percentile(0.6).unwrap();
+    assert!((within.lower - 8.0).abs() < 1e-9 && (within.upper - 12.0).abs() < 1e-9, "{within:?}");
+    let middle = found.percentile(0.2).unwrap();
+    assert!((middle.lower - 9.0).abs() < 1e-9 && (middle.upper - 10.0).abs() < 1e-9, "{middle:?}");
+    assert_eq!(found.basic(0.99).unwrap(), Interval { lower: 8.0, upper: 12.0 });
+    let mirrored = found.basic(0.2).unwrap();
+    assert!((mirrored.lower - 10.0).abs() < 1e-9 && (mirrored.upper - 11.0).abs() < 1e-9);
+    let constant = Bootstrap::new(10.0, vec![10.0; 5], None);
+    let none = [constant.normal(0.9), constant.basic(0.9), constant.percentile(0.9)];
+    assert_eq!(none, [None; 3]);
+}
+
+#[test]
 fn the_number_of_threads_changes_no_digit() {
     let xs = lognormal(3000, 1);
     let with = |threads: usize| {

@@ -29,6 +29,23 @@ fn share_of_alarms(
 }
 
 #[test]
+fn neighbours_are_told_from_differences_alone() {
+    // What alternates comes back after two steps, what rises is twice as far away.
+    let alternating: Vec<f64> = (0..20).map(|i| f64::from(i % 2)).collect();
+    assert_eq!(lag1_of_differences(&alternating), -1.0);
+    let rising: Vec<f64> = (0..20).map(f64::from).collect();
+    assert_eq!(lag1_of_differences(&rising), 3.0);
+    let moved: Vec<f64> = rising.iter().map(|x| 4.0 * x + 9.0).collect();
+    assert_eq!(lag1_of_differences(&moved), 3.0);
+}
+
+#[test]
+fn each_part_is_taken_about_its_own_mean() {
+    assert_eq!(without_steps(&[1.0, 3.0, 10.0, 14.0, 12.0], &[2]), [-1.0, 1.0, -2.0, 2.0, 0.0]);
+    assert_eq!(without_steps(&[1.0, 3.0, 5.0], &[]), [-2.0, 0.0, 2.0]);
+}
+
+#[test]
 fn a_series_without_a_change_has_one_as_rarely_as_asked() {
     for (method, phi, n, series, allowed) in [
         (Method::EDivisive, 0.0, 60, 400, 0.02..=0.08),

@@ -163,6 +163,24 @@ fn ties_of_a_coarse_clock_take_power_away_but_break_nothing() {
 }
 
 #[test]
+fn few_values_are_held_against_the_exact_distribution() {
+    let pilot = [1.0, 2.0, 3.5, 4.0, 5.5, 7.0];
+    let one_sided = RankTest { sides: Sides::One, ..TEST };
+    let two = ShiftedPilot::two_samples(&pilot, 1.0).unwrap();
+    // The most extreme outcome of 4 and 4 has 2/70, that of 3 and 3 has 2/20, and 1/20 on one side.
+    assert_eq!(two.critical(4, TEST), Some(8.0));
+    assert_eq!(two.critical(3, TEST), Some(f64::INFINITY));
+    assert_eq!(two.critical(3, one_sided), Some(4.5));
+    // That of 6 pairs has 2/64, that of 5 has 2/32, and 1/32 on one side.
+    let pairs = ShiftedPilot::pairs(&pilot, 1.0).unwrap();
+    assert_eq!(pairs.critical(6, TEST), Some(10.5));
+    assert_eq!(pairs.critical(5, TEST), Some(f64::INFINITY));
+    assert_eq!(pairs.critical(5, one_sided), Some(7.5));
+    assert_eq!((two.critical(50, TEST), pairs.critical(50, TEST)), (None, None));
+    assert_eq!((largest(&[-3.0, 2.0]), largest(&[])), (3.0, 0.0));
+}
+
+#[test]
 fn what_is_no_pilot_is_refused() {
     assert!(ShiftedPilot::two_samples(&[1.0], 0.1).is_none());
     assert!(ShiftedPilot::two_samples(&[1.0, f64::NAN], 0.1).is_none());

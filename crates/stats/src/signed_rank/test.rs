@@ -182,6 +182,47 @@ mod tests {
     }
 
     #[test]
+    fn the_statistic_is_counted_by_hand() {
+        // The ranks of 1, 2, 3 are 1, 2, 3: of 6 in all 5 are positive here.
+        let test = SignedRankTest::of(&[3.0, -1.0, 2.0]);
+        assert_eq!((test.v, test.rank_biserial()), (5.0, 2.0 / 3.0));
+        assert!((test.sd - 3.5_f64.sqrt()).abs() < 1e-15 && !test.ties);
+        assert_eq!(SignedRankTest::of(&[1.0, 2.0, 3.0]).rank_biserial(), 1.0);
+        assert_eq!(SignedRankTest::of(&[-1.0, -2.0]).rank_biserial(), -1.0);
+        // Two equal distances take (2³ − 2)/48 off the variance.
+        let tied = SignedRankTest::of(&[1.0, -1.0, 2.0]);
+        assert!(tied.ties && (tied.sd - 3.375_f64.sqrt()).abs() < 1e-15);
+        let five: Vec<f64> = (1..=5).map(f64::from).collect();
+        let test = SignedRankTest::of(&five);
+        let sd = 13.75_f64.sqrt();
+        assert!(
+            (test.z(false) - 7.5 / sd).abs() < 1e-14 && (test.z(true) - 7.0 / sd).abs() < 1e-14
+        );
+    }
+
+    #[test]
+    fn below_fifty_values_without_ties_and_zeros_it_is_exact() {
+        let of = |n: u32| (1..=n).map(f64::from).collect::<Vec<_>>();
+        assert!(SignedRankTest::of(&of(49)).is_exact() && !SignedRankTest::of(&of(50)).is_exact());
+        assert!(SignedRankTest::of(&[1.0]).is_exact() && !SignedRankTest::of(&[]).is_exact());
+        assert!(!SignedRankTest::of(&[1.0, -1.0]).is_exact());
+        assert!(!SignedRankTest::of(&[0.0, 1.0, 2.0]).is_exact());
+    }
+
+    #[test]
+    fn the_large_sample_interval_lies_about_the_middle() {
+        let xs: Vec<f64> = (1..=20).map(f64::from).collect();
+        let test = SignedRankTest::of(&xs);
+        let (narrow, wide) =
+            (test.asymptotic_interval(0.8).unwrap(), test.asymptotic_interval(0.95).unwrap());
+        // What is symmetric about 10.5 has an interval that is.
+        assert_eq!((narrow.lower + narrow.upper, wide.lower + wide.upper), (21.0, 21.0));
+        assert!(wide.lower < narrow.lower && narrow.lower < 10.5);
+        assert_eq!((test.asymptotic_interval(1.0), test.exact_interval(1.0)), (None, None));
+        assert_eq!(SignedRankTest::of(&[2.0; 9]).asymptotic_interval(0.9), None);
+    }
+
+    #[test]
     fn values_of_nothing_have_no_p() {
         let test = SignedRankTest::of(&[0.0; 4]);
         assert!(test.zeros && test.used() == 0 && test.exact().is_none());

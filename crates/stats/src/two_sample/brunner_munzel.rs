@@ -109,6 +109,11 @@ mod tests {
         assert!((test.statistic - 3.137_467_471_464_49).abs() < 1e-6, "{test:?}");
         assert!((test.df - 17.682_841_979_481_8).abs() < 1e-6, "{test:?}");
         assert!((test.p().two - 0.005_786_208_666_2).abs() < 1e-8, "{test:?}");
+        // R: lawstat::brunner.munzel.test(low, high).
+        let interval = test.interval(0.95).unwrap();
+        assert!((interval.lower - 0.595_216_9).abs() < 1e-6, "{interval:?}");
+        assert!((interval.upper - 0.982_705_2).abs() < 1e-6, "{interval:?}");
+        assert_eq!(test.interval(1.0), None);
         let turned = brunner_munzel(&low, &high).unwrap();
         assert!((turned.p().less - test.p().greater).abs() < 1e-12);
     }

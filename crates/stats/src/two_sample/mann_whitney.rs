@@ -198,6 +198,22 @@ mod tests {
     }
 
     #[test]
+    fn tails_ties_and_intervals_are_counted_by_hand() {
+        // Of the 6 orders of two and two, U is 0 and 1 in one each, 2 in two.
+        let tail = lower_tail(2, 2);
+        assert_eq!(tail.len(), 3);
+        let by_hand = [1.0 / 6.0, 2.0 / 6.0, 4.0 / 6.0];
+        assert!(tail.iter().zip(by_hand).all(|(p, q)| (p - q).abs() < 1e-15), "{tail:?}");
+        // 2³ − 2 and 3³ − 3.
+        assert_eq!((tie_sum(&[1.0, 1.0, 2.0, 3.0, 3.0, 3.0]), tie_sum(&[1.0, 2.0])), (30.0, 0.0));
+        // Of four and four the widest interval holds the shift with more than 95 %, of three and three it does not.
+        let (x, y) = ([1.0, 2.0, 3.0, 4.0], [11.0, 12.0, 13.0, 14.5]);
+        let whole = Interval { lower: 7.0, upper: 13.5 };
+        assert_eq!(mann_whitney_exact_interval(&x, &y, 0.95), Some(whole));
+        assert_eq!(mann_whitney_exact_interval(&x[..3], &y[..3], 0.95), None);
+    }
+
+    #[test]
     fn the_distribution_and_its_critical_values_equal_the_recursion() {
         for n in 1..=7 {
             for m in 1..=8 {

@@ -158,6 +158,19 @@ fn creep_without_dependence_is_spearmans_test() {
 }
 
 #[test]
+fn more_places_and_more_dependence_make_larger_ratios_by_chance() {
+    assert!(height(1000, 0.0) > height(100, 0.0) && height(100, 0.0) > height(30, 0.0));
+    assert!(height(100, 0.6) > height(100, 0.3) && height(100, 0.3) > height(100, 0.0));
+    // Five values on each side leave one place.
+    assert_eq!(height(10, 0.0), height(11, 0.0));
+    // At the height it is certain, and 2.15 above it e times as rare.
+    let at = height(100, 0.2);
+    assert_eq!(chance(at, 100, 0.2), 1.0);
+    assert_eq!(chance(at - 5.0, 100, 0.2), 1.0);
+    assert!((chance(at + HEIGHT[1], 100, 0.2) - (-1.0_f64).exp()).abs() < 1e-12);
+}
+
+#[test]
 fn noise_creeps_as_rarely_as_asked() {
     for (n, phi) in [(30, 0.0), (60, 0.4), (200, 0.0), (200, 0.6)] {
         let alarms = (0..1000).filter(|&number| {
