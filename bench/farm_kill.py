@@ -51,9 +51,11 @@ def kill(bench):
         ["killed", "moments", "jobs", "ended once", "ended more than once", "never ended", "said to be kept and not there", "processes left", "mounts and control groups left"],
     )
     totals = Found()
-    for name, (run, share) in series.items():
+    # PostgreSQL and the sandbox run as other users; what is secret has rights of its own.
+    bench.scratch.chmod(0o755)
+    for place, (name, (run, share)) in enumerate(series.items()):
         count = max(1, round(moments * share))
-        home = bench.scratch / name.replace(" ", "-").strip("()")
+        home = bench.scratch / f"series-{place}"
         home.mkdir(mode=0o755)
         mark = f"{os.getpid()}-{name}"
         os.environ[MARK] = mark
@@ -99,7 +101,7 @@ class Server:
 
     def start(self):
         words = [str(word) for word in self.words]
-        self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=child_of_ours)
+        self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True, preexec_fn=child_of_ours)
         if not (said := self.process.stdout.readline()).startswith("http://"):
             raise Failed(f"the server says {said!r}")
 
