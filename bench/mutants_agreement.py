@@ -35,7 +35,7 @@ NOTHING = {"0", "0.0", "()", "false", "None", "String::new()", "vec![]", "HashMa
 EARLY = "A decorator is called where the tests' classes are read, before mutmut lets a mutant in: what it made there is the original, so its mutants never run. assay loads such tests anew"
 LOADED = "It is called while the module that it stands in is loaded, which mutmut does with the original, and at no other time that tests look at. assay loads such tests anew"
 EXPLAINED = {
-    ("strsim", "GrowingHashmapChar<ValueType>.lookup", "missed", "noticed"): "Nobody misses its whole body, so assay tries nothing finer of it and counts all as missed; these make it loop for ever or read beyond its table, which is noticed",
+    ("strsim", "GrowingHashmapChar<ValueType>.lookup", "missed", "noticed"): "Nobody misses its whole body, so assay tries nothing finer of it and counts all as missed; with these a test fails, or never ends",
     ("toolz", "instanceproperty", "noticed", "missed"): LOADED,
     ("toolz", "InstanceProperty.__init__", "noticed", "missed"): LOADED,
     ("toolz", "curry.__init__", "noticed", "missed"): LOADED,
