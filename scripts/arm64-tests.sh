@@ -3,8 +3,8 @@
 # programs under an emulator. Installs what is missing, with apt and rustup, as root only.
 # Usage: arm64-tests.sh [TEST…]     TEST: names of test files, as in `runs kept` [default: all]
 #
-# What the emulator does otherwise than a machine would is found out by two programs of a few lines, and the tests are told in
-# ASSAY_EMULATED, so that they leave out what would be about the emulator alone.
+# What the emulator, and the namespace in which the kernel knows of it, do otherwise than a machine would is found out by programs of a few lines,
+# and the tests are told in ASSAY_EMULATED, so that they leave out what would be about that alone.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -36,6 +36,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/bin"
 printf '#!/bin/sh\nexec %s "$@"\n' "$compiler" > "$work/bin/cc"
 chmod +x "$work/bin/cc"
+ln -s "$(command -v aarch64-linux-gnu-objcopy)" "$work/bin/objcopy"
 
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=$compiler
 export CC_aarch64_unknown_linux_gnu=$compiler
@@ -75,14 +76,39 @@ int main(void)
     return getrusage(RUSAGE_SELF, &own) != 0 || own.ru_maxrss >= 4096;
 }
 PROBE
-for probe in vfork peak; do "$compiler" -static -o "$work/$probe" "$work/$probe.c"; done
+# Memory that is to be wiped in a forked child is.
+cat > "$work/wipe.c" <<'PROBE'
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    char *page = mmap(0, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED || madvise(page, 65536, MADV_WIPEONFORK) != 0)
+        return 0;
+    page[0] = 1;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(page[0]);
+    int status = 0;
+    return waitpid(child, &status, 0) != child || status != 0;
+}
+PROBE
+# A process can take in orphans of its own.
+cat > "$work/orphans.c" <<'PROBE'
+#include <sys/prctl.h>
+int main(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0; }
+PROBE
+for probe in vfork peak wipe orphans; do "$compiler" -static -o "$work/$probe" "$work/$probe.c"; done
 
 cat > "$work/inside.sh" <<'INSIDE'
 set -u
-otherwise=
-for probe in vfork peak; do "$WORK/$probe" || otherwise="$otherwise $probe"; done
+otherwise=" time"
+for probe in vfork peak wipe orphans; do "$WORK/$probe" || otherwise="$otherwise $probe"; done
+chroot --groups= --userspec=65534:65534 / true 2> /dev/null || otherwise="$otherwise users"
+[ "$(od -An -tu1 -j18 -N1 /bin/sh | tr -d ' ')" = 183 ] || otherwise="$otherwise machine"
 export ASSAY_EMULATED="${otherwise# }"
-echo "what the emulator does otherwise: ${ASSAY_EMULATED:-nothing}"
+echo "what is otherwise here than on a machine: ${ASSAY_EMULATED:-nothing}"
 passed=0 failed=0 ignored=0
 while read -r program; do
     name=$(basename "$program" | sed 's/-[0-9a-f]*$//')

@@ -2,6 +2,10 @@
 
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+mod emulated;
+
+pub use emulated::{Emulated, ignored_under_emulation, is_emulated};
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -23,30 +27,6 @@ pub fn run_with(command: &Command, options: RunOptions) -> Result<RunResult, Mea
     let mut runner = Runner::start()?;
     let subject = runner.add(command)?;
     runner.run(subject, options)
-}
-
-/// What an emulator of processors may do otherwise than the system that it stands for.
-#[derive(Clone, Copy)]
-pub enum Emulated {
-    /// A child of vfork has memory of its own, in which whatever it says of an exec that failed is lost.
-    Vfork,
-    /// The largest memory of a program is that of the emulator.
-    Peak,
-}
-
-/// Whether a test has to be left out because it would see an emulator, and not the launcher; then it is said why. What the emulator does
-/// otherwise is found out by programs of a few lines in `scripts/arm64-tests.sh`, which says it in ASSAY_EMULATED.
-pub fn ignored_under_emulation(what: Emulated) -> bool {
-    let (name, why) = match what {
-        Emulated::Vfork => ("vfork", "a child of vfork has memory of its own there"),
-        Emulated::Peak => ("peak", "the peak memory of a program is that of the emulator"),
-    };
-    let found = std::env::var("ASSAY_EMULATED").unwrap_or_default();
-    let ignored = found.split(' ').any(|word| word == name);
-    if ignored {
-        println!("ignored under emulation: {why}");
-    }
-    ignored
 }
 
 /// Runs the tests of this program again, all in a process of their own, by the portable runner; but for those that are about what it lacks.
