@@ -1,6 +1,6 @@
 //! What the tests of runs share: short ways to run, small C programs, and a look at who is alive.
 
-#![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+#![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 mod emulated;
 
