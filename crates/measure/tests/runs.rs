@@ -373,7 +373,6 @@ fn alive(pid: i32) -> bool {
 
 #[test]
 fn a_program_that_cannot_be_run_is_an_error_that_says_why() {
-    let d = tempfile::tempdir().unwrap();
     let mut input = plain("cat");
     input.input = Input::File("/no/such/input".into());
     let error = run_with(&input, RunOptions::default()).unwrap_err();
