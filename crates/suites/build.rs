@@ -1,12 +1,17 @@
-//! Compiles what the hooks load that is not text: `c/marks.c` for Ruby, `c/python_calls.c` for the interpreters of Python that have no
+//! Packs the hooks (`src/hooks`), and compiles what the hooks load that is not text: `c/marks.c` for Ruby, `c/python_calls.c` for the interpreters of Python that have no
 //! `sys.monitoring`.
 //!
 //! They have no C library, and no header of Ruby or Python, so that each is the same for every interpreter; see their own heads. They are no
 //! objects to link: `cc` only names the compiler and the flags for the target.
 
-use std::env;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
+/// The texts, from the crate's directory.
+const HOOKS: &str = "src/hooks";
 /// Where the C is, from the crate's directory, what is made of it, and the flags that only this one has.
 const LIBRARIES: [(&str, &str, &[&str]); 2] = [
     (
@@ -34,11 +39,13 @@ fn main() -> Result<(), String> {
     for (source, _, _) in LIBRARIES {
         println!("cargo::rerun-if-changed={source}");
     }
+    println!("cargo::rerun-if-changed={HOOKS}");
+    let directory = |name| env::var_os(name).map(PathBuf::from).ok_or(format!("no {name}"));
+    let (from, to) = (directory("CARGO_MANIFEST_DIR")?, directory("OUT_DIR")?);
+    pack(&from.join(HOOKS), &to).map_err(|error| format!("{HOOKS}: {error}"))?;
     if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
         return Ok(());
     }
-    let directory = |name| env::var_os(name).map(PathBuf::from).ok_or(format!("no {name}"));
-    let (from, to) = (directory("CARGO_MANIFEST_DIR")?, directory("OUT_DIR")?);
     let compiler = cc::Build::new()
         .opt_level(2)
         .debug(false)
@@ -49,6 +56,28 @@ fn main() -> Result<(), String> {
     LIBRARIES.iter().try_for_each(|(source, made, flags)| {
         compile(&compiler, &from.join(source), flags, &to.join(made))
     })
+}
+
+/// Writes the texts of all hooks one after the other, packed, and a table of their names and lengths.
+fn pack(hooks: &Path, to: &Path) -> io::Result<()> {
+    let mut files = Vec::new();
+    for (language, below) in [("javascript", ""), ("python", ""), ("python", "warm/"), ("ruby", "")]
+    {
+        for entry in fs::read_dir(hooks.join(language).join(below))? {
+            let path = entry?.path();
+            if let Some(name) = path.file_name().filter(|_| path.is_file()) {
+                files.push((below.to_owned() + &name.to_string_lossy(), fs::read(&path)?));
+            }
+        }
+    }
+    files.sort();
+    let mut packed = DeflateEncoder::new(Vec::new(), Compression::best());
+    files.iter().try_for_each(|(_, text)| packed.write_all(text))?;
+    fs::write(to.join("hooks.deflate"), packed.finish()?)?;
+    let table: Vec<(&str, usize)> =
+        files.iter().map(|(name, text)| (name.as_str(), text.len())).collect();
+    let table = format!("static FILES: [(&str, usize); {}] = {table:?};\n", table.len());
+    fs::write(to.join("hooks.rs"), table)
 }
 
 fn compile(compiler: &cc::Tool, source: &Path, flags: &[&str], made: &Path) -> Result<(), String> {

@@ -21,6 +21,9 @@ from shared import MACHINES, PROGRAMS, ROOT, Failed, ask, elf, epoch, fresh
 TOOLS = ["cargo-zigbuild==0.24.1", "ziglang==0.17.1", "setuptools==80.9.0"]
 ENVIRONMENT = ROOT / "target/dist-tools"
 BUILT = ROOT / "target/handed-out"
+# What SQLite has beside what is asked of it here: searching in texts, places on maps, JSON, libraries that are loaded.
+SQLITE = ["-USQLITE_ENABLE_FTS3", "-USQLITE_ENABLE_FTS3_PARENTHESIS", "-USQLITE_ENABLE_FTS5", "-USQLITE_ENABLE_RTREE", "-USQLITE_ENABLE_DBSTAT_VTAB",
+          "-USQLITE_SOUNDEX", "-USQLITE_ENABLE_LOAD_EXTENSION", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_OMIT_JSON"]
 
 
 def tools():
@@ -38,7 +41,7 @@ def tools():
     return ENVIRONMENT / "bin"
 
 
-def settings(target):
+def settings(targets):
     """The environment in which cargo builds: without unwinding tables, which a program whose panic ends it never reads, at a fixed address
     (a start is measured, too), and with every path of this machine replaced."""
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
@@ -52,10 +55,11 @@ def settings(target):
     return environment | {
         "PATH": f"{tools()}:{environment['PATH']}",
         "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(rust),
-        f"CFLAGS_{target.replace('-', '_')}": c,
+        **{f"CFLAGS_{target.replace('-', '_')}": c for target in targets},
         "CARGO_ZIGBUILD_CACHE_DIR": str(ROOT / "target/zig"),
         "ZIG_GLOBAL_CACHE_DIR": str(ROOT / "target/zig/cache"),
         "ZIG_LOCAL_CACHE_DIR": str(ROOT / "target/zig/cache"),
+        "LIBSQLITE3_FLAGS": " ".join(SQLITE),
         "SOURCE_DATE_EPOCH": str(epoch()),
         "CARGO_INCREMENTAL": "0",
         "TZ": "UTC",
@@ -63,31 +67,43 @@ def settings(target):
     }
 
 
-def build(machine, *options):
-    """Builds the programs for one machine."""
-    if shutil.which("rustup"):
-        ask("rustup", "target", "add", machine.target, cwd=ROOT)
-    packages = [word for name in PROGRAMS for word in ("-p", name)]
-    command = ["cargo", "zigbuild", "--profile", "dist", "--locked", "--target", machine.target, *packages, *options]
-    status = os.spawnvpe(os.P_WAIT, command[0], command, settings(machine.target))
+def has_library(target):
+    """Whether rustc has what every program for a machine is linked with. Asking rustup would take a network."""
+    place = Path(ask("rustc", "--print", "target-libdir", "--target", target, cwd=ROOT).strip())
+    return any(place.glob("libstd-*.rlib"))
+
+
+def build(machines):
+    """Builds the programs for these machines, all at once: what is long and does one thing at a time, as the last step of each program, has
+    others beside it, and what runs while building is compiled once."""
+    targets = [machine.target for machine in machines]
+    lacking = [target for target in targets if not has_library(target)]
+    if lacking and shutil.which("rustup"):
+        ask("rustup", "target", "add", *lacking, cwd=ROOT)
+    words = [word for target in targets for word in ("--target", target)]
+    words += [word for name in PROGRAMS for word in ("-p", name)]
+    command = ["cargo", "zigbuild", "--profile", "dist", "--locked", *words]
+    status = os.spawnvpe(os.P_WAIT, command[0], command, settings(targets))
     if status != 0:
         raise Failed(f"`{shlex.join(command)}` ended with status {status}")
-    place = fresh(BUILT / machine.name)
-    for name in PROGRAMS:
-        shutil.copy(ROOT / "target" / machine.target / "dist" / name, place / name)
-        processor, needs_linker = elf(place / name)
-        if processor != machine.elf or needs_linker:
-            raise Failed(f"{place / name} is not static, or for another machine")
+    for machine in machines:
+        place = fresh(BUILT / machine.name)
+        for name in PROGRAMS:
+            shutil.copy(ROOT / "target" / machine.target / "dist" / name, place / name)
+            processor, needs_linker = elf(place / name)
+            if processor != machine.elf or needs_linker:
+                raise Failed(f"{place / name} is not static, or for another machine")
 
 
 def main(names):
     os.chdir(ROOT)
-    for name in names or MACHINES:
-        if name not in MACHINES:
-            raise Failed(f"no machine is called {name}: {', '.join(MACHINES)} are")
-        began = time.monotonic()
-        build(MACHINES[name])
-        print(f"built for {name} in {time.monotonic() - began:.0f} s: {BUILT / name}")
+    unknown = set(names) - set(MACHINES)
+    if unknown:
+        raise Failed(f"no machine is called {', '.join(sorted(unknown))}: {', '.join(MACHINES)} are")
+    machines = [MACHINES[name] for name in names or MACHINES]
+    began = time.monotonic()
+    build(machines)
+    print(f"built for {' and '.join(machine.name for machine in machines)} in {time.monotonic() - began:.0f} s: {BUILT}")
 
 
 if __name__ == "__main__":

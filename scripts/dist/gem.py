@@ -8,7 +8,7 @@ loads, the gem counts in Ruby, as the gem from source does without a compiler. R
 import os
 import shutil
 
-from shared import ROOT, Entry, ask, epoch, fresh, write_tree
+from shared import HOME, ROOT, Entry, ask, epoch, fresh, write_tree
 
 FILES = ["lib", "ext", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "assay-bench.gemspec"]
 # RubyGems makes a script of Ruby of whatever a gem calls a program: this one puts the program in the place of Ruby.
@@ -42,7 +42,7 @@ def pack(more, platform, place, to):
         paths = sorted(path for path in source.rglob("*") if path.is_file()) if source.is_dir() else [source]
         entries += [Entry(str(path.relative_to(ROOT / "ruby")), path) for path in paths]
     write_tree(place, entries)
-    made = ask("ruby", ROOT / "scripts/dist/gem.rb", platform, cwd=place, env=os.environ | {"SOURCE_DATE_EPOCH": str(epoch())}).split()[-1]
+    made = ask("ruby", ROOT / "scripts/dist/gem.rb", platform, HOME, cwd=place, env=os.environ | {"SOURCE_DATE_EPOCH": str(epoch())}).split()[-1]
     to.mkdir(parents=True, exist_ok=True)
     shutil.move(place / made, to / made)
     return [to / made]

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 # Packs the gem that lies in this directory, for a platform of RubyGems (`ruby`: from source). Prints the name of the file.
-# Usage: ruby gem.rb PLATFORM
+# Usage: ruby gem.rb PLATFORM HOMEPAGE
 
 require "rubygems/package"
 
 spec = Gem::Specification.load("assay-bench.gemspec")
+spec.homepage = ARGV.fetch(1)
 unless ARGV.first == "ruby"
   spec.platform = Gem::Platform.new(ARGV.first)
   # Nothing is compiled where it is installed; what it would be compiled from is of no use there.

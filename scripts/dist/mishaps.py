@@ -68,6 +68,13 @@ def other_npm(dist, here, other):
     return "npm refuses it"
 
 
+def other_gem(dist, here, other):
+    """RubyGems installs a file that it is given, whatever that is for; it does not start what is for another machine."""
+    within(dist, f"{PACKAGE}-*-{other.gem}.gem")
+    refused("ruby", f"gem install --local --no-document /handed-out/{PACKAGE}-*-{other.gem}.gem; assay --version", dist, [f"can't find gem {PACKAGE}"])
+    return "RubyGems installs it, and finds nothing to start"
+
+
 def npm_alone(dist, here, other):
     """The package that everybody names, without one that has the program: its starter says which, or that there is none."""
     main = within(dist, f"{PACKAGE}-{version()}.tgz").name
@@ -93,6 +100,26 @@ def other_program(dist, here, other):
     name = within(dist, f"{PACKAGE}-*-{other.name}-linux.tar.gz").name
     refused("bare", f"tar -xzf /handed-out/{name} -C /opt; /opt/{PACKAGE}-*/assay --version", dist, ["Exec format error"])
     return "Exec format error"
+
+
+def emulated(dist, here, other):
+    """The programs for arm64, run by an emulator."""
+    if other.name != "aarch64":
+        raise Skipped(f"there is an emulator of arm64 alone, and this machine is {here.name}")
+    tarball = within(dist, f"{PACKAGE}-*-{other.name}-linux.tar.gz")
+    emulator = ["sh", ROOT / "scripts/emulated.sh"]
+    able = subprocess.run([*emulator, "true"], capture_output=True, text=True, check=False)
+    if able.returncode != 0:
+        raise Skipped(f"nothing of arm64 can be run here: {able.stderr.strip()}")
+    with tempfile.TemporaryDirectory() as directory:
+        subprocess.run(["tar", "-xzf", tarball, "-C", directory, "--strip-components=1"], check=True)
+        script = "seq 100 110 >a.txt; seq 50 60 >b.txt; assay --version --verbose; assay compare a.txt b.txt; assay run --runs 6 --no-save true; assay help mutate"
+        clean = ["env", "-i", f"PATH={directory}:/usr/bin:/bin", f"HOME={directory}", "LC_ALL=C.UTF-8", "TERM=dumb"]
+        done = subprocess.run([*emulator, *clean, "sh", "-euc", script], cwd=directory, capture_output=True, text=True, check=False, timeout=300)
+    missing = [word for word in (other.target, "48 % lower", "checks:") if word not in done.stdout]
+    if done.returncode != 0 or missing:
+        raise Failed(f"it ended with status {done.returncode}, and said nothing of {missing}:\n{done.stdout}{done.stderr}")
+    return "the programs for arm64 compare and measure, under an emulator"
 
 
 # ---- Installing breaks off. ----
@@ -236,9 +263,11 @@ TRIALS = {
     "other-deb": other_deb,
     "other-wheel": other_wheel,
     "other-npm": other_npm,
+    "other-gem": other_gem,
     "npm-alone": npm_alone,
     "other-installer": other_installer,
     "other-program": other_program,
+    "emulated": emulated,
     "installer-sums": installer_sums,
     "installer-interrupted": installer_interrupted,
     "installer-noexec": installer_noexec,

@@ -25,7 +25,7 @@ import recipes
 import sbom
 import tarball
 import wheel
-from shared import MACHINES, ROOT, Failed, fresh, gather, write_whole
+from shared import HOME, IS_NOBODYS, MACHINES, MAINTAINER, ROOT, Failed, fresh, gather, write_whole
 
 CHANNELS = ["tarball", "deb", "wheel", "python", "gem", "npm", "crates", "sbom", "installer", "recipes"]
 
@@ -81,6 +81,8 @@ def main():
     work = fresh(given.work.absolute())
     for path in pack(programs, given.channel or CHANNELS, work, fresh(out)):
         print(f"{path.stat().st_size:>12,}  {path.name}")
+    if IS_NOBODYS:
+        print(f"not to be published as it is: it names {HOME} and {MAINTAINER}, who are nobody (Cargo.toml: homepage, authors)")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-from shared import HOME, MACHINES, PACKAGE, ROOT, Failed, version, write_whole
+from shared import HOME, MACHINES, MAINTAINER, PACKAGE, ROOT, Failed, version, write_whole
 
 FILES = [
     "README.md",
@@ -19,7 +19,7 @@ FILES = [
 
 def make(to):
     """Writes them to `recipes` beside the tarballs, which must be there for all machines."""
-    values = {"VERSION": version(), "HOME": HOME}
+    values = {"VERSION": version(), "HOME": HOME, "MAINTAINER": MAINTAINER}
     for machine in MACHINES.values():
         tarball = to / f"{PACKAGE}-{version()}-{machine.name}-linux.tar.gz"
         if not tarball.is_file():

@@ -24,9 +24,9 @@ def main(names):
     if ask("git", "-C", ROOT, "status", "--porcelain", "--untracked-files=no"):
         raise Failed("there are changes that are not committed: what is built twice is a commit")
     machines = [MACHINES[name] for name in names or MACHINES]
-    for machine in machines:
-        if not all((build.BUILT / machine.name / name).is_file() for name in PROGRAMS):
-            build.build(machine)
+    missing = [machine for machine in machines if not all((build.BUILT / machine.name / name).is_file() for name in PROGRAMS)]
+    if missing:
+        build.build(missing)
     differing = []
     with tempfile.TemporaryDirectory(prefix="assay-same-") as directory:
         other = Path(directory) / "elsewhere"

@@ -31,9 +31,6 @@ PYTHON_PACKAGE = "assay-perf"
 IS_QUICK = os.environ.get("ASSAY_PACK_QUICKLY") == "1"
 LEVEL = 1 if IS_QUICK else 9
 SUMMARY = "Is it really faster, by how much, and how sure can I be?"
-# Nothing is published yet: both are to be set before the first time.
-HOME = "https://assay.example"
-MAINTAINER = "The assay authors <maintainers@assay.example>"
 # What others wrote that is built in as it is, beside crates (which the SBOM lists).
 LICENCES = {
     "LICENSE-MIT": "LICENSE-MIT",
@@ -70,6 +67,21 @@ class Failed(Exception):
     """It can't be packed; the message says what to do."""
 
 
+def of_workspace(pattern, what):
+    """What Cargo.toml says of all crates."""
+    found = re.search(rf"^\[workspace\.package\]$(?:\n(?!\[).*)*?\n{pattern}$", (ROOT / "Cargo.toml").read_text(), re.M)
+    if not found:
+        raise Failed(f"{ROOT / 'Cargo.toml'} has no {what} of the workspace")
+    return found[1]
+
+
+# Who hands out, and where.
+HOME = of_workspace(r'homepage = "(.*)"', "homepage")
+MAINTAINER = of_workspace(r'authors = \["(.* <.*>)"\]', "author with an address")
+# A name that belongs to nobody, in either of them.
+IS_NOBODYS = ".example" in HOME + MAINTAINER
+
+
 def ask(*command, **options):
     """What a command prints; Failed, with what it said, if it fails."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **options)
@@ -80,10 +92,7 @@ def ask(*command, **options):
 
 def version():
     """That of the workspace."""
-    found = re.search(r'^\[workspace\.package\][^[]*?^version = "([^"]+)"', (ROOT / "Cargo.toml").read_text(), re.M | re.S)
-    if not found:
-        raise Failed(f"{ROOT / 'Cargo.toml'} has no version of the workspace")
-    return found[1]
+    return of_workspace(r'version = "(.*)"', "version")
 
 
 def epoch():

@@ -74,6 +74,8 @@ def make_python_package(work, to, python=sys.executable):
             shutil.copytree(source, place / name, ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.egg-info"))
         else:
             shutil.copy(source, place / name)
+    with open(place / "pyproject.toml", "a") as about:
+        about.write(f'\n[project.urls]\nHomepage = "{HOME}"\n')
     code = "from setuptools import build_meta as b; b.build_sdist('out'); b.build_wheel('out')"
     pure = os.environ | {"ASSAY_PURE": "1", "SOURCE_DATE_EPOCH": str(epoch()), "PYTHONDONTWRITEBYTECODE": "1"}
     ask(python, "-c", code, cwd=place, env=pure)

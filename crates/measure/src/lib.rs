@@ -26,6 +26,9 @@
 
 // On every system, for what is read and not measured.
 pub mod clock;
+#[cfg(test)]
+#[path = "../tests/common/emulated.rs"]
+mod emulated;
 pub mod environment;
 pub mod git;
 mod sys;

@@ -280,6 +280,7 @@ fn tempfile_in(directory: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::emulated::{Emulated, ignored_under_emulation};
 
     fn shell(line: &str) -> Command {
         Command::parse(&format!("sh -c '{line}'"), false).expect("a command")
@@ -291,6 +292,9 @@ mod tests {
 
     #[test]
     fn all_that_a_server_starts_is_found_measured_and_ended() {
+        if ignored_under_emulation(Emulated::Orphans) {
+            return;
+        }
         let line = "echo hello; setsid sleep 100 & (while :; do :; done) & wait";
         let server = Server::start(&shell(line), &[], &std::env::temp_dir()).expect("started");
         let before = server.looked_at();
@@ -311,6 +315,9 @@ mod tests {
 
     #[test]
     fn how_a_server_ended_is_told_with_what_it_said() {
+        if ignored_under_emulation(Emulated::Orphans) {
+            return;
+        }
         let server = Server::start(&shell("echo no port >&2; exit 3"), &[], &std::env::temp_dir());
         let server = server.expect("started");
         let began = Instant::now();

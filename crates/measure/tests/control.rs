@@ -10,7 +10,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use assay_measure::{Command, Control, MeasureError, Outcome, RunOptions, Runner, Setting};
-use common::{eventually, example, members, shell, written_pid};
+use common::{Emulated, eventually, example, members, shell, written_pid};
 
 /// Policy, real-time priority and nice value of the shell that runs it, its processors, its layout.
 const LOOK: &str = "set -- $(cat /proc/$$/stat); echo nice=${19} priority=${40} policy=${41}; \
@@ -53,6 +53,9 @@ fn refused(error: &MeasureError, wanted: Setting) {
 
 #[test]
 fn a_command_finds_every_setting_and_the_next_one_none() {
+    if common::ignored_under_emulation(Emulated::Vfork) {
+        return;
+    }
     let mut runner = Runner::start().unwrap();
     let plain = looking(Control::default());
     let before = look(&mut runner, &plain).unwrap();
@@ -151,6 +154,9 @@ fn a_value_that_no_system_knows_is_refused_before_anything_runs() {
 /// Runs the tests that are meant for somebody without privileges, as nobody.
 #[test]
 fn a_setting_that_takes_privileges_is_refused_to_others_and_the_runner_goes_on() {
+    if common::ignored_under_emulation(Emulated::Users) {
+        return;
+    }
     if !rustix::process::geteuid().is_root() {
         return without_privileges();
     }

@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod common;
+
 use std::time::{Duration, Instant};
 
 use assay_measure::environment;
+use common::Emulated;
 
 #[test]
 fn the_facts_come_quickly_in_a_fixed_order_and_each_once() {
@@ -17,7 +20,10 @@ fn the_facts_come_quickly_in_a_fixed_order_and_each_once() {
             start.elapsed()
         })
         .min();
-    assert!(best < Some(Duration::from_millis(50)), "{best:?}");
+    assert!(
+        best < Some(Duration::from_millis(50)) || common::is_emulated(Emulated::Time),
+        "{best:?}"
+    );
     let names = |facts: Vec<(String, serde_json::Value)>| {
         facts.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
     };

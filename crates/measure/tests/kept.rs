@@ -38,11 +38,6 @@ fn keeping(line: &str) -> Command {
 
 #[test]
 fn all_of_this_by_the_portable_runner() {
-    if common::ignored_under_emulation(
-        "the emulator makes a fork of a vfork: no exec hands back its error",
-    ) {
-        return;
-    }
     let lacking = ["a_thousand_kept_runs_use_up_no_descriptors"];
     common::again_by_the_portable_runner("all_of_this_by_the_portable_runner", &lacking);
 }

@@ -90,6 +90,9 @@ fn wrong_use_is_answered_with_the_usage_and_status_2() {
 
 #[test]
 fn it_touches_the_memory_that_it_is_asked_for_and_spinning_touches_none() {
+    if common::ignored_under_emulation(common::Emulated::Peak) {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let program = workload::unpack(directory.path(), "work").unwrap();
     let run = |work: &str| {

@@ -130,8 +130,8 @@ impl Loading {
     pub fn start(suite: &Suite, top: &Path) -> anyhow::Result<Option<Self>> {
         let room = Room::temporary()
             .map_err(|(parent, error)| anyhow::anyhow!("{}: {error}", parent.display()))?;
-        let reads = assay_suites::hooks::FILES.iter().filter(|(name, _)| *name == READS_JSON);
-        for (name, text) in DRIVERS.iter().chain(reads) {
+        let reads = assay_suites::hooks::files().filter(|(name, _)| *name == READS_JSON);
+        for (name, text) in DRIVERS.into_iter().chain(reads) {
             let place = room.path().join(name);
             fs::write(&place, text).with_context(|| place.display().to_string())?;
         }

@@ -216,8 +216,7 @@ struct Driver(Child, BufReader<UnixStream>, Value);
 impl Driver {
     fn start(project: &Project, command: &[&str]) -> Self {
         let room = project.temporary();
-        let json =
-            assay_suites::hooks::FILES.iter().find(|(name, _)| *name == "assay_warm_json.rb");
+        let json = assay_suites::hooks::files().find(|(name, _)| *name == "assay_warm_json.rb");
         fs::write(room.join("assay_warm_json.rb"), json.unwrap().1).unwrap();
         for (name, driver) in [
             ("assay_mutants.rb", include_str!("../src/drivers/assay_mutants.rb")),

@@ -195,6 +195,24 @@ fn the_json_page_is_that_of_the_types() {
     );
 }
 
+/// Beside the page, since whoever writes the one has to write the other.
+#[test]
+fn the_json_page_and_the_schemas_that_are_printed_are_those_of_the_types() {
+    let written = schema::written();
+    if std::env::var_os("ASSAY_WRITE_DOCS").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/json/schemas.json");
+        std::fs::write(path, written).unwrap();
+        return;
+    }
+    assert!(
+        written == include_str!("../src/json/schemas.json"),
+        "crates/report/src/json/schemas.json has drifted from the types: make docs writes it"
+    );
+    for (name, generated) in schema::generated() {
+        assert_eq!(schema::named(name).unwrap().schema(), generated, "{name}");
+    }
+}
+
 #[test]
 fn every_finding_has_its_heading_and_no_heading_lacks_a_finding() {
     let headings: Vec<&str> =

@@ -292,7 +292,7 @@ fn hooked(request: Request, wanted: &Wanted, room: &Path) -> Request {
     let events = room.join(EVENTS);
     let mut request = request.env("ASSAY_TESTS", format!("path:{}", events.display()));
     request.directories.push(events);
-    for (name, text) in hooks::FILES {
+    for (name, text) in hooks::files() {
         request = request.file(hooks_beside(room).join(name), text);
     }
     for (name, library) in hooks::LIBRARIES {

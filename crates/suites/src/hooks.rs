@@ -3,51 +3,33 @@
 //! All files go into one directory, from where the interpreters load what they need. They are written for themselves, in their languages:
 //! nothing of the gem or the package is imported. What they write is in docs/reference/test-events.md.
 
+use flate2::read::DeflateDecoder;
+use std::io::Read;
+use std::sync::LazyLock;
+
 /// Every file by its name: `assay_tests.rb` is loaded by `RUBYOPT`, `assay_tests_hook.py` is the plugin of pytest, `assay_unittest.py` is run
 /// in place of `-m unittest`, `assay_node_reporter.mjs` is a reporter of `node --test`, `assay_node_coverage.mjs` is imported by its processes,
 /// `assay_jest_vitest_reporter.mjs` one of jest and vitest; `assay_warm.rb` is loaded by `RUBYOPT`; `warm/sitecustomize.py` is found by every Python that has its directory in
 /// `PYTHONPATH`, and loads `assay_warm.py`; the others are loaded by these.
-pub const FILES: [(&str, &str); 36] = [
-    ("assay_events.mjs", include_str!("hooks/javascript/assay_events.mjs")),
-    (
-        "assay_jest_vitest_reporter.mjs",
-        include_str!("hooks/javascript/assay_jest_vitest_reporter.mjs"),
-    ),
-    ("assay_node_coverage.mjs", include_str!("hooks/javascript/assay_node_coverage.mjs")),
-    ("assay_node_reporter.mjs", include_str!("hooks/javascript/assay_node_reporter.mjs")),
-    ("assay_tests.rb", include_str!("hooks/ruby/assay_tests.rb")),
-    ("assay_tests_calls.py", include_str!("hooks/python/assay_tests_calls.py")),
-    ("assay_tests_causes.py", include_str!("hooks/python/assay_tests_causes.py")),
-    ("assay_tests_causes.rb", include_str!("hooks/ruby/assay_tests_causes.rb")),
-    ("assay_tests_coverage.py", include_str!("hooks/python/assay_tests_coverage.py")),
-    ("assay_tests_coverage.rb", include_str!("hooks/ruby/assay_tests_coverage.rb")),
-    ("assay_tests_events.py", include_str!("hooks/python/assay_tests_events.py")),
-    ("assay_tests_files.py", include_str!("hooks/python/assay_tests_files.py")),
-    ("assay_tests_frames.py", include_str!("hooks/python/assay_tests_frames.py")),
-    ("assay_tests_frames.rb", include_str!("hooks/ruby/assay_tests_frames.rb")),
-    ("assay_tests_hook.py", include_str!("hooks/python/assay_tests_hook.py")),
-    ("assay_tests_imports.py", include_str!("hooks/python/assay_tests_imports.py")),
-    ("assay_tests_minitest.rb", include_str!("hooks/ruby/assay_tests_minitest.rb")),
-    ("assay_tests_opens.rb", include_str!("hooks/ruby/assay_tests_opens.rb")),
-    ("assay_tests_pytest.py", include_str!("hooks/python/assay_tests_pytest.py")),
-    ("assay_tests_record.rb", include_str!("hooks/ruby/assay_tests_record.rb")),
-    ("assay_tests_rspec.rb", include_str!("hooks/ruby/assay_tests_rspec.rb")),
-    ("assay_tests_test_unit.rb", include_str!("hooks/ruby/assay_tests_test_unit.rb")),
-    ("assay_unittest.py", include_str!("hooks/python/assay_unittest.py")),
-    ("assay_warm.py", include_str!("hooks/python/assay_warm.py")),
-    ("assay_warm.rb", include_str!("hooks/ruby/assay_warm.rb")),
-    ("assay_warm_gems.rb", include_str!("hooks/ruby/assay_warm_gems.rb")),
-    ("assay_warm_json.rb", include_str!("hooks/ruby/assay_warm_json.rb")),
-    ("assay_warm_keeper.rb", include_str!("hooks/ruby/assay_warm_keeper.rb")),
-    ("assay_warm_load.py", include_str!("hooks/python/assay_warm_load.py")),
-    ("assay_warm_loads.rb", include_str!("hooks/ruby/assay_warm_loads.rb")),
-    ("assay_warm_pytest.py", include_str!("hooks/python/assay_warm_pytest.py")),
-    ("assay_warm_replay.rb", include_str!("hooks/ruby/assay_warm_replay.rb")),
-    ("assay_warm_run.rb", include_str!("hooks/ruby/assay_warm_run.rb")),
-    ("assay_warm_server.py", include_str!("hooks/python/assay_warm_server.py")),
-    ("assay_warm_stage.rb", include_str!("hooks/ruby/assay_warm_stage.rb")),
-    ("warm/sitecustomize.py", include_str!("hooks/python/warm/sitecustomize.py")),
-];
+pub fn files() -> impl Iterator<Item = (&'static str, &'static str)> {
+    /// They are a third of a megabyte, and packed a quarter of that.
+    static TEXTS: LazyLock<String> = LazyLock::new(|| {
+        let mut texts = String::new();
+        // What was packed when this was built is whole.
+        let _whole = DeflateDecoder::new(PACKED).read_to_string(&mut texts);
+        texts
+    });
+    let mut rest = TEXTS.as_str();
+    FILES.iter().map_while(move |&(name, length)| {
+        let (text, later) = rest.split_at_checked(length)?;
+        rest = later;
+        Some((name, text))
+    })
+}
+
+// `build.rs` packs the directory: FILES has every name with the length of its text, in the order of the texts.
+include!(concat!(env!("OUT_DIR"), "/hooks.rs"));
+static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hooks.deflate"));
 
 /// What is made of C for them (`build.rs`), by its name. The hooks find it beside themselves, and do without where it is not, which costs more.
 #[cfg(target_os = "linux")]
@@ -61,24 +43,29 @@ pub const LIBRARIES: [(&str, &[u8]); 0] = [];
 
 #[cfg(test)]
 mod tests {
-    use super::FILES;
+    use std::fs;
 
     #[test]
-    fn every_file_of_the_directory_is_there() {
+    fn every_file_of_the_directory_is_there_as_it_is() {
         let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/src/hooks");
         // What is in a directory has its name from there on, the language's own left out.
-        let names = |language: &str, below: &str| -> Vec<String> {
-            let entries = std::fs::read_dir(format!("{directory}/{language}/{below}")).unwrap();
-            let files = entries.map(Result::unwrap).filter(|entry| entry.path().is_file());
-            files.map(|entry| below.to_owned() + entry.file_name().to_str().unwrap()).collect()
+        let places = |language: &str, below: &str| -> Vec<(String, String)> {
+            let entries = fs::read_dir(format!("{directory}/{language}/{below}")).unwrap();
+            let paths = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+            let named = |path: std::path::PathBuf| {
+                let name = path.file_name().unwrap().to_str().unwrap();
+                (below.to_owned() + name, fs::read_to_string(&path).unwrap())
+            };
+            paths.map(named).collect()
         };
-        let of = ["javascript", "python", "ruby"].map(|language| names(language, ""));
+        let of = ["javascript", "python", "ruby"].map(|language| places(language, ""));
         let mut found = of.concat();
-        found.extend(names("python", "warm/"));
+        found.extend(places("python", "warm/"));
         found.sort();
-        let mut listed: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
-        listed.sort_unstable();
-        assert_eq!(found, listed);
-        assert!(FILES.iter().all(|(_, text)| text.ends_with('\n')));
+        let mut packed: Vec<(String, String)> =
+            super::files().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+        packed.sort();
+        assert_eq!(found, packed);
+        assert!(packed.iter().all(|(_, text)| text.ends_with('\n')));
     }
 }

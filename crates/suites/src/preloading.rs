@@ -112,10 +112,10 @@ impl Preloading {
         Ok(Self { interpreter, kind: shared(kind), env, words })
     }
 
-    /// The command that is started, with what makes its interpreter wait; `hooks` is the directory of [`hooks::FILES`].
+    /// The command that is started, with what makes its interpreter wait; `hooks` is the directory of [`hooks::files`].
     pub fn request(&self, argv: &[OsString], hooks: &Path) -> Request {
         let mut request = Request::words(argv.to_vec());
-        for (name, text) in hooks::FILES {
+        for (name, text) in hooks::files() {
             request = request.file(hooks.join(name), text);
         }
         for (name, library) in hooks::LIBRARIES {

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 /// Two builds, each with its table of benchmarks.
-fn builds(old: &str, new: &str) -> Room {
+pub fn builds(old: &str, new: &str) -> Room {
     let room = Room::new();
     for (name, table) in [("old", old), ("new", new)] {
         // The two differ in a comment, as two builds do.

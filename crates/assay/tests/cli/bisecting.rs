@@ -6,10 +6,10 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-const BUILD: &str = "test ! -e broken && mkdir -p build && cp bm.sh build/bm";
+pub const BUILD: &str = "test ! -e broken && mkdir -p build && cp bm.sh build/bm";
 
 /// Fourteen commits after `good`: the program takes 40 ns up to the eighth and 60 from the ninth on; the fourth does not build.
-fn repository() -> Room {
+pub fn repository() -> Room {
     let room = Room::new();
     let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/fake-harness.sh");
     // Numbers of processes follow one another; here what they add is without a pattern, so that builds don't seem to differ.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-const BUILD: &str = "mkdir -p build && cp bm.sh build/bm";
+pub const BUILD: &str = "mkdir -p build && cp bm.sh build/bm";
 
 fn as_somebody(mut command: Command) -> Ended {
     for role in ["AUTHOR", "COMMITTER"] {
@@ -17,7 +17,7 @@ fn as_somebody(mut command: Command) -> Ended {
 }
 
 /// A program that takes 40 ns in `t1` to `t8`, of which there are runs, and as many as `speed` says in the commit after them.
-fn repository(speed: u32) -> Room {
+pub fn repository(speed: u32) -> Room {
     let room = Room::new();
     let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/fake-harness.sh");
     room.write("bm.sh", &std::fs::read_to_string(harness).unwrap());
@@ -38,7 +38,7 @@ fn repository(speed: u32) -> Room {
 }
 
 /// What the program would say of itself.
-fn measured(room: &Room, name: &str, time: f64) {
+pub fn measured(room: &Room, name: &str, time: f64) {
     let row = |i: u32| {
         let time = time * (1.0 + f64::from(i * 5 % 9) / 1000.0);
         format!(

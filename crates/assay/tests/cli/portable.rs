@@ -1,7 +1,11 @@
 //! The portable runner, forced on Linux: what it does is what the launcher does, and what it does not do is said.
 
 use crate::room::{Room, codes, endless, finish, processes_of, start, until};
+use crate::{benching, bisecting, gating_confirmed};
 use std::process::Command;
+
+/// How it begins what it says of itself, before anything is measured.
+const SAID: &str = "note: measured by the portable runner: it counts no events";
 
 /// `assay` with arguments, by the portable runner.
 fn assay(room: &Room, arguments: &[&str]) -> Command {
@@ -32,7 +36,7 @@ fn what_it_does_not_do_is_said_before_and_after_and_the_record_names_it() {
     let metric = ["--metric", "inner=took ([0-9]+)", line];
     let ended = finish(assay(&room, &[&arguments[..], &prepare, &metric].concat())).ends(0);
     let result = ended.json();
-    ended.complains("note: measured by the portable runner: it counts no events");
+    ended.complains(SAID);
     assert_eq!(codes(&result).iter().filter(|code| **code == "PORTABLE_RUNNER").count(), 1);
     assert_eq!(room.records("s.assay", "environment")[0]["runner"], "portable");
     assert_eq!(room.read("log"), "prepared\nran\n".repeat(4));
@@ -46,6 +50,49 @@ fn what_it_does_not_do_is_said_before_and_after_and_the_record_names_it() {
     assert_eq!(room.records("t.assay", "environment")[0]["runner"], "launcher");
     let compared = room.json(&["compare", "s.assay", "t.assay"]);
     assert!(codes(&compared).contains(&"MACHINES_DIFFER"), "{:?}", codes(&compared));
+}
+
+#[test]
+fn two_builds_are_measured_and_a_record_is_repeated() {
+    let room = benching::builds("copy 100\nsame 50\n", "copy 80\nsame 50\n");
+    let bench = ["bench", "./old", "./new", "-r", "12", "--save", "s.assay", "--json"];
+    let result = finish(assay(&room, &bench)).ends(0).complains(SAID).json();
+    assert!(codes(&result).contains(&"PORTABLE_RUNNER"), "{:?}", codes(&result));
+    let verdict = |row: &str| {
+        let all = result["comparisons"].as_array().unwrap();
+        let one = all.iter().find(|one| one["row"] == row);
+        one.unwrap()["verdict"].clone()
+    };
+    assert_eq!((verdict("copy"), verdict("same")), ("faster".into(), "equivalent".into()));
+    room.run(&["run", "-r", "3", "--nice", "3", "--save", "n.assay", "true"]).ends(0);
+    finish(assay(&room, &["run", "-r", "4", "--save", "r.assay", "true"])).ends(0);
+    let again = finish(assay(&room, &["repeat", "--no-save", "--json", "r.assay"]));
+    let report = again.ends(0).complains(SAID).json();
+    assert_eq!(report["now"]["blocks"], 4, "{report:#}");
+    // A record asks for what only the launcher sets.
+    let refused = finish(assay(&room, &["repeat", "--no-save", "n.assay"]));
+    refused.ends(2).complains("--nice: the portable runner counts no events");
+}
+
+#[test]
+fn a_commit_is_found_and_an_alarm_is_confirmed() {
+    let room = bisecting::repository();
+    let what = ["good..main", "--benchmark", "BM_One", "--seed", "4", "--json"];
+    let how = ["--build", bisecting::BUILD, "--", "build/bm"];
+    let mut bisect = assay(&room, &[&["bisect"], &what[..], &how].concat());
+    bisect.env("XDG_CACHE_HOME", room.path("cache"));
+    let found = finish(bisect).ends(1).complains(SAID).json();
+    assert_eq!(found["commit"]["subject"], "number 9 \u{1b}[31m", "{found:#}");
+    let room = gating_confirmed::repository(60);
+    gating_confirmed::measured(&room, "now.json", 60.0);
+    let judged = ["gate", "now.json", "--machine", "ci", "--threshold", "10%", "--detect", "30%"];
+    let again = ["--confirm", "--rev", "HEAD", "--time", "5s", "--build", gating_confirmed::BUILD];
+    let words = [&judged[..], &again, &["--json", "--", "bench", "build/bm"]].concat();
+    let mut gate = assay(&room, &words);
+    gate.env("XDG_CACHE_HOME", room.path("cache"));
+    let json = finish(gate).complains(SAID).complains("confirming `BM_One`").json();
+    // How sure it gets in that time depends on the machine.
+    assert!(json["benchmarks"][0]["confirmation"]["verdict"].is_string(), "{json:#}");
 }
 
 #[test]

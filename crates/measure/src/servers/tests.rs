@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 use super::*;
+use crate::emulated::{Emulated, ignored_under_emulation};
 use crate::machine::{Entry, Undone};
 use std::process::Command as Process;
 
@@ -38,6 +39,9 @@ fn mode(path: &Path) -> u32 {
 
 #[test]
 fn a_postgres_of_ones_own_is_private_is_set_while_it_runs_and_goes() {
+    if ignored_under_emulation(Emulated::Users) {
+        return;
+    }
     let Some(server) = start(Kind::Postgres, Reach::Socket, Medium::Disk) else { return };
     assert_eq!(mode(server.directory()), 0o700);
     assert_eq!(asked(&server, "SELECT current_database()"), "test");
@@ -81,6 +85,9 @@ fn a_postgres_of_ones_own_is_private_is_set_while_it_runs_and_goes() {
 
 #[test]
 fn clients_without_sockets_have_a_port_and_a_password_and_data_may_be_in_memory() {
+    if ignored_under_emulation(Emulated::Users) {
+        return;
+    }
     let Some(server) = start(Kind::Postgres, Reach::Loopback, Medium::Memory) else { return };
     assert!(server.is_in_memory() && server.directory().starts_with(MEMORY));
     assert_eq!(value(&server, "PGHOST"), Some("127.0.0.1"));
@@ -96,6 +103,9 @@ fn clients_without_sockets_have_a_port_and_a_password_and_data_may_be_in_memory(
 
 #[test]
 fn a_redis_of_ones_own_is_set_while_it_runs_and_goes() {
+    if ignored_under_emulation(Emulated::Users) {
+        return;
+    }
     for reach in [Reach::Socket, Reach::Loopback] {
         let Some(server) = start(Kind::Redis, reach, Medium::Disk) else { return };
         let settings = server.settings();
@@ -122,6 +132,9 @@ fn a_redis_of_ones_own_is_set_while_it_runs_and_goes() {
 
 #[test]
 fn a_server_that_ends_before_it_answers_shows_its_last_words() {
+    if ignored_under_emulation(Emulated::Orphans) {
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let start = Start { directory: directory.path(), reach: Reach::Socket, user: None };
     let argv = ["sh", "-c", "echo 'FATAL: no room' >&2; exit 1"].map(Into::into).to_vec();
@@ -179,6 +192,9 @@ fn processes_of(directory: &str) -> Vec<String> {
 
 #[test]
 fn nothing_is_left_of_servers_whose_owner_is_killed() {
+    if ignored_under_emulation(Emulated::Users) {
+        return;
+    }
     use std::io::{BufRead, BufReader};
     use std::process::Stdio;
     let room = tempfile::tempdir().unwrap();

@@ -1,6 +1,10 @@
 //! What the tests of runs share: short ways to run, small C programs, and a look at who is alive.
 
-#![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+#![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
+
+mod emulated;
+
+pub use emulated::{Emulated, ignored_under_emulation, is_emulated};
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,16 +27,6 @@ pub fn run_with(command: &Command, options: RunOptions) -> Result<RunResult, Mea
     let mut runner = Runner::start()?;
     let subject = runner.add(command)?;
     runner.run(subject, options)
-}
-
-/// Whether a test has to be left out because it would see an emulator of processors, and not the launcher; then it is said why.
-/// `scripts/arm64-tests.sh` says that there is one.
-pub fn ignored_under_emulation(why: &str) -> bool {
-    let emulated = std::env::var_os("ASSAY_EMULATED").is_some();
-    if emulated {
-        println!("ignored under emulation: {why}");
-    }
-    emulated
 }
 
 /// Runs the tests of this program again, all in a process of their own, by the portable runner; but for those that are about what it lacks.

@@ -1,4 +1,7 @@
 //! The JSON Schema of every document, and the reference page, which is the schema as tables.
+//!
+//! The schemas stand in `schemas.json`, as they were generated from the types: what generates them would be a good part of the program, for
+//! one verb that is seldom asked for. A test generates them again and compares; `make docs` writes what it finds.
 
 use super::{
     Bisection, Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Happenings, HeldProcesses,
@@ -18,21 +21,92 @@ pub struct Document {
     commands: &'static [&'static str],
     /// What it is called on the command line: the verb, and what else tells several documents of one verb apart.
     names: &'static [&'static str],
-    schema: fn() -> Schema,
 }
 
 impl Document {
     /// Its JSON Schema, draft 2020-12.
     pub fn schema(&self) -> Value {
-        let mut schema = (self.schema)();
-        schema.insert("title".to_owned(), format!("{}, version {VERSION}", self.title).into());
-        schema.to_value()
+        let written: Value = serde_json::from_str(WRITTEN).unwrap_or_default();
+        let definitions = written[DEFINITIONS].as_object().cloned().unwrap_or_default();
+        let mut schema = written["documents"][self.names[0]].clone();
+        let mut names = Vec::new();
+        mentioned(&schema, &definitions, &mut names);
+        let own = |name: &str| definitions.get(name).map(|one| (name.to_owned(), one.clone()));
+        let own: Map<String, Value> = names.into_iter().filter_map(own).collect();
+        if let Some(members) = schema.as_object_mut().filter(|_| !own.is_empty()) {
+            members.insert(DEFINITIONS.to_owned(), own.into());
+        }
+        schema
     }
 }
+
+/// Every document without what it mentions, by its first name, and every type that is mentioned, once: a line for each.
+const WRITTEN: &str = include_str!("schemas.json");
+const DEFINITIONS: &str = "$defs";
+
+// ---- From the types; not in the program, which asks for none of it. ----
+
+/// The type of each document.
+const TYPES: [fn() -> Schema; 23] = [
+    of::<Decision>,
+    of::<Listing>,
+    of::<SmokeTest>,
+    of::<ProfileShares>,
+    of::<ProfileDifference>,
+    of::<SeriesDescription>,
+    of::<Repetition>,
+    of::<ExperimentPlan>,
+    of::<Calibrated>,
+    of::<Diagnosis>,
+    of::<RunList>,
+    of::<RunContents>,
+    of::<StoreChange>,
+    of::<Trends>,
+    of::<Happenings>,
+    of::<Bisection>,
+    of::<Gated>,
+    of::<TestLog>,
+    of::<SuiteShares>,
+    of::<WatchedRun>,
+    of::<HeldProcesses>,
+    of::<Mutated>,
+    of::<Synthetic>,
+];
 
 fn of<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
 }
+
+/// The schemas of all documents as the types are, each with its document's first name.
+pub fn generated() -> Vec<(&'static str, Value)> {
+    let named = |(document, schema): (&Document, &fn() -> Schema)| {
+        let mut schema = schema();
+        schema.insert("title".to_owned(), format!("{}, version {VERSION}", document.title).into());
+        (document.names[0], schema.to_value())
+    };
+    DOCUMENTS.iter().zip(&TYPES).map(named).collect()
+}
+
+/// The text of `schemas.json` as the types are.
+pub fn written() -> String {
+    let (mut documents, mut definitions) = (Vec::new(), Map::new());
+    for (name, mut schema) in generated() {
+        if let Some(Value::Object(own)) = schema.as_object_mut().and_then(|s| s.remove(DEFINITIONS))
+        {
+            definitions.extend(own);
+        }
+        documents.push(format!("\"{name}\":{schema}"));
+    }
+    let definitions: Vec<String> =
+        definitions.iter().map(|(name, schema)| format!("\"{name}\":{schema}")).collect();
+    format!(
+        "{{\"documents\":{{\n{}\n}},\"{DEFINITIONS}\":{{\n{}\n}}}}\n",
+        documents.join(",\n"),
+        definitions.join(",\n")
+    )
+}
+
+// ---- The documents. ----
 
 /// All documents, in the order of the page.
 const DOCUMENTS: [Document; 23] = [
@@ -40,74 +114,26 @@ const DOCUMENTS: [Document; 23] = [
         title: "A result",
         commands: &["run A B", "bench A B", "load A B", "compare A B", "profile 'A' 'B'"],
         names: &["run", "bench", "load", "compare"],
-        schema: of::<Decision>,
     },
-    Document {
-        title: "A list of benchmarks",
-        commands: &["bench --list"],
-        names: &["bench-list"],
-        schema: of::<Listing>,
-    },
-    Document {
-        title: "A smoke test",
-        commands: &["bench --smoke"],
-        names: &["bench-smoke"],
-        schema: of::<SmokeTest>,
-    },
-    Document {
-        title: "A profile",
-        commands: &["profile"],
-        names: &["profile"],
-        schema: of::<ProfileShares>,
-    },
+    Document { title: "A list of benchmarks", commands: &["bench --list"], names: &["bench-list"] },
+    Document { title: "A smoke test", commands: &["bench --smoke"], names: &["bench-smoke"] },
+    Document { title: "A profile", commands: &["profile"], names: &["profile"] },
     Document {
         title: "The difference of two recorded profiles",
         commands: &["profile OLD NEW"],
         names: &["profile-difference"],
-        schema: of::<ProfileDifference>,
     },
-    Document {
-        title: "A description",
-        commands: &["describe"],
-        names: &["describe"],
-        schema: of::<SeriesDescription>,
-    },
-    Document {
-        title: "A repetition",
-        commands: &["repeat"],
-        names: &["repeat"],
-        schema: of::<Repetition>,
-    },
-    Document {
-        title: "A planned experiment",
-        commands: &["plan"],
-        names: &["plan"],
-        schema: of::<ExperimentPlan>,
-    },
+    Document { title: "A description", commands: &["describe"], names: &["describe"] },
+    Document { title: "A repetition", commands: &["repeat"], names: &["repeat"] },
+    Document { title: "A planned experiment", commands: &["plan"], names: &["plan"] },
     Document {
         title: "A calibration of the machine",
         commands: &["calibrate"],
         names: &["calibrate"],
-        schema: of::<Calibrated>,
     },
-    Document {
-        title: "The doctor's report",
-        commands: &["doctor"],
-        names: &["doctor"],
-        schema: of::<Diagnosis>,
-    },
-    Document {
-        title: "A list of runs",
-        commands: &["history log"],
-        names: &["history-log"],
-        schema: of::<RunList>,
-    },
-    Document {
-        title: "A run that is kept",
-        commands: &["history show"],
-        names: &["history-show"],
-        schema: of::<RunContents>,
-    },
+    Document { title: "The doctor's report", commands: &["doctor"], names: &["doctor"] },
+    Document { title: "A list of runs", commands: &["history log"], names: &["history-log"] },
+    Document { title: "A run that is kept", commands: &["history show"], names: &["history-show"] },
     Document {
         title: "A change of the history",
         commands: &[
@@ -119,63 +145,37 @@ const DOCUMENTS: [Document; 23] = [
             "history prune",
         ],
         names: &["history-add"],
-        schema: of::<StoreChange>,
     },
-    Document {
-        title: "A trend",
-        commands: &["history trend"],
-        names: &["history-trend"],
-        schema: of::<Trends>,
-    },
+    Document { title: "A trend", commands: &["history trend"], names: &["history-trend"] },
     Document {
         title: "What happened to a project",
         commands: &["history trend (without a benchmark)"],
         names: &["history-events"],
-        schema: of::<Happenings>,
     },
     Document {
         title: "A search for the commit of a change",
         commands: &["bisect"],
         names: &["bisect"],
-        schema: of::<Bisection>,
     },
-    Document { title: "A gate", commands: &["gate"], names: &["gate"], schema: of::<Gated> },
+    Document { title: "A gate", commands: &["gate"], names: &["gate"] },
     Document {
         title: "The lines of a log by test",
         commands: &["tests log"],
         names: &["tests-log"],
-        schema: of::<TestLog>,
     },
     Document {
         title: "A profile by test",
         commands: &["tests --profile"],
         names: &["tests-profile"],
-        schema: of::<SuiteShares>,
     },
-    Document {
-        title: "A run of a watched project",
-        commands: &["watch"],
-        names: &["watch"],
-        schema: of::<WatchedRun>,
-    },
-    Document {
-        title: "What is kept loaded",
-        commands: &["warm --status"],
-        names: &["warm"],
-        schema: of::<HeldProcesses>,
-    },
+    Document { title: "A run of a watched project", commands: &["watch"], names: &["watch"] },
+    Document { title: "What is kept loaded", commands: &["warm --status"], names: &["warm"] },
     Document {
         title: "What became of mutants",
         commands: &["mutate", "mutate --list"],
         names: &["mutate"],
-        schema: of::<Mutated>,
     },
-    Document {
-        title: "Synthetic data",
-        commands: &["simulate"],
-        names: &["simulate"],
-        schema: of::<Synthetic>,
-    },
+    Document { title: "Synthetic data", commands: &["simulate"], names: &["simulate"] },
 ];
 
 /// The document of a name.
@@ -193,8 +193,7 @@ pub fn tables() -> String {
     let mut page = String::new();
     // A result is a document and a part of another.
     let mut told = vec![RESULT.0.to_owned()];
-    for document in &DOCUMENTS {
-        let schema = document.schema();
+    for (document, (_, schema)) in DOCUMENTS.iter().zip(generated()) {
         let commands: Vec<String> =
             document.commands.iter().map(|command| format!("`assay {command} --json`")).collect();
         page += &format!("## {}\n\n{}. ", document.title, commands.join(", "));

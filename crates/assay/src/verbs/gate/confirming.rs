@@ -266,6 +266,11 @@ impl Confirming<'_> {
             // Each command is an experiment of its own.
             parts = places.iter().map(|&place| vec![place]).collect();
         }
+        // The runs themselves are told to be quiet.
+        let here = Environment::from_facts(environment::capture());
+        if let Some(finding) = assay_analysis::machine::runner(&here) {
+            self.say(&assay_report::findings::line(&finding));
+        }
         for part in parts {
             let labels: Vec<String> = part
                 .iter()

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""What a program is made of: its bytes by section, and those of its functions and tables by crate.
+
+    made_of.py PROGRAM     one that has its symbols: CARGO_PROFILE_DIST_STRIP=none scripts/dist/build.py
+
+A generic function counts for the crate that wrote it, not for the one that asked for it.
+"""
+
+import re
+import sys
+from collections import Counter
+
+from shared import Failed, ask
+
+# The names of C, by how they begin: everything else of C is told as such.
+OF_C = {"sqlite3": "SQLite", "ring_core": "ring", "tree_sitter": "tree-sitter"}
+CRATE = re.compile(r"<?(?:&?(?:mut )?)*(?:dyn )?([a-z_][a-z0-9_]*)(?:\[[0-9a-f]+\])?::")
+
+
+def crate(name):
+    """Whose a symbol is. Of `<a::B as c::D>::e` it is the one with the type."""
+    found = CRATE.match(name)
+    if found:
+        return found[1]
+    inner = re.match(r"<.*? as ([a-z_][a-z0-9_]*)", name)
+    if inner:
+        return inner[1]
+    return next((told for begin, told in OF_C.items() if name.startswith(begin)), "C, and what has no crate")
+
+
+def main(program):
+    print(ask("size", "--format=sysv", "--radix=10", program))
+    sizes, functions = Counter(), Counter()
+    for line in ask("nm", "--print-size", "--demangle", program).splitlines():
+        symbol = re.match(r"[0-9a-f]+ ([0-9a-f]+) [tTwWrRdDvV] (.*)", line)
+        if symbol:
+            size, name = int(symbol[1], 16), re.sub(r"::h[0-9a-f]{16}$", "", symbol[2])
+            sizes[crate(name)] += size
+            functions[name] += size
+    if not sizes:
+        raise Failed(f"{program} has no symbols")
+    for title, counted, most in (("by crate", sizes, 40), ("largest", functions, 40)):
+        print(f"{title}, of {sum(counted.values()):,} bytes:")
+        for name, size in counted.most_common(most):
+            print(f"{size:>12,}  {name[:120]}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    try:
+        main(sys.argv[1])
+    except Failed as failed:
+        sys.exit(f"made_of.py: {failed}")
