@@ -213,9 +213,10 @@ impl Adding<'_> {
 }
 
 /// The revisions of the sides that have their own.
-fn of_sides(samples: &Samples) -> Vec<Revision> {
+fn of_sides(samples: &Samples) -> Vec<(String, Revision)> {
     let commit = |side: &str| samples.environment.text(&format!("git_commit@{side}"));
-    samples.sides.iter().filter_map(|side| commit(&side.name)).map(placed).collect()
+    let commits = samples.sides.iter().filter_map(|side| commit(&side.name));
+    commits.map(|commit| (commit.to_owned(), placed(commit))).collect()
 }
 
 /// Keeps a store in a repository from being taken for a change of it: git ignores the file, unless somebody said what it ignores there.

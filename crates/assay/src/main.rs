@@ -29,7 +29,6 @@ mod present;
 mod progress;
 mod raw_form;
 mod seed;
-mod site;
 mod store;
 #[cfg_attr(not(unix), path = "system/elsewhere.rs")]
 mod system;

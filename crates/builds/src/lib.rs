@@ -35,6 +35,7 @@ mod tests;
 pub use ending::Ended;
 pub use error::FarmError;
 pub use lease::Swept;
+pub use names::{has_pages, plain as check_name};
 pub use nodes::Greeted;
 pub use read::{Filter, history_project};
 pub use stamps::Stamp;

@@ -8,7 +8,10 @@ use crate::policy::{LONGEST_FACT, LONGEST_NAME, MOST_FACTS};
 const PATHS: [&str; 5] = ["api", "assets", "builds", "jobs", "nodes"];
 
 /// Checks that an owner of that name can have pages.
-pub(crate) fn has_pages(owner: &str) -> Result<(), FarmError> {
+///
+/// # Errors
+/// When these would have the paths of other pages.
+pub fn has_pages(owner: &str) -> Result<(), FarmError> {
     match PATHS.contains(&owner) {
         true => Err(FarmError::Bad(format!(
             "an owner can't be called `{owner}`: the farm's own pages are at /{owner}/…; any other name will do, for example `{owner}-1`"
@@ -18,7 +21,10 @@ pub(crate) fn has_pages(owner: &str) -> Result<(), FarmError> {
 }
 
 /// Checks the name of an owner, a project, a node or a token: letters, digits, `-`, `_`, `.`, `+`, `@` and `~`.
-pub(crate) fn plain(what: &str, name: &str) -> Result<(), FarmError> {
+///
+/// # Errors
+/// When it can't be one.
+pub fn plain(what: &str, name: &str) -> Result<(), FarmError> {
     let is_plain = |c: char| c.is_alphanumeric() || "-_.+@~".contains(c);
     checked(what, name)?;
     match name.chars().all(is_plain) {

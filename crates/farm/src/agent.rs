@@ -50,8 +50,6 @@ use walls::Walls;
 const TOOL: &str = concat!("assay-farm ", env!("CARGO_PKG_VERSION"));
 /// So often in a row somebody else may have been quicker.
 const CONFLICTS: u32 = 5;
-/// An A/A run takes so long.
-const CALIBRATION: Duration = Duration::from_secs(30);
 
 /// What is wanted of an agent.
 #[derive(Debug)]
@@ -96,12 +94,19 @@ struct Agent<'a> {
 pub(crate) fn run(settings: &Settings, client: Client) -> anyhow::Result<Ending> {
     interrupt::install()?;
     let mut walls = Walls::find()?;
-    let place = Place::open(&settings.directory, &walls)?;
+    // Agents for one job may be placed on a machine side by side.
+    let most = if settings.once.is_some() { policy::AT_ONCE } else { 1 };
+    let place = Place::open(&settings.directory, most, &walls)?;
     let found = runtimes::find(&mut walls, &settings.runtimes);
     found.notes.iter().for_each(|note| say(note));
     if found.targets.is_empty() {
+        let what = match settings.runtimes.as_slice() {
+            [] => "no runtime".to_owned(),
+            asked => format!("no `{}`", asked.join("` or `")),
+        };
         bail!(
-            "there is no runtime here that the user of the sandbox can run; install one for all users, or name one that is there with --runtime"
+            "there is {what} here that the user of the sandbox can run; install one for all users and have it on PATH (known are {})",
+            runtimes::names()
         );
     }
     found.targets.iter().for_each(|own| say(&format!("target: {}", own.target.name)));
@@ -110,7 +115,7 @@ pub(crate) fn run(settings: &Settings, client: Client) -> anyhow::Result<Ending>
             "there are no control groups here: memory and processes are limited for each process, not for all of a job together",
         );
     }
-    let assay = measuring(&settings.directory, &walls)?;
+    let assay = measuring(place.directory(), &walls)?;
     let mut kinds = settings.kinds.clone();
     if assay.is_none() && kinds.contains(&Kind::Bench) {
         say("there is no `assay` beside this program or in ASSAY: no benchmarks are run here");
@@ -384,9 +389,13 @@ impl Agent<'_> {
         }
         self.calibrated = Some(Instant::now());
         let name = &self.settings.name;
-        let first = self.settings.directory.join("first-calibration");
-        let told = match qualifying::calibrate(assay, CALIBRATION, &first, &now()) {
+        let first = self.place.directory().join("first-calibration");
+        let told = match qualifying::calibrate(assay, &first, &now()) {
             Ok(found) => {
+                if found.is_fit {
+                    let detects = 100.0 * (found.detects - 1.0);
+                    say(&format!("calibration: a run of a minute detects {detects:.1} %"));
+                }
                 let said = self.client.calibrated(name, &found);
                 let drained = self.client.node(name).ok().and_then(|own| own.drained);
                 let is_ours =

@@ -63,7 +63,7 @@ pub(crate) fn write(
     file: &Path,
     made: String,
 ) -> anyhow::Result<Manifest> {
-    ensure!(!file.exists(), "{} is there already", file.display());
+    ensure!(!file.exists(), "{} is there already: name another file", file.display());
     let mut under_way = file.as_os_str().to_owned();
     under_way.push(".part");
     let under_way = Removed(PathBuf::from(under_way));

@@ -97,6 +97,10 @@ impl Client {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn away(&self, asked: &Asked<'_>, why: String) -> ClientError {
+        ClientError::Away { server: self.base.clone(), asked: told(asked), why }
+    }
+
     /// Asks, and again where that may be done.
     fn ask(&self, asked: &Asked<'_>) -> Result<Response<Body>, ClientError> {
         let mut pauses = PAUSES.iter();
@@ -119,7 +123,7 @@ impl Client {
 
     fn ask_once(&self, asked: &Asked<'_>) -> Result<Response<Body>, ClientError> {
         let path = asked.path;
-        let failed = |why: String| ClientError::Away { asked: told(asked), why };
+        let failed = |why: String| self.away(asked, why);
         let odd = |why: String| ClientError::NotUnderstood { asked: told(asked), why };
         let uri = format!("{}/api/v1{path}", self.base);
         let mut request = Request::builder().method(&asked.method).uri(&uri);
@@ -170,7 +174,7 @@ impl Client {
             }),
             // What stands in front of the server says that it is not there.
             Err(_) if matches!(status, 429 | 502..=504) => {
-                Err(ClientError::Away { asked: told(asked), why: format!("status {status}") })
+                Err(self.away(asked, format!("status {status}")))
             }
             Err(_) => Err(odd(format!("status {status}"))),
         }
@@ -191,7 +195,7 @@ impl Client {
         answer: &mut Response<Body>,
     ) -> Result<Vec<u8>, ClientError> {
         let body = answer.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec();
-        body.map_err(|error| ClientError::Away { asked: told(asked), why: error.to_string() })
+        body.map_err(|error| self.away(asked, error.to_string()))
     }
 
     /// What stands at a path.

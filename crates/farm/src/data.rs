@@ -32,10 +32,18 @@ impl DataArgs {
     /// # Errors
     /// When it can't be made, or the place is none.
     pub fn begin(&self) -> anyhow::Result<Data> {
+        // Nothing is made for a store that can't be one.
+        let place = self.place()?;
+        let shown = self.data.display();
+        if self.data.exists() && !self.data.is_dir() {
+            bail!(
+                "--data {shown}: this is no directory; name one, or a path where there is nothing yet"
+            );
+        }
         let mut builder = DirBuilder::new();
         builder.recursive(true).mode(PRIVATE_DIRECTORY);
-        builder.create(&self.data).with_context(|| format!("--data {}", self.data.display()))?;
-        self.find()
+        builder.create(&self.data).with_context(|| format!("--data {shown} can't be made"))?;
+        Ok(Data { directory: self.data.clone(), place })
     }
 
     /// Where the files are.
@@ -49,14 +57,17 @@ impl DataArgs {
                 self.data.display()
             );
         }
-        let place = match &self.store {
+        Ok(Data { directory: self.data.clone(), place: self.place()? })
+    }
+
+    fn place(&self) -> anyhow::Result<Place> {
+        Ok(match &self.store {
             Some(store) => {
                 let password = std::env::var("PGPASSWORD").ok();
-                Place::read(store.as_os_str(), password.as_deref())?
+                Place::read(store.as_os_str(), password.as_deref()).context("--store")?
             }
             None => Place::read(OsStr::new(&self.data.join("farm.sqlite")), None)?,
-        };
-        Ok(Data { directory: self.data.clone(), place })
+        })
     }
 }
 

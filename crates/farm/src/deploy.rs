@@ -24,7 +24,7 @@ pub enum Came {
 #[derive(Debug, Error)]
 pub enum DeployError {
     /// The shell, here or there, can't be started.
-    #[error("`{program}` can't be started: {source}")]
+    #[error("`{program}` can't be started: {source}; it has to be on PATH here")]
     Start {
         /// What was to be started.
         program: String,

@@ -11,6 +11,7 @@ mod deploy;
 mod doctor;
 mod durations;
 mod executors;
+mod given;
 mod policy;
 mod server;
 mod verbs;

@@ -19,6 +19,7 @@ mod openapi;
 pub(crate) mod pages;
 mod pool;
 mod query;
+mod ready;
 mod route;
 mod routes;
 mod samples;
@@ -79,13 +80,13 @@ pub(crate) struct Options {
 /// # Errors
 /// When the store can't be opened, another server has it, or nobody can connect.
 pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
+    let tls = options.tls.as_ref().map(|(cert, key)| tls::acceptor(cert, key)).transpose()?;
     let _lock: Lock = options.data.lock()?;
     let place = options.data.place.clone();
     let store = Store::open(&place, Access::Write)?;
     first_token(&store, &options.data)?;
     drop(store);
     let writers = if matches!(place, Place::File(_)) { 1 } else { WRITERS };
-    let tls = options.tls.as_ref().map(|(cert, key)| tls::acceptor(cert, key)).transpose()?;
     let (tell, ending) = watch::channel(false);
     let mut threads = Vec::new();
     let app = Arc::new(App {
@@ -114,6 +115,7 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
         let listener = listener.await.with_context(|| format!("--listen {}", options.listen))?;
         let scheme = if tls.is_some() { "https" } else { "http" };
         output::print(&format!("{scheme}://{}\n", listener.local_addr()?))?;
+        ready::tell();
         if app.hosts.is_open && tls.is_none() {
             output::say("warning: others are let in without TLS, so whoever is on the way reads tokens: give --tls-cert and --tls-key, or put a proxy before it");
         }

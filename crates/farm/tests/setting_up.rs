@@ -4,6 +4,8 @@
 
 #[path = "support/sshd.rs"]
 mod sshd;
+#[path = "support/systemd.rs"]
+mod systemd;
 
 use sshd::Sshd;
 use std::collections::BTreeMap;
@@ -11,6 +13,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use systemd::Systemd;
 use tempfile::TempDir;
 
 /// A place for a farm, and what sets it up there.
@@ -142,6 +145,34 @@ fn a_farm_is_set_up_here_again_and_again() {
 fn a_farm_is_set_up_over_ssh_again_and_again() {
     let Some(sshd) = Sshd::start() else { return };
     is_set_up_again_and_again(&["--host", "127.0.0.1", "--ssh", &sshd.ssh()]);
+}
+
+#[test]
+fn the_server_runs_under_systemd_when_it_is_set_up_and_what_is_in_its_way_is_said() {
+    let room = Room::new();
+    let programs = room.directory.path().join("programs");
+    // Links lead elsewhere there.
+    fs::remove_file(programs.join("assay-farm")).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_assay-farm"), programs.join("assay-farm")).unwrap();
+    let Some(mut there) = Systemd::start(&programs) else { return };
+    let setup = "/mnt/assay-farm setup --directory '/srv/my farm' --env 'GREETING=a $b'";
+    let (first, status) = there.does(setup);
+    assert_eq!(status, 0, "{first}");
+    assert!(first.contains("service                  changed"), "{first}");
+    // It answers as soon as that is said, as its user and in its environment.
+    let asked = "ps -o user=,comm= -C assay-farm; tr '\\0' '\\n' < /proc/$(pidof assay-farm)/environ | grep GREETING";
+    assert_eq!(there.does(asked).0, "assay-f+ assay-farm\nGREETING=a $b\n");
+    assert_eq!(
+        there.does("systemd-analyze verify /etc/systemd/system/assay-farm.service"),
+        (String::new(), 0)
+    );
+    let (second, status) = there.does(setup);
+    assert!(status == 0 && second.contains("0 changed, 9 as it was"), "{second}");
+    // Somebody else has the port.
+    let (taken, status) = there.does(&format!("{setup} --listen 192.0.2.1:8040"));
+    assert!(status == 2 && taken.contains("does not start"), "{taken}");
+    let (again, status) = there.does(setup);
+    assert!(status == 0 && again.contains("systemd unit             changed"), "{again}");
 }
 
 #[test]

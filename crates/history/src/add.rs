@@ -24,8 +24,8 @@ pub struct NewRun<'a> {
     pub machine: Option<&'a str>,
     /// The revision that was measured.
     pub revision: Option<Revision>,
-    /// The revisions of sides that have their own, by the facts `git_commit@SIDE`.
-    pub of_sides: Vec<Revision>,
+    /// The revisions of sides that have their own: what the facts `git_commit@SIDE` say, and what that is.
+    pub of_sides: Vec<(String, Revision)>,
     /// Whether the tree had changes that are in no commit.
     pub changed: bool,
     /// When it was measured, ms since 1970.
@@ -203,9 +203,12 @@ impl Parts<'_> {
 
     fn results(&self, db: &Db, ids: Ids, metrics: &[i64]) -> Result<(), DbError> {
         for (place, of) in self.summaries.iter().enumerate() {
-            let known = |commit: &String| self.new.of_sides.iter().find(|r| r.commit == *commit);
+            let known = |commit: &String| self.new.of_sides.iter().find(|(said, _)| said == commit);
             let bare = |commit: &String| Revision { commit: commit.clone(), ..Revision::default() };
-            let own = of.commit.as_ref().map(|c| known(c).cloned().unwrap_or_else(|| bare(c)));
+            let own = of
+                .commit
+                .as_ref()
+                .map(|c| known(c).map_or_else(|| bare(c), |(_, own)| own.clone()));
             let own = own.map(|own| revision(db, ids.project, &own)).transpose()?;
             let result = &of.result;
             let row = values![

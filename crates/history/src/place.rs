@@ -39,10 +39,16 @@ impl Place {
     /// When it begins like an address and is none.
     pub fn read(text: &OsStr, password: Option<&str>) -> Result<Self, StoreError> {
         let address = text.to_string_lossy();
+        let shown = without_password(&address);
         if !SCHEMES.iter().any(|scheme| address.starts_with(scheme)) {
+            let scheme = address.split_once("://").map_or("", |(scheme, _)| scheme);
+            let is_one = !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric());
+            if is_one {
+                let said = format!("{scheme}:// is none, and a path has no ://");
+                return Err(StoreError::NoAddress { shown, said });
+            }
             return Ok(Self::File(PathBuf::from(text)));
         }
-        let shown = without_password(&address);
         let mut config: Config = address.parse().map_err(|error: postgres::Error| {
             let said = crate::error::words(&error);
             StoreError::NoAddress { shown: shown.clone(), said }

@@ -304,7 +304,7 @@ fn a_project_is_read_at_once_with_all_that_its_runs_measured() {
         }
         both.environment.set("load_1m", 0.5);
         both.environment.set("calibrated_wall_60s", 0.02);
-        let of_sides = vec![commit(0), commit(1)];
+        let of_sides = [0, 1].map(|n| (commit(n).commit, commit(n))).into();
         let new = NewRun { revision: None, of_sides, ..new_run(&both, 2) };
         store.add(&new).unwrap();
         let before = store.stamp(PROJECT).unwrap();

@@ -72,8 +72,14 @@ impl Frame {
         if parts.is_empty() { link + "/" } else { link }
     }
 
-    fn of_project(&self, owner: &str, project: &str) -> String {
+    /// Where the page of a project is.
+    pub fn of_project(&self, owner: &str, project: &str) -> String {
         self.link(&[owner, project])
+    }
+
+    /// Where a page of the history of its benchmarks is; `place` is its name there, of parts that are safe in any address.
+    fn of_history(&self, owner: &str, project: &str, place: &str) -> String {
+        format!("{}/history/{place}", self.of_project(owner, project))
     }
 
     fn of_build(&self, id: i64) -> String {
@@ -160,7 +166,7 @@ impl Row {
             id: line.id,
             project: clean(&format!("{}/{}", line.owner, line.project)),
             project_link: frame.of_project(&line.owner, &line.project),
-            version: clean(&line.version),
+            version: version(&line.version),
             target: clean(&line.target),
             node: clean(&line.node),
             node_link: frame.link(&["nodes", &line.node]),
@@ -188,6 +194,11 @@ impl Line {
         let evidence = if self.is_evidence { " (came too late)" } else { "" };
         clean(&format!("{said}{evidence}"))
     }
+}
+
+/// A version as it is called among many: of a commit its first ten digits.
+fn version(name: &str) -> String {
+    clean(assay_analysis::history::short(name))
 }
 
 /// A time to the minute.

@@ -63,6 +63,8 @@ pub struct Frame {
     pub project: String,
     /// By what the pages were made.
     pub tool: String,
+    /// The address of what these pages are a part of, on the same server.
+    pub part_of: Option<String>,
     /// When they were made, ms since 1970.
     pub made: i64,
     /// What the data of these pages have in common, and no others.
@@ -74,6 +76,7 @@ struct Around<'a> {
     title: String,
     project: String,
     tool: &'a str,
+    part_of: Option<&'a str>,
     made: String,
     stamp: &'a str,
     /// What leads from the page to the first one: empty or `../`.
@@ -93,6 +96,7 @@ impl<'a> Around<'a> {
             title,
             project,
             tool: &frame.tool,
+            part_of: frame.part_of.as_deref(),
             made: date(frame.made),
             stamp: &frame.stamp,
             up,

@@ -20,7 +20,8 @@ struct Waiting {
     project: String,
     machine: Option<String>,
     revision: Option<Parts>,
-    of_sides: Vec<Parts>,
+    /// What sides say of their revisions, and what these are.
+    of_sides: Vec<(String, Parts)>,
     changed: bool,
     started: i64,
     added: i64,
@@ -43,7 +44,7 @@ pub(super) fn put(place: &Place, new: &NewRun<'_>) -> anyhow::Result<PathBuf> {
         project: new.project.to_owned(),
         machine: new.machine.map(str::to_owned),
         revision: new.revision.clone().map(parts),
-        of_sides: new.of_sides.iter().cloned().map(parts).collect(),
+        of_sides: new.of_sides.iter().cloned().map(|(said, own)| (said, parts(own))).collect(),
         changed: new.changed,
         started: new.started,
         added: new.added,
@@ -74,7 +75,11 @@ pub(super) fn add(store: &mut Store) -> anyhow::Result<()> {
             samples: &samples,
             machine: waiting.machine.as_deref(),
             revision: waiting.revision.map(revision),
-            of_sides: waiting.of_sides.into_iter().map(revision).collect(),
+            of_sides: waiting
+                .of_sides
+                .into_iter()
+                .map(|(said, own)| (said, revision(own)))
+                .collect(),
             changed: waiting.changed,
             started: waiting.started,
             added: waiting.added,

@@ -5,14 +5,16 @@ mod alias;
 #[cfg(unix)]
 mod backfill;
 mod bless;
+mod directory;
 mod export;
 mod prune;
 mod runs;
 mod serve;
+mod server;
 mod site;
 mod trend;
 
-pub(crate) use trend::{narrowing, narrowing_of_event, vanished};
+use trend::{narrowing, narrowing_of_event};
 
 use crate::Ending;
 

@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The names of the two revisions.
+/// The names of the two revisions; the server knows the sides of the samples by them (`server/samples.rs`).
 const BASE: &str = "base";
 const VERSION: &str = "version";
 /// Makes the repository: whatever lies in the two directories, as two commits.

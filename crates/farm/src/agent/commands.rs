@@ -6,10 +6,10 @@ use super::judging::{Ended, Stop};
 use super::lease::Held;
 use super::log::Log;
 use super::place::{Job, Place, free};
-use super::policy::{COUNT, FREE, MEMORY, PROCESSES};
+use super::policy::{COUNT, FREE, MEMORY, MOMENT, PROCESSES};
 use super::walls::{How, Ran, SoFar, Walls};
 use assay_builds::wire::{Project, Recipe, Version};
-use assay_measure::interrupt;
+use assay_measure::{Outcome, interrupt};
 use assay_sandbox::Limits;
 use std::ffi::OsString;
 use std::fs;
@@ -162,6 +162,11 @@ impl Commands<'_> {
         };
         let how = How { limit, is_together, looks: &mut looks };
         let ran = self.walls.run(&policy, argv, how)?;
+        if stop.is_none() && ran.outcome != Outcome::Exited(0) {
+            // Who ends all processes of a batch job, ends the agent as well: its own signal may come a moment later.
+            interrupt::sleep_until(&[], Some(MOMENT))?;
+            stop = unwanted(held);
+        }
         let rest = usize::try_from(taken).unwrap_or(usize::MAX).min(ran.output.bytes.len());
         self.log.take(&ran.output.bytes[rest..]);
         self.log.lose(ran.output.written.saturating_sub(ran.output.bytes.len() as u64));

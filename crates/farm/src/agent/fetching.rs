@@ -6,7 +6,10 @@ mod gem;
 pub(super) mod git;
 mod pypi;
 mod web;
+mod zip;
 
+use super::policy::UNPACKED;
+use super::repeating::is_zip;
 use super::walls::{How, SoFar, Walls};
 use anyhow::Context;
 use assay_builds::model::VersionKind;
@@ -225,14 +228,19 @@ pub(super) fn fetch(
         None => located(version, || Ok(Vec::new()))?,
     };
     let address = own.address.unwrap_or_default();
-    let is_gem = address.split(['?', '#']).next().unwrap_or_default().ends_with(".gem");
-    let file = beside.join(if is_gem { "version.gem" } else { "version.tar.gz" });
+    let name = address.split(['?', '#']).next().unwrap_or_default();
+    let (is_gem, is_zip) = (name.ends_with(".gem"), is_zip(&address));
+    let file = beside.join(match (is_gem, is_zip) {
+        (true, _) => "version.gem",
+        (_, true) => "version.zip",
+        _ => "version.tar.gz",
+    });
     let sum = means.web.download(&address, own.sha256.as_deref(), &file, ends)?;
-    let unpacked = match is_gem {
-        true => gem::unpack(&file, work),
-        false => fs::File::open(&file)
-            .map_err(anyhow::Error::from)
-            .and_then(|from| archive::unpack_gz(from, work)),
+    let opened = || fs::File::open(&file).with_context(|| file.display().to_string());
+    let unpacked = match (is_gem, is_zip) {
+        (true, _) => gem::unpack(&file, work),
+        (_, true) => opened().and_then(|from| zip::unpack(from, work, UNPACKED)),
+        _ => opened().and_then(|from| archive::unpack_gz(from, work)),
     };
     unpacked.context("the archive was refused").map_err(|error| FetchError::of_chain(&error))?;
     let top = if is_gem { work.to_owned() } else { single(work) };

@@ -63,28 +63,52 @@ fn made(path: &Path, mode: u32) -> anyhow::Result<()> {
 }
 
 impl Place {
-    /// Makes it ready; it is absolute.
+    /// Makes it ready; it is absolute. Where another agent has it, the next of at most so many beside it is taken: `DIR-2`, `DIR-3`, …
     ///
     /// # Errors
-    /// When it can't be made, somebody else has it, or the sandbox's user can't get there.
-    pub fn open(directory: &Path, walls: &Walls) -> anyhow::Result<Self> {
+    /// When it can't be made, others have it, or the sandbox's user can't get there.
+    pub fn open(directory: &Path, most: u32, walls: &Walls) -> anyhow::Result<Self> {
+        let beside = (2..=most).map(|number| {
+            let mut name = directory.as_os_str().to_owned();
+            name.push(format!("-{number}"));
+            PathBuf::from(name)
+        });
+        for directory in std::iter::once(directory.to_owned()).chain(beside) {
+            if let Some(own) = Self::open_one(&directory, walls)? {
+                return Ok(own);
+            }
+        }
         let name = directory.display();
+        bail!("{name}: another agent uses it; give this one its own with --directory");
+    }
+
+    /// `None`: another agent has it.
+    fn open_one(directory: &Path, walls: &Walls) -> anyhow::Result<Option<Self>> {
+        let name = directory.display();
+        if directory.exists() && !directory.is_dir() {
+            bail!("--directory {name}: this is no directory");
+        }
         made(directory, 0o755)?;
         let lock = File::create(directory.join("lock")).with_context(|| name.to_string())?;
         if lock.try_lock().is_err() {
-            bail!("{name}: another agent uses it; give this one its own with --directory");
+            return Ok(None);
         }
         let own = Self { directory: directory.to_owned(), _lock: lock };
         removed(&own.jobs()).with_context(|| own.jobs().display().to_string())?;
         made(&own.jobs(), 0o755)?;
         made(&own.spool(), 0o700)?;
         match walls.sandbox.check(&Policy::default(), &[own.jobs()]) {
-            Ok(()) => Ok(own),
+            Ok(()) => Ok(Some(own)),
             Err(SandboxError::Unreadable { user, .. }) => bail!(
                 "{name}: the user `{user}` of the sandbox can't get there; name a directory outside of home directories with --directory, as /var/lib/assay-farm"
             ),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The directory itself.
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     fn jobs(&self) -> PathBuf {

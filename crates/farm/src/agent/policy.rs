@@ -12,6 +12,8 @@ pub(super) const PROCESSES: u64 = 512;
 pub(super) const FREE: u64 = 256 << 20;
 /// While a job runs, one looks so often whether it is to be ended.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
+/// After a command failed, one waits so long whether the agent is to end, too.
+pub(super) const MOMENT: Duration = Duration::from_millis(200);
 /// How much it wrote is counted so often.
 pub(super) const COUNT: Duration = Duration::from_secs(2);
 /// So often its log is sent.
@@ -38,11 +40,16 @@ pub(super) const FAILURES: usize = 50;
 pub(super) const AWAY: Duration = Duration::from_secs(2);
 /// and, after many times, so long.
 pub(super) const LONG_AWAY: Duration = Duration::from_secs(60);
+/// An A/A run takes so long; where that was not enough, the next, once more.
+pub(super) const CALIBRATION: [Duration; 3] =
+    [Duration::from_secs(30), Duration::from_secs(120), Duration::from_secs(480)];
 /// In an A/A run so many comparisons may be called different before a node is not believed: the share, whose interval has to begin above it.
 pub(super) const FALSE_ALARMS: f64 = 0.05;
 /// A node is drained when the smallest effect that it sees grew by so much since the first calibration.
 pub(super) const DRIFT: f64 = 2.0;
 /// The smallest effect that a node has to see in a run of a minute, as a ratio above 1, to vote.
 pub(super) const DETECTS: f64 = 1.10;
+/// So many agents for one job alone may be at work on a machine at a time.
+pub(super) const AT_ONCE: u32 = 64;
 /// So many new versions of a project are added at a time: the latest.
 pub(super) const DISCOVERED: usize = 50;

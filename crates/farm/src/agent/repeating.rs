@@ -5,6 +5,14 @@ use super::suggesting::Steps;
 use assay_builds::model::Kind;
 use assay_builds::wire::{Leased, Origin, Version};
 
+/// Brings what is in the one directory of an archive to where the archive lies.
+const UP: &str = "cp -R ./*/. .";
+
+/// Whether an address is that of a zip archive.
+pub(super) fn is_zip(url: &str) -> bool {
+    url.split(['?', '#']).next().unwrap_or_default().ends_with(".zip")
+}
+
 fn quoted(word: &str) -> String {
     shell_words::quote(word).into_owned()
 }
@@ -20,11 +28,12 @@ fn got(origin: Option<&Origin>, version: &Version, directory: &str) -> Option<St
     };
     let at = quoted(directory);
     let unpacked = |url: &str| {
-        let url = quoted(url);
-        format!(
-            "mkdir {at} && cd {at} && curl -fsSL -o version.tar.gz {url}{} && tar xzf version.tar.gz --strip-components 1",
-            checked("version.tar.gz")
-        )
+        let (file, unpack) = match is_zip(url) {
+            true => ("version.zip", format!("python3 -m zipfile -e version.zip . && {UP}")),
+            false => ("version.tar.gz", "tar xzf version.tar.gz --strip-components 1".to_owned()),
+        };
+        let (url, checked) = (quoted(url), checked(file));
+        format!("mkdir {at} && cd {at} && curl -fsSL -o {file} {url}{checked} && {unpack}")
     };
     match (origin?, address) {
         (Origin::Git { url }, _) => Some(format!(
@@ -33,7 +42,7 @@ fn got(origin: Option<&Origin>, version: &Version, directory: &str) -> Option<St
             quoted(&version.name)
         )),
         (Origin::Gem { .. }, Some(url)) => Some(format!(
-            "mkdir {at} && cd {at} && curl -fsSL -o version.gem {}{} && gem unpack version.gem && cd version",
+            "mkdir {at} && cd {at} && curl -fsSL -o version.gem {}{} && gem unpack version.gem && {UP}",
             quoted(url),
             checked("version.gem")
         )),
@@ -41,7 +50,7 @@ fn got(origin: Option<&Origin>, version: &Version, directory: &str) -> Option<St
             let source =
                 index.as_ref().map(|own| format!(" --clear-sources --source {}", quoted(own)));
             Some(format!(
-                "mkdir {at} && cd {at} && gem fetch {} --version {}{} && gem unpack ./*.gem && cd ./*/",
+                "mkdir {at} && cd {at} && gem fetch {} --version {}{} && gem unpack ./*.gem && {UP}",
                 quoted(name),
                 quoted(&version.name),
                 source.unwrap_or_default()
@@ -51,7 +60,7 @@ fn got(origin: Option<&Origin>, version: &Version, directory: &str) -> Option<St
         (Origin::PyPi { name, index }, None) => {
             let index = index.as_ref().map(|own| format!(" --index-url {}", quoted(own)));
             Some(format!(
-                "mkdir {at} && cd {at} && python3 -m pip download --no-deps --no-binary :all:{} {} && tar xzf ./*.tar.gz --strip-components 1",
+                "mkdir {at} && cd {at} && python3 -m pip download --no-deps --no-binary :all:{} {} && {{ tar xzf ./*.tar.gz --strip-components 1 || {{ python3 -m zipfile -e ./*.zip . && {UP}; }}; }}",
                 index.unwrap_or_default(),
                 quoted(&format!("{name}=={}", version.name))
             ))
@@ -80,7 +89,7 @@ pub(super) fn line(leased: &Leased, steps: &Steps) -> Option<String> {
     let own = own.or_else(|| {
         let url = leased.version.of.address.as_deref()?;
         let origin = Origin::PyPi { name: String::new(), index: None };
-        url.ends_with(".tar.gz")
+        (url.ends_with(".tar.gz") || is_zip(url))
             .then(|| got(Some(&origin), &leased.version, &name(&leased.version)))
             .flatten()
     })?;

@@ -19,6 +19,9 @@ struct Known {
     beside: &'static [&'static str],
 }
 
+/// So many programs are named of those that are left out for one reason.
+const NAMED: usize = 2;
+
 const PYTHON: &str = "import sys; print('%d.%d.%d' % sys.version_info[:3])";
 
 const ALL: [Known; 5] = [
@@ -95,10 +98,15 @@ pub(super) struct Found {
     pub notes: Vec<String>,
 }
 
+/// What can be looked for.
+pub(super) fn names() -> String {
+    ALL.iter().map(|known| known.name).collect::<Vec<_>>().join(", ")
+}
+
 /// Looks along PATH. `only`: of these alone, as `python3.11` or `ruby`.
 pub(super) fn find(walls: &mut Walls, only: &[String]) -> Found {
     let facts = platform::facts();
-    let (mut targets, mut notes): (Vec<Own>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut targets, mut left_out): (Vec<Own>, Vec<LeftOut>) = (Vec::new(), Vec::new());
     for known in &ALL {
         for (called, program) in on_path(known.programs) {
             let is_meant = |own: &String| {
@@ -109,7 +117,10 @@ pub(super) fn find(walls: &mut Walls, only: &[String]) -> Found {
                 continue;
             }
             match asked(walls, known, &program) {
-                Err(why) => notes.push(why),
+                Err(why) => match left_out.iter_mut().find(|other| other.why == why) {
+                    Some(other) => other.programs.push(program),
+                    None => left_out.push(LeftOut { why, programs: vec![program] }),
+                },
                 Ok(runtime) => {
                     let is_there = |own: &Own| {
                         own.runtime.name == known.name && own.runtime.version == runtime.version
@@ -121,8 +132,29 @@ pub(super) fn find(walls: &mut Walls, only: &[String]) -> Found {
             }
         }
     }
-    notes.dedup();
-    Found { targets, notes }
+    Found { targets, notes: left_out.iter().map(LeftOut::said).collect() }
+}
+
+/// Programs that can't be used, for one reason.
+struct LeftOut {
+    why: String,
+    programs: Vec<PathBuf>,
+}
+
+impl LeftOut {
+    fn said(&self) -> String {
+        let mut names: Vec<String> =
+            self.programs.iter().take(NAMED).map(|own| own.display().to_string()).collect();
+        let more = self.programs.len() - names.len();
+        if more > 0 {
+            names.push(format!("{more} more"));
+        }
+        let last = names.pop().unwrap_or_default();
+        match names.is_empty() {
+            true => format!("{last} is left out: {}", self.why),
+            false => format!("{} and {last} are left out: {}", names.join(", "), self.why),
+        }
+    }
 }
 
 /// The programs of these names along PATH, each file once.
@@ -147,19 +179,18 @@ fn on_path(names: &[&str]) -> Vec<(String, PathBuf)> {
 fn asked(walls: &mut Walls, known: &Known, program: &Path) -> Result<Runtime, String> {
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
     let reads = place(&real);
-    let name = program.display();
     let policy = assay_sandbox::Policy::default();
     let mut beside = reads.clone();
     beside.push(real.clone());
     if let Err(error) = walls.sandbox.check(&policy, &beside) {
-        return Err(format!("{name} is left out: {error}"));
+        return Err(error.to_string());
     }
     let mut argv = vec![real.clone().into_os_string()];
     argv.extend(known.asked.iter().map(OsString::from));
     let said = walls.said(&argv, &reads);
     let version = said.as_deref().and_then(version);
     let Some(version) = version else {
-        return Err(format!("{name} is left out: it does not run in the sandbox"));
+        return Err("the program does not run in the sandbox".to_owned());
     };
     let mut programs: Vec<(String, PathBuf)> =
         known.called.iter().map(|own| ((*own).to_owned(), real.clone())).collect();
@@ -216,6 +247,17 @@ mod tests {
             assert_eq!(version(said).as_deref(), Some(found), "{said}");
         }
         assert_eq!(version("no such thing"), None);
+    }
+
+    #[test]
+    fn programs_that_are_left_out_for_one_reason_are_named_together() {
+        let said = |programs: &[&str]| {
+            let programs = programs.iter().map(PathBuf::from).collect();
+            LeftOut { why: "/home/me can't be read".to_owned(), programs }.said()
+        };
+        assert_eq!(said(&["/a"]), "/a is left out: /home/me can't be read");
+        assert_eq!(said(&["/a", "/b"]), "/a and /b are left out: /home/me can't be read");
+        assert!(said(&["/a", "/b", "/c", "/d"]).starts_with("/a, /b and 2 more are left out"));
     }
 
     #[test]

@@ -22,8 +22,10 @@ pub enum ClientError {
         why: String,
     },
     /// Nobody answers, or a proxy that says so: later it may be there again.
-    #[error("{asked}: the server can't be reached: {why}")]
+    #[error("the farm at {server} can't be reached ({asked}: {why})")]
     Away {
+        /// Its address.
+        server: String,
         /// Method and path.
         asked: String,
         /// What the system says.

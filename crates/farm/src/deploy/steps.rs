@@ -27,7 +27,7 @@ pub struct Farm<'a> {
 }
 
 /// The programs that are copied.
-const PROGRAMS: [&str; 2] = ["assay-farm", "assay"];
+pub const PROGRAMS: [&str; 2] = ["assay-farm", "assay"];
 
 /// Does everything, and tells what each step came to.
 ///
@@ -208,7 +208,8 @@ fi
 systemctl is-enabled --quiet assay-farm || { systemctl daemon-reload; systemctl enable --quiet assay-farm; changed=changed; }
 if [ "$2" = yes ] || ! systemctl is-active --quiet assay-farm; then
     systemctl daemon-reload
-    systemctl restart assay-farm
+    # It is there when it answers.
+    systemctl restart assay-farm || fail "the server does not start: $(journalctl --unit assay-farm --lines 3 --output cat --no-pager 2>/dev/null)"
     changed=changed
 fi
 came

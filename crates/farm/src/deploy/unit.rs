@@ -22,18 +22,23 @@ pub fn unit(service: &Service<'_>) -> String {
         "" => String::new(),
         store => format!(" --store \"{}\"", store.replace('%', "%%")),
     };
+    // A database that is up later is no reason to give up.
+    let after = if store.is_empty() { "" } else { " postgresql.service" };
     format!(
         "# Written by `assay farm setup`, which writes it again when it is run again.\n\
          [Unit]\n\
          Description=The farm of assay\n\
-         After=network-online.target\n\
+         After=network-online.target{after}\n\
          Wants=network-online.target\n\
+         StartLimitIntervalSec=0\n\
          \n\
          [Service]\n\
+         Type=notify\n\
          User={user}\n\
          EnvironmentFile={escaped}/etc/environment\n\
          ExecStart=\"{escaped}/bin/assay-farm\" serve --data \"{escaped}/data\" --listen {listen}{store}\n\
          Restart=on-failure\n\
+         RestartSec=2\n\
          NoNewPrivileges=yes\n\
          ProtectSystem=strict\n\
          ProtectHome=read-only\n\

@@ -89,7 +89,10 @@ pub(crate) fn server(client: &Client) -> Vec<Check> {
     let asked = Timestamp::now();
     let about = match client.about() {
         Ok(about) => about,
-        Err(error) => return vec![Check::lacks("server", error.to_string())],
+        Err(error) => {
+            let told = "`assay farm serve` starts one, and --server says where";
+            return vec![Check::lacks("server", format!("{error}: {told}"))];
+        }
     };
     let answered = Timestamp::now();
     let mut checks = vec![Check::fine("server", format!("{} at {}", about.tool, client.address()))];

@@ -363,7 +363,8 @@ fn common(response: &mut Response) {
     set(response, "x-content-type-options", "nosniff");
     set(response, "content-security-policy", "default-src 'none'; frame-ancestors 'none'");
     set(response, "cross-origin-resource-policy", "same-origin");
-    set(response, "referrer-policy", "no-referrer");
+    // Without any, a browser would call the form for a token somebody else's.
+    set(response, "referrer-policy", "same-origin");
     set(response, "cache-control", "private, no-cache");
 }
 

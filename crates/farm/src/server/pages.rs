@@ -4,6 +4,7 @@
 //! The pages that are read most are made again only when something on them has changed (`kept`). The tag of each is that of its bytes: nothing on it says
 //! when it was made, so that who has it already is told so.
 
+mod history;
 pub(crate) mod known;
 pub(crate) mod verdicts;
 
@@ -18,7 +19,7 @@ use assay_analysis::farm::{Judged, Options, judge};
 use assay_builds::model::Progress;
 use assay_builds::shown::Queue;
 use assay_builds::wire::{Job, Matrix};
-use assay_builds::{Filter, Store, history_project};
+use assay_builds::{Filter, Store};
 use assay_report::farm::{self as report, Compared, Frame, JobLine, POLICY};
 use known::Known;
 
@@ -73,6 +74,12 @@ pub(crate) const PAGES: &[Route] = &[
     kept(Stands::Project, page("/{owner}/{project}", project)),
     kept(Stands::Project, page("/{owner}/{project}/matrix", matrix)),
     kept(Stands::Project, page("/{owner}/{project}/benchmark", benchmark)),
+    // All series of a project are read for the first of them.
+    Route { threads: Threads::Slow, ..page("/{owner}/{project}/history/{file}", history::page) },
+    Route {
+        threads: Threads::Slow,
+        ..page("/{owner}/{project}/history/{directory}/{file}", history::page)
+    },
     // A README shows it to everybody, and it says no more than which version passes.
     kept(
         Stands::Project,
@@ -163,6 +170,7 @@ fn of_project<E: std::fmt::Display>(
     let (owner, name) = (asked.part("owner"), asked.part("project"));
     let page = store.project_page(owner, name, None, 1)?;
     let (matrix, known, judged, next) = judged(store, owner, name, asked.word("after"), most)?;
+    let history = history::place(store, owner, name, "")?;
     let jobs: Vec<JobLine> = page.jobs.iter().map(|job| job_line(job, &matrix)).collect();
     drawn(draw(&report::ProjectPage {
         frame: &frame(),
@@ -177,6 +185,7 @@ fn of_project<E: std::fmt::Display>(
             builds: &known.builds,
         },
         next: next.as_deref(),
+        history: history.as_deref(),
         jobs: &jobs,
         latest: &known::lines(&page.latest),
     }))
@@ -208,7 +217,7 @@ fn benchmark(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Fa
     let wanted = asked.word("name").ok_or_else(|| Failure::bad("name=: which benchmark"))?;
     let metric = asked.word("metric").unwrap_or("wall");
     let (_, known, judged, _) = judged(store, owner, name, asked.word("after"), BENCHMARK)?;
-    let history = format!("assay history serve --project {}", history_project(owner, name));
+    let history = history::place(store, owner, name, wanted)?;
     drawn(report::benchmark(&report::BenchmarkPage {
         frame: &frame(),
         owner,
@@ -217,7 +226,7 @@ fn benchmark(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Fa
         metric,
         project: &known.project,
         judged: &judged,
-        history: &history,
+        history: history.as_deref(),
     }))
 }
 

@@ -2,12 +2,17 @@
 
 use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
+use assay_analysis::history::Revision;
+use assay_builds::wire::{Job, Version};
 use assay_builds::{FarmError, Store, history_project};
 use assay_data::{Samples, assay_file};
 use assay_history::{NewRun, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Cursor;
+
+/// The sides of a benchmark that an agent measured: the base, and the version itself.
+const SIDES: [&str; 2] = ["base", "version"];
 
 /// Where samples are kept.
 #[derive(Serialize, JsonSchema)]
@@ -22,8 +27,11 @@ pub(crate) fn add(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answe
     let nonce = asked.word("nonce").unwrap_or_default();
     let (node, id) = (asked.node()?, asked.number("id")?);
     let lease = store.lease_of(node, id, nonce)?;
-    let of = store.job(id)?.of;
-    let kept = keep(store, (&of.owner, &of.project), node, &of.version, asked)?;
+    let job = store.job(id)?;
+    let (of, samples) = (&job.of, read(asked)?);
+    let of_sides = of_sides(store, &job, &samples)?;
+    let kept =
+        keep(store, (&of.owner, &of.project), (node, &of.version), &samples, asked, of_sides)?;
     // It may have been lost while the samples were looked at.
     store.lease_of(node, id, nonce)?;
     store.has_samples(lease, &kept.run)?;
@@ -38,29 +46,65 @@ pub(crate) fn add_of_build(
     let id = store.build_without_job(asked.part("build"), asked.node().ok())?;
     let of = store.build(id)?.of;
     asked.is_owner(&of.owner)?;
-    let kept = keep(store, (&of.owner, &of.project), &of.node, &of.version, asked)?;
+    let samples = read(asked)?;
+    let whose = (of.node.as_str(), of.version.as_str());
+    let kept = keep(store, (&of.owner, &of.project), whose, &samples, asked, Vec::new())?;
     store.samples_of_build(id, &kept.run)?;
     Answer::json(200, &kept)
+}
+
+fn read(asked: &Asked) -> Result<Samples, Failure> {
+    let samples = assay_file::read_from(Cursor::new(asked.body.clone()), "samples");
+    samples.map_err(|error| Failure::bad(format!("the samples: {error}")))
+}
+
+/// The versions that the sides of a job's samples are. The agent measures them as commits of a repository of its own, whose names mean nothing to
+/// anybody.
+fn of_sides(
+    store: &Store,
+    job: &Job,
+    samples: &Samples,
+) -> Result<Vec<(String, Revision)>, Failure> {
+    let of = &job.of;
+    let mut sides = Vec::new();
+    for (side, name) in SIDES.into_iter().zip([of.base.as_ref(), Some(&of.version)]) {
+        let commit = samples.environment.text(&format!("git_commit@{side}"));
+        if let Some((commit, name)) = commit.zip(name) {
+            let version = store.version_of(&of.owner, &of.project, name)?;
+            sides.push((commit.to_owned(), revision(&version)));
+        }
+    }
+    Ok(sides)
+}
+
+/// A version as a history knows it.
+fn revision(version: &Version) -> Revision {
+    let published = version.of.published.as_deref().and_then(|time| time.parse().ok());
+    Revision {
+        commit: version.name.clone(),
+        parent: None,
+        ordinal: version.of.ordinal.and_then(|ordinal| u64::try_from(ordinal).ok()),
+        time: published.map(|time: jiff::Timestamp| time.as_second()),
+    }
 }
 
 fn keep(
     store: &mut Store,
     (owner, project): (&str, &str),
-    node: &str,
-    version: &str,
+    (node, version): (&str, &str),
+    samples: &Samples,
     asked: &Asked,
+    of_sides: Vec<(String, Revision)>,
 ) -> Result<Kept, Failure> {
-    let samples = assay_file::read_from(Cursor::new(asked.body.clone()), "samples");
-    let samples = samples.map_err(|error| Failure::bad(format!("the samples: {error}")))?;
     let project = history_project(owner, project);
     let new = NewRun {
         project: &project,
-        samples: &samples,
+        samples,
         machine: Some(node),
         revision: None,
-        of_sides: Vec::new(),
+        of_sides,
         changed: false,
-        started: started(&samples).unwrap_or(asked.now),
+        started: started(samples).unwrap_or(asked.now),
         added: asked.now,
         source: version,
     };

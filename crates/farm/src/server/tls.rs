@@ -14,16 +14,17 @@ use tokio_rustls::TlsAcceptor;
 /// # Errors
 /// When the files can't be read, or don't belong together.
 pub(crate) fn acceptor(certificate: &Path, key: &Path) -> anyhow::Result<TlsAcceptor> {
-    let shown = || certificate.display().to_string();
+    let shown = || format!("--tls-cert {}", certificate.display());
     let chain = CertificateDer::pem_file_iter(certificate).with_context(shown)?;
     let chain: Vec<CertificateDer<'static>> =
         chain.collect::<Result<_, _>>().with_context(shown)?;
     ensure!(!chain.is_empty(), "{}: there is no certificate in it", shown());
-    let key = PrivateKeyDer::from_pem_file(key).with_context(|| key.display().to_string())?;
+    let key = PrivateKeyDer::from_pem_file(key)
+        .with_context(|| format!("--tls-key {}: a key in PEM is needed", key.display()))?;
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()
         .with_single_cert(chain, key)
-        .context("--tls-cert and --tls-key")?;
+        .context("--tls-cert and --tls-key do not belong together")?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }

@@ -1,8 +1,7 @@
 //! `assay farm add`: tells a server of a project, or of a version of one, over its API. What is there already is changed to what is said now.
 
-use crate::Ending;
 use crate::client::{Client, Token};
-use anyhow::{Context, ensure};
+use crate::{Ending, given};
 use assay_builds::model::{Facts, VersionKind};
 use assay_builds::wire::{NewProject, NewVersion, Origin, Recipe};
 use assay_console::output;
@@ -27,39 +26,39 @@ pub(crate) struct Args {
     project: String,
 
     /// Its versions are the branches and tags of a repository
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = given::words)]
     git: Option<String>,
 
     /// Its versions are those of a gem
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = given::words)]
     gem: Option<String>,
 
     /// Its versions are those of a distribution of Python
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = given::words)]
     pypi: Option<String>,
 
     /// Its versions are what a command prints, `VERSION [ADDRESS]` a line
-    #[arg(long, value_name = "COMMAND", requires = "get")]
+    #[arg(long, value_name = "COMMAND", requires = "get", value_parser = given::words)]
     list: Option<String>,
 
     /// With --list: the command that fetches $VERSION from $ADDRESS
-    #[arg(long, value_name = "COMMAND", requires = "list")]
+    #[arg(long, value_name = "COMMAND", requires = "list", value_parser = given::words)]
     get: Option<String>,
 
     /// With --gem or --pypi: the index, if it is not the usual one
-    #[arg(long, value_name = "URL", conflicts_with_all = ["git", "list"], requires = "origin")]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["git", "list"], requires = "origin", value_parser = given::web)]
     index: Option<String>,
 
     /// Command that installs what it needs; repeat it for more [default: what its files ask for]
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", value_parser = given::words)]
     install: Vec<String>,
 
     /// Command of its tests [default: what its files suggest]
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", value_parser = given::words)]
     test: Option<String>,
 
     /// What is measured of it, as behind `assay bench`
-    #[arg(long, value_name = "ARGUMENTS")]
+    #[arg(long, value_name = "ARGUMENTS", value_parser = arguments, allow_hyphen_values = true)]
     bench: Option<String>,
 
     /// Let its tests use the network
@@ -78,6 +77,7 @@ pub(crate) struct Args {
     #[arg(
         long,
         value_name = "VERSION",
+        value_parser = given::words,
         conflicts_with_all = ["origin", "install", "test", "bench", "network", "timeout", "need"]
     )]
     version: Option<String>,
@@ -87,11 +87,11 @@ pub(crate) struct Args {
     commit: bool,
 
     /// With --version: where it can be fetched
-    #[arg(long, value_name = "URL", requires = "version")]
+    #[arg(long, value_name = "URL", requires = "version", value_parser = given::web)]
     address: Option<String>,
 
     /// With --address: SHA-256 of what is fetched
-    #[arg(long, value_name = "DIGITS", requires = "address")]
+    #[arg(long, value_name = "DIGITS", requires = "address", value_parser = given::sha256)]
     sha256: Option<String>,
 
     /// Address of the server
@@ -114,6 +114,11 @@ fn fact(text: &str) -> Result<(String, String), String> {
         }
         _ => Err("a fact is NAME=VALUE, as in runtime.ruby=3.4".to_owned()),
     }
+}
+
+fn arguments(text: &str) -> Result<String, String> {
+    shell_words::split(text).map_err(|error| error.to_string())?;
+    given::words(text)
 }
 
 impl Args {
@@ -157,11 +162,8 @@ impl Args {
 /// # Errors
 /// When the server refuses it, or can't be reached.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
-    let parts = args.project.split_once('/');
-    let (owner, name) = parts.with_context(|| {
-        format!("{}: a project is OWNER/PROJECT, as in alice/tidy", args.project)
-    })?;
-    ensure!(!name.contains('/'), "{}: a project is OWNER/PROJECT, as in alice/tidy", args.project);
+    let (owner, name) = given::project(&args.project)?;
+    assay_builds::has_pages(owner)?;
     let client = Client::new(&args.server, Token::find(args.token_file.as_deref())?)?.once();
     let (json, told) = match &args.version {
         Some(version) => {

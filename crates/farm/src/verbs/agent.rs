@@ -105,6 +105,7 @@ fn usual() -> PathBuf {
 /// # Errors
 /// When the server refuses it, or nothing can be run here.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    assay_builds::check_name("a node", &args.name)?;
     let token = Token::find(args.token_file.as_deref())?;
     let client = Client::new(&args.server, token)?;
     let directory = args.directory.clone().unwrap_or_else(usual);

@@ -1,8 +1,8 @@
 //! `assay farm doctor`: what this machine lacks to be a farm's server or one of its agents, and what to do about it.
 
-use crate::Ending;
 use crate::client::{Client, Token};
 use crate::doctor::{Check, State, agents, servers};
+use crate::{Ending, given};
 use assay_console::output;
 use assay_history::Place;
 use std::ffi::OsStr;
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     store: Option<Place>,
 
     /// Address and port that a server is to listen on
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::listen)]
     listen: Option<SocketAddr>,
 
     /// Address of the server that an agent is to ask

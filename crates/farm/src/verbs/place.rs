@@ -105,14 +105,17 @@ fn feature(text: &str) -> Result<Feature, String> {
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     interrupt::install()?;
     let Executor::Slurm = args.executor;
-    let client = Client::new(&args.server, Token::find(args.token_file.as_deref())?)?.once();
-    let shared = std::path::absolute(&args.directory)?;
-    slurm::prepare(&shared, SAID).with_context(|| shared.display().to_string())?;
     let program = match &args.program {
         Some(program) => program.clone(),
         None => std::env::current_exe()?,
     };
     ensure!(program.is_absolute(), "--program {}: nodes need the whole path", program.display());
+    let client = Client::new(&args.server, Token::find(args.token_file.as_deref())?)?.once();
+    let shared = std::path::absolute(&args.directory)?;
+    let made = slurm::prepare(&shared, SAID);
+    made.with_context(|| {
+        format!("--directory {}: nothing can be written there", shared.display())
+    })?;
     let slurm = Slurm::new(Jobs {
         server: client.address().to_owned(),
         program,

@@ -3,7 +3,7 @@
 use crate::data::DataArgs;
 use crate::policy;
 use crate::server::{self, Options};
-use crate::{Ending, durations};
+use crate::{Ending, durations, given};
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,11 +24,11 @@ pub(crate) struct Args {
     data: DataArgs,
 
     /// Address and port to listen on; with port 0 any that is free
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8040")]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8040", value_parser = given::listen)]
     listen: SocketAddr,
 
     /// Name by which the server may be asked, beside its addresses and localhost; may be given several times
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = given::host)]
     host: Vec<String>,
 
     /// File with the server's certificate and its chain (PEM)

@@ -1,12 +1,13 @@
 //! `assay farm setup`: a farm on a machine, here or behind SSH, again and again with the same result.
 
-use crate::Ending;
 use crate::deploy::Came;
 use crate::deploy::host::Host;
-use crate::deploy::steps::{Farm, set_up};
+use crate::deploy::steps::{Farm, PROGRAMS, set_up};
+use crate::{Ending, given};
 use anyhow::{Context, ensure};
 use assay_console::output;
-use assay_history::without_password;
+use assay_history::{Place, without_password};
+use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -16,7 +17,8 @@ use std::path::PathBuf;
 Examples:
   assay farm setup --directory /srv/farm                              on this machine
   assay farm setup --directory /srv/farm --host root@farm.example     on another one
-  assay farm setup … --step 'cache=mkdir -p /var/cache/gems && chown farm: /var/cache/gems'
+  assay farm setup … --step 'cache=mkdir -p /var/cache/gems && chown assay-farm: /var/cache/gems'
+  assay farm setup … --store postgres:///farm --step 'postgres=runuser -u postgres -- sh -c \"createuser $FARM_USER; createdb -O $FARM_USER farm\"'
 
 Each step says whether it changed something. A second run changes nothing.")]
 pub(crate) struct Args {
@@ -41,11 +43,11 @@ pub(crate) struct Args {
     sudo: bool,
 
     /// Address and port that the server is to listen on
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8040")]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8040", value_parser = given::listen)]
     listen: SocketAddr,
 
-    /// Database that keeps the store, as in postgres:///farm; its password by --env PGPASSWORD=… [default: a file in the directory]
-    #[arg(long, value_name = "PLACE")]
+    /// Database of PostgreSQL that keeps the store, as in postgres:///farm; its password by --env PGPASSWORD=… [default: a file in the directory]
+    #[arg(long, value_name = "URL")]
     store: Option<String>,
 
     /// Variable in the server's environment; repeat it for more
@@ -95,7 +97,8 @@ fn step(text: &str) -> Result<(String, String), String> {
 /// The first step that fails.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let directory = args.directory.trim_end_matches('/');
-    let is_plain = |text: &str| !text.contains(|c: char| c.is_control() || c == '"' || c == '\\');
+    // What a shell, a unit of systemd and an address of a database all read alike.
+    let is_plain = |text: &str| !text.contains(|c: char| c.is_control() || "\"\\$".contains(c));
     ensure!(
         directory.starts_with('/')
             && is_plain(directory)
@@ -142,6 +145,21 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         without_password(store) == store && is_plain(store),
         "--store: a password would be seen in the list of processes; give it by --env PGPASSWORD=…"
     );
+    if let Some(store) = &args.store {
+        let place = Place::read(OsStr::new(store), None).context("--store")?;
+        ensure!(
+            matches!(place, Place::Server(_)),
+            "--store {store}: this must be a database of PostgreSQL, as in postgres:///farm; without --store it is a file in {directory}/data"
+        );
+    }
+    for program in PROGRAMS {
+        let path = programs.join(program);
+        ensure!(
+            path.is_file(),
+            "{}: there is no such program; --programs DIR names a directory that has it",
+            path.display()
+        );
+    }
     let farm = Farm {
         directory,
         user: &args.user,

@@ -1,10 +1,10 @@
 //! `assay farm status`: how much there is to do, who is there, and what came last; of a project its versions on its targets, with what is said of the newest. Read from
 //! the store itself.
 
-use crate::Ending;
 use crate::data::DataArgs;
 use crate::server::pages;
-use anyhow::{Context as _, anyhow};
+use crate::{Ending, given};
+use anyhow::anyhow;
 use assay_builds::Store;
 use assay_builds::policy::LARGEST_PAGE;
 use assay_builds::shown::{Home, Queue};
@@ -61,9 +61,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
 
 /// Shows a project's versions on its targets.
 fn of_project(store: &Store, project: &str, args: &Args) -> anyhow::Result<Ending> {
-    let (owner, name) = project
-        .split_once('/')
-        .with_context(|| format!("{project}: a project is OWNER/PROJECT"))?;
+    let (owner, name) = given::project(project)?;
     let told = |failure: pages::Failure| anyhow!("{project}: {}", failure.message);
     if args.json {
         let verdicts =

@@ -50,7 +50,7 @@ struct Add {
     scope: Allows,
 
     /// Node whose agent has it; with --scope agent
-    #[arg(long, value_name = "NODE")]
+    #[arg(long, value_name = "NODE", required_if_eq("scope", "agent"))]
     node: Option<String>,
 
     /// Owner whose projects alone it may change

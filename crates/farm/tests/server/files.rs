@@ -1,7 +1,8 @@
 //! Logs and samples: pieces that come twice or too early, limits, following, and the history.
 
+use super::browser::{chromium, visited};
 use super::*;
-use assay_data::{Metric, Observation, Samples, assay_file};
+use assay_data::{Metric, Observation, Row, Samples, Side, Subject, assay_file};
 use std::thread;
 
 on_both![
@@ -106,4 +107,70 @@ pub fn samples() -> Vec<u8> {
     let mut text = Vec::new();
     assay_file::write(&samples, &mut text).unwrap();
     text
+}
+
+/// What an agent measured of a base and of a version, as commits of a repository that nobody has any more.
+fn of_two_versions(slower: f64) -> Vec<u8> {
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    samples.rows.push(Row { name: "parse/<b>".to_owned(), ..Row::default() });
+    for (side, name) in ["base", "version"].into_iter().enumerate() {
+        samples.add_side(Side { name: name.to_owned(), ..Side::default() });
+        samples.environment.set(&format!("git_commit@{name}"), name.repeat(8).as_str());
+        let subject =
+            samples.add(Subject { side, name: format!("parse {name}"), ..Subject::default() });
+        for block in 0..5 {
+            let value = (0.01 + f64::from(block) * 1e-4) * if side == 1 { slower } else { 1.0 };
+            samples.push_value(subject, value);
+        }
+    }
+    let mut text = Vec::new();
+    assay_file::write(&samples, &mut text).unwrap();
+    text
+}
+
+#[test]
+fn benchmarks_have_their_history_over_versions() {
+    let server = Server::new(&["--public"]);
+    let token = server.farm("a", 4);
+    server.get("/rails/rack/history/index.html", "").is(200);
+    assert!(!String::from_utf8(server.get("/rails/rack", "").body).unwrap().contains("/history/"));
+    for ordinal in 2..=4 {
+        let job = json!({"owner": "rails", "project": "rack", "version": format!("1.{ordinal}"), "kind": "bench", "base": format!("1.{}", ordinal - 1)});
+        server.post("/api/v1/jobs", &server.admin, &job).is(201);
+        let asking = Asking { kinds: vec![Kind::Bench], ..asking("a") };
+        let leased: Leased = server.post("/api/v1/nodes/a/lease", &token, &asking).is(200).thing();
+        let file = format!("/api/v1/jobs/{}/samples?nonce={}", leased.job.id, leased.nonce);
+        let slower = if ordinal == 4 { 1.3 } else { 1.0 };
+        server.asks("PUT", &file, &token, "", &of_two_versions(slower)).is(200);
+        server.end(&token, &leased, &format!("k{ordinal}")).is(201);
+    }
+    let text = |path: &str| {
+        let page = server.get(path, "");
+        String::from_utf8(page.is(200).body.clone()).unwrap()
+    };
+    assert!(text("/rails/rack").contains("href=\"/rails/rack/history/index.html\""));
+    let index = text("/rails/rack/history/index.html");
+    // Versions, and not what they were called where they were measured.
+    assert!(index.contains(">1.4</a>") && !index.contains("versionversion"), "{index}");
+    let benchmark = text("/rails/rack/benchmark?name=parse/%3Cb%3E&metric=wall");
+    let link = benchmark.split("href=\"/rails/rack/history/benchmarks/").nth(1);
+    let file =
+        link.and_then(|rest| rest.split('"').next()).unwrap_or_else(|| panic!("{benchmark}"));
+    let page = format!("/rails/rack/history/benchmarks/{file}");
+    let of_benchmark = text(&page);
+    for version in ["1.1", "1.2", "1.3", "1.4"] {
+        assert!(of_benchmark.contains(&format!(">{version}</a>")), "{version}: {of_benchmark}");
+    }
+    server.get("/rails/rack/history/benchmarks/none.html", "").is(404);
+    server.get("/rails/rack/history/../../../admin-token", "").is(404);
+    if let Some(browser) = chromium() {
+        for path in ["/rails/rack/history/index.html", &page, "/rails/rack/history/compare.html"] {
+            let address = format!("http://{}{path}", server.address);
+            let (dom, said) = visited(&browser, server.room.path(), &["--dump-dom"], &address);
+            let complaints: Vec<&str> =
+                said.lines().filter(|line| line.contains("CONSOLE")).collect();
+            assert!(complaints.is_empty(), "{path}: {complaints:?}");
+            assert!(dom.contains("href=\"/rails/rack\""), "{path}: no way back: {dom}");
+        }
+    }
 }

@@ -7,7 +7,9 @@ mod agents;
 mod backups;
 #[path = "../../../assay/tests/browser/mod.rs"]
 mod browser;
+mod driven;
 mod files;
+mod following;
 mod killing;
 mod pages;
 #[path = "../../../history/src/tests/server.rs"]

@@ -43,7 +43,13 @@ impl SpeedRow {
     }
 }
 
-fn link(frame: &Frame, owner: &str, name: &str, benchmark: &str, metric: &str) -> String {
+pub(super) fn link(
+    frame: &Frame,
+    owner: &str,
+    name: &str,
+    benchmark: &str,
+    metric: &str,
+) -> String {
     let [benchmark, metric] = [benchmark, metric].map(crate::site::encoded);
     format!("{}/benchmark?name={benchmark}&metric={metric}", frame.of_project(owner, name))
 }
@@ -123,8 +129,8 @@ pub struct BenchmarkPage<'a> {
     pub project: &'a Project,
     /// The versions that are shown, the newest first, judged.
     pub judged: &'a [Judged],
-    /// A command that shows the values themselves over time.
-    pub history: &'a str,
+    /// Where, within the history, its values over time are; `None`: none were kept.
+    pub history: Option<&'a str>,
 }
 
 #[derive(Template)]
@@ -135,7 +141,7 @@ struct Page {
     project_link: String,
     name: String,
     metric: String,
-    history: String,
+    history: Option<String>,
     versions: Vec<OfVersion>,
 }
 
@@ -284,7 +290,7 @@ pub fn benchmark(of: &BenchmarkPage<'_>) -> Result<String, askama::Error> {
         project_link: of.frame.of_project(of.owner, of.name),
         name: clean(of.benchmark),
         metric: clean(of.metric),
-        history: clean(of.history),
+        history: of.history.map(|place| of.frame.of_history(of.owner, of.name, place)),
         versions: of.judged.iter().filter_map(|judged| OfVersion::of(of, judged)).collect(),
     }
     .render()

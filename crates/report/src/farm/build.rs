@@ -86,6 +86,8 @@ pub struct BuildPage<'a> {
 
 /// A log as templates take it.
 struct Log {
+    /// Whether there is nothing of it.
+    is_empty: bool,
     /// Made by [`log::html`]: the one text here that is markup already.
     html: String,
     link: String,
@@ -93,6 +95,16 @@ struct Log {
     cut: String,
     /// Where it is followed, if it is.
     follow: Option<String>,
+}
+
+/// A benchmark of a build; all targets' are on its own page.
+struct ComparedRow {
+    link: String,
+    name: String,
+    metric: String,
+    change: String,
+    verdict: String,
+    n: String,
 }
 
 struct Tried {
@@ -122,7 +134,7 @@ struct Page {
     more_failures: String,
     repeat: String,
     base: String,
-    compared: Vec<[String; 5]>,
+    compared: Vec<ComparedRow>,
     samples: Option<String>,
     leases: Vec<Tried>,
     others: Vec<Row>,
@@ -162,11 +174,12 @@ pub fn build(of: &BuildPage<'_>) -> Result<String, askama::Error> {
         },
         repeat: clean(of.repeat),
         base: clean(of.base.unwrap_or("")),
-        compared: of.compared.iter().take(COMPARED).map(compared).collect(),
+        compared: of.compared.iter().take(COMPARED).map(|one| compared(of, one)).collect(),
         samples: of.has_samples.then(|| path("samples")),
         leases: of.leases.iter().map(|lease| Tried::of(of.frame, lease)).collect(),
         others: rows(of.frame, of.others),
         log: Log {
+            is_empty: of.log.is_empty(),
             html: log::html(of.log, 1),
             link: path("log"),
             before: if of.log_before == 0 {
@@ -232,14 +245,16 @@ fn about(of: &BuildPage<'_>) -> Vec<(&'static str, String)> {
     about
 }
 
-fn compared(of: &Compared) -> [String; 5] {
-    [
-        clean(&of.benchmark),
-        clean(&of.metric),
-        number::change(of.ratio, Some((of.lower, of.upper))),
-        clean(&of.verdict),
-        number::grouped(of.n),
-    ]
+fn compared(page: &BuildPage<'_>, of: &Compared) -> ComparedRow {
+    let Line { owner, project, .. } = page.line;
+    ComparedRow {
+        link: super::benchmark::link(page.frame, owner, project, &of.benchmark, &of.metric),
+        name: clean(&of.benchmark),
+        metric: clean(&of.metric),
+        change: number::change(of.ratio, Some((of.lower, of.upper))),
+        verdict: clean(&of.verdict),
+        n: number::grouped(of.n),
+    }
 }
 
 impl Tried {
@@ -321,6 +336,7 @@ pub fn job(of: &JobPage<'_>) -> Result<String, askama::Error> {
         build_link: of.build.map(|id| of.frame.of_build(id)),
         leases: of.leases.iter().map(|lease| Tried::of(of.frame, lease)).collect(),
         log: Log {
+            is_empty: of.log.is_empty(),
             html: log::html(of.log, 1),
             link: String::new(),
             before: String::new(),

@@ -113,7 +113,10 @@ impl Project {
         Self {
             link: frame.of_project(&line.owner, &line.name),
             name: clean(&format!("{}/{}", line.owner, line.name)),
-            newest: line.newest.as_ref().map_or_else(String::new, |newest| clean(&newest.name)),
+            newest: line
+                .newest
+                .as_ref()
+                .map_or_else(String::new, |newest| super::version(&newest.name)),
             tone,
             said,
             sums: bar(states),

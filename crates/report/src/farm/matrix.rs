@@ -132,7 +132,9 @@ impl Matrix<'_> {
                 })
             };
             Row {
-                version: clean(self.project.versions.get(version).map_or("", String::as_str)),
+                version: super::version(
+                    self.project.versions.get(version).map_or("", String::as_str),
+                ),
                 when: minute(&note.time),
                 is_gone: note.is_gone,
                 tone: said.first().map_or("", |claim| tone(claim.tone)),

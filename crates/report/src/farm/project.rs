@@ -50,6 +50,8 @@ pub struct ProjectPage<'a> {
     pub matrix: Matrix<'a>,
     /// What to ask for older versions with.
     pub next: Option<&'a str>,
+    /// Where, within the history of its benchmarks, the first page is; `None`: none were kept.
+    pub history: Option<&'a str>,
     /// What has not ended.
     pub jobs: &'a [JobLine],
     /// Its last builds.
@@ -63,7 +65,7 @@ struct Names {
     matrix_link: String,
     badge: String,
     json: String,
-    history: String,
+    history: Option<String>,
 }
 
 impl Names {
@@ -77,7 +79,7 @@ impl Names {
                 .frame
                 .link(&["api", "v1", "owners", page.owner, "projects", page.name, "matrix"]),
             link,
-            history: clean(&format!("{}/{}", page.owner, page.name)),
+            history: page.history.map(|place| page.frame.of_history(page.owner, page.name, place)),
         }
     }
 }
@@ -170,7 +172,7 @@ impl Job {
         Self {
             link: frame.link(&["jobs", &job.id.to_string()]),
             id: job.id,
-            version: clean(&job.version),
+            version: super::version(&job.version),
             kind: clean(&job.kind),
             target: clean(&job.target),
             is_running: job.progress == "leased",

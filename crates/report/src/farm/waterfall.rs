@@ -67,7 +67,7 @@ pub fn waterfall(of: &Waterfall<'_>) -> Result<String, askama::Error> {
                 when: minute(&line.added),
                 project: clean(&format!("{}/{}", line.owner, line.project)),
                 project_link: of.frame.of_project(&line.owner, &line.project),
-                version: clean(&line.version),
+                version: super::version(&line.version),
                 cells: heads.iter().map(|_| None).collect(),
             });
         }

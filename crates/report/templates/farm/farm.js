@@ -43,16 +43,25 @@
     matched.textContent = wanted === "" ? "" : `${shown} of ${found.length}`;
   };
   const lines = () => [...log.querySelectorAll(".line")];
+  const told = () => {
+    const all = `${hits.length} ${hits.length === 1 ? "line" : "lines"}`;
+    matched.textContent = sought === "" ? "" : hit < 0 ? all : `${hit + 1} of ${all}`;
+  };
+  let sought = "";
+  const look = (line) => {
+    const is = sought !== "" && line.textContent.toLowerCase().includes(sought);
+    line.classList.toggle("hit", is);
+    if (is) hits.push(line);
+  };
   const searchLog = (wanted) => {
     hits = [];
     hit = -1;
+    sought = wanted;
     for (const line of lines()) {
-      const is = wanted !== "" && line.textContent.toLowerCase().includes(wanted);
-      line.classList.toggle("hit", is);
       line.classList.remove("here");
-      if (is) hits.push(line);
+      look(line);
     }
-    matched.textContent = wanted === "" ? "" : `${hits.length} ${hits.length === 1 ? "line" : "lines"}`;
+    told();
     if (hits.length > 0) go(1);
   };
   const go = (by) => {
@@ -61,7 +70,7 @@
     hit = (hit + by + hits.length) % hits.length;
     hits[hit].classList.add("here");
     hits[hit].scrollIntoView({ block: "center" });
-    matched.textContent = `${hit + 1} of ${hits.length} lines`;
+    told();
   };
   if (search) {
     let waiting = 0;
@@ -104,8 +113,8 @@
   const ESCAPES = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -~]?|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
   const MOST_LINES = 20000;
   if (log && log.dataset.follow) {
-    const told = id("told");
-    const say = (text) => { if (told) told.textContent = text; };
+    const state = id("told");
+    const say = (text) => { if (state) state.textContent = text; };
     let rest = "";
     let number = lines().length;
     const append = (text) => {
@@ -120,10 +129,12 @@
         line.id = `L${number}`;
         const returned = part.replace(/\r$/, "");
         line.textContent = returned.slice(returned.lastIndexOf("\r") + 1).replace(ESCAPES, "");
+        look(line);
         made.append(line, "\n");
       }
       log.append(made);
       while (log.childNodes.length > 2 * MOST_LINES) log.firstChild.remove();
+      told();
       if (isAtEnd) log.scrollTop = log.scrollHeight;
       document.body.dataset.followed = String(number);
     };
@@ -131,7 +142,7 @@
     const source = new EventSource(log.dataset.follow);
     source.addEventListener("open", () => {
       log.replaceChildren();
-      [rest, number] = ["", 0];
+      [rest, number, hits, hit] = ["", 0, [], -1];
       say("Follows the log as it is written.");
     });
     source.addEventListener("log", (event) => append(JSON.parse(event.data).text));

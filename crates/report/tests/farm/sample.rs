@@ -249,6 +249,7 @@ pub fn pages(sample: &Sample, root: &str) -> Vec<(&'static str, String)> {
         builds: &sums,
         matrix: sample.matrix(),
         next: Some("41"),
+        history: Some("index.html"),
         jobs: &jobs,
         latest: &sample.latest,
     };
@@ -371,7 +372,7 @@ pub fn pages(sample: &Sample, root: &str) -> Vec<(&'static str, String)> {
                 metric: "wall",
                 project: &sample.project,
                 judged: &sample.judged[..2],
-                history: "assay history serve",
+                history: Some("benchmarks/parse-large-0a1b2c3d.html"),
             })
             .unwrap(),
         ),

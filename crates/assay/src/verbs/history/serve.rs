@@ -1,7 +1,8 @@
 //! `assay history serve`: the pages of a history, made when somebody asks for them.
 
+use super::server::serve;
+use super::site::pages;
 use crate::history::StoreArgs;
-use crate::site::{Site, serve};
 use crate::{Ending, output};
 use anyhow::Context;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -29,7 +30,7 @@ pub(crate) struct Args {
 /// Says where the pages are, and answers until it is interrupted.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (store, project) = args.of.of_project()?;
-    let site = Site::of(store, &project, true)?;
+    let site = pages(store, &project, true)?;
     let address = SocketAddr::new(args.listen, args.port);
     let listener = TcpListener::bind(address)
         .with_context(|| format!("can't listen at {address}; --port names another port"))?;

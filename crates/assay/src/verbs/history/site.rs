@@ -1,9 +1,13 @@
 //! `assay history site`: the history as pages in a directory.
 
+use super::directory::write;
+use super::{narrowing, narrowing_of_event};
 use crate::history::StoreArgs;
+use crate::present::TOOL;
 use crate::progress::Line;
-use crate::site::{Site, write};
 use crate::{Ending, output};
+use assay_history::Store;
+use assay_site::{Narrow, Of, Site};
 use std::path::PathBuf;
 
 /// Arguments of `assay history site`.
@@ -34,8 +38,16 @@ pub(crate) struct Args {
 /// Writes the pages, and says where to begin.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (store, project) = args.of.of_project()?;
-    let mut site = Site::of(store, &project, args.unredacted)?;
-    let written = write(&mut site, &args.out, &Line::new(args.quiet))?;
+    let mut site = pages(store, &project, args.unredacted)?;
+    let line = Line::new(args.quiet);
+    let written = write(&mut site, &args.out, &mut |done, all| {
+        if line.is_due() {
+            let words = format!("writing pages: benchmark {} of {all}", done + 1);
+            line.draw(done as f64 / all as f64, words);
+        }
+    });
+    line.end();
+    let written = written?;
     if !args.quiet {
         output::say(&format!(
             "{} files, {:.1} MB: {}",
@@ -45,4 +57,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         ));
     }
     Ok(Ending::Fine)
+}
+
+/// The pages of a project; its changes are narrowed by the repository of the current directory.
+///
+/// # Errors
+/// When the store can't be read.
+pub(super) fn pages(store: Store, project: &str, unredacted: bool) -> anyhow::Result<Site<Store>> {
+    let narrow = Narrow { change: narrowing, event: narrowing_of_event };
+    Site::of(store, &Of { project, tool: TOOL, part_of: None, unredacted, narrow })
 }

@@ -7,14 +7,15 @@ use crate::history::StoreArgs;
 use crate::{Ending, output, present};
 use anyhow::bail;
 use assay_analysis::history::events::{Event, of_one_metric};
-use assay_analysis::history::trend::{self, Change, Trend, commit_gone, trend};
-use assay_analysis::history::{Revision, Vanished, last_blessing};
+use assay_analysis::history::trend::{Change, Trend, commit_gone, trend};
+use assay_analysis::history::{Revision, last_blessing};
 use assay_data::Finding;
 use assay_history::{Store, Wanted};
 use assay_measure::git;
 use assay_report::history::{self, TrendReport};
 use assay_report::html::shell_line;
 use assay_report::json::{self, Trends};
+use assay_site::vanished;
 use std::path::Path;
 
 /// Confidence of intervals and places, unless another is asked for.
@@ -166,7 +167,7 @@ fn gone((before, after): (Option<&Revision>, Option<&Revision>)) -> Option<Findi
 }
 
 /// What narrows a change: where several commits lie in it, a search among them.
-pub(crate) fn narrowing(
+pub(super) fn narrowing(
     store: &Store,
     project: &str,
     trend: &Trend,
@@ -179,7 +180,7 @@ pub(crate) fn narrowing(
 }
 
 /// The same of an event: by the benchmark that it moved most.
-pub(crate) fn narrowing_of_event(store: &Store, project: &str, event: &Event) -> Option<String> {
+pub(super) fn narrowing_of_event(store: &Store, project: &str, event: &Event) -> Option<String> {
     let name = &event.moved.first()?.benchmark.name;
     let recording = &event.after.recording;
     narrowing_between(store, project, event.between(), event.commits(), recording, name)
@@ -214,10 +215,4 @@ fn narrowing_between(
         _ => return Some(format!("git log --oneline --first-parent {from}..{to}")),
     };
     Some(format!("assay bisect {from}..{to} --build LINE {own}"))
-}
-
-/// That a benchmark vanished.
-pub(crate) fn vanished(name: &str, gone: &Vanished) -> Finding {
-    let last = gone.last.revision.as_ref().map_or_else(|| gone.last.short(), |r| r.short());
-    trend::vanished(name, last, gone.runs)
 }

@@ -14,9 +14,25 @@ use std::path::{Component, Path, PathBuf};
 use tar::{Archive, Entry, EntryType};
 
 /// Bytes and files that may still come out.
-struct Left {
+pub(super) struct Left {
     bytes: u64,
     files: u64,
+}
+
+impl Left {
+    /// So many bytes, and as many files as any archive may have.
+    pub fn new(bytes: u64) -> Self {
+        Self { bytes, files: FILES }
+    }
+
+    /// One more file.
+    ///
+    /// # Errors
+    /// When that is one too many.
+    pub fn file(&mut self) -> anyhow::Result<()> {
+        self.files = self.files.checked_sub(1).context("there are too many files")?;
+        Ok(())
+    }
 }
 
 /// Unpacks a compressed tar archive into a directory that is there and empty.
@@ -32,7 +48,7 @@ pub(in crate::agent) fn unpack_gz(from: impl Read, to: &Path) -> anyhow::Result<
 /// # Errors
 /// As above.
 pub(in crate::agent) fn unpack(from: impl Read, to: &Path, most: u64) -> anyhow::Result<()> {
-    let mut left = Left { bytes: most, files: FILES };
+    let mut left = Left::new(most);
     // Headers count, too: an archive may have nothing but them.
     let mut archive = Archive::new(from.take(most.saturating_add(FILES * 1024)));
     for entry in archive.entries()? {
@@ -56,7 +72,7 @@ fn one<R: Read>(
         return Ok(());
     }
     let parts = inside(name)?;
-    left.files = left.files.checked_sub(1).context("there are too many files")?;
+    left.file()?;
     let Some((last, above)) = parts.split_last() else {
         // The directory itself.
         return Ok(());
@@ -69,20 +85,11 @@ fn one<R: Read>(
             made(to, &parts)?;
         }
         EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
-            removed(&path)?;
-            let mut file =
-                OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-            let written = io::copy(&mut entry.take(left.bytes.saturating_add(1)), &mut file)?;
-            left.bytes = left.bytes.checked_sub(written).context("it unpacks to too much")?;
-            // Neither as another user nor for others to write.
-            let mode = if mode & 0o111 == 0 { 0o644 } else { 0o755 };
-            file.set_permissions(fs::Permissions::from_mode(mode))?;
+            regular(entry, &path, mode, left)?;
         }
         EntryType::Symlink => {
             let target = entry.link_name()?.context("a link to nothing")?.into_owned();
-            leads_inside(&target, above.len())?;
-            removed(&path)?;
-            symlink(&target, &path)?;
+            link(&target, &path, above.len())?;
         }
         EntryType::Link => {
             let target = entry.link_name()?.context("a link to nothing")?.into_owned();
@@ -95,8 +102,33 @@ fn one<R: Read>(
     Ok(())
 }
 
+/// A file, in place of what an earlier entry left there.
+pub(super) fn regular(
+    from: &mut dyn Read,
+    path: &Path,
+    mode: u32,
+    left: &mut Left,
+) -> anyhow::Result<()> {
+    removed(path)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let written = io::copy(&mut from.take(left.bytes.saturating_add(1)), &mut file)?;
+    left.bytes = left.bytes.checked_sub(written).context("it unpacks to too much")?;
+    // Neither as another user nor for others to write.
+    let mode = if mode & 0o111 == 0 { 0o644 } else { 0o755 };
+    file.set_permissions(fs::Permissions::from_mode(mode))?;
+    Ok(())
+}
+
+/// A symbolic link that lies so many real directories deep, if it leads to something inside.
+pub(super) fn link(target: &Path, path: &Path, depth: usize) -> anyhow::Result<()> {
+    leads_inside(target, depth)?;
+    removed(path)?;
+    symlink(target, path)?;
+    Ok(())
+}
+
 /// The parts of a name, if it stays inside.
-fn inside(name: &Path) -> anyhow::Result<Vec<&std::ffi::OsStr>> {
+pub(super) fn inside(name: &Path) -> anyhow::Result<Vec<&std::ffi::OsStr>> {
     let mut parts = Vec::new();
     for part in name.components() {
         match part {
@@ -111,7 +143,7 @@ fn inside(name: &Path) -> anyhow::Result<Vec<&std::ffi::OsStr>> {
 }
 
 /// A directory below `to`, made where it is not there; every one on the way is a real one.
-fn made(to: &Path, parts: &[&std::ffi::OsStr]) -> anyhow::Result<PathBuf> {
+pub(super) fn made(to: &Path, parts: &[&std::ffi::OsStr]) -> anyhow::Result<PathBuf> {
     let mut path = to.to_owned();
     for part in parts {
         path.push(part);

@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 const INDEX: &str = "https://pypi.org/simple";
 const ACCEPT: &str = "application/vnd.pypi.simple.v1+json";
-/// How source archives end that can be unpacked here.
-const ENDING: &str = ".tar.gz";
+/// How source archives end that can be unpacked here; of a version that has both, the first counts.
+const ENDINGS: [&str; 2] = [".tar.gz", ".zip"];
 
 #[derive(Deserialize)]
 struct Page {
@@ -59,15 +59,25 @@ fn read(text: &[u8], name: &str, url: &str) -> Result<Vec<Offered>, FetchError> 
         _ => false,
     };
     let all = page.files.into_iter().filter(|own| !is_yanked(own));
-    let offered = all.filter_map(|own| {
-        Some(Offered {
-            version: version(&own.filename, name)?.to_owned(),
+    let archives = all.filter_map(|own| {
+        let (ending, version) = version(&own.filename, name)?;
+        let offered = Offered {
+            version: version.to_owned(),
             address: Some(web::joined(url, own.url.split('#').next().unwrap_or_default())),
             sha256: own.hashes.sha256,
             published: own.published,
-        })
+        };
+        Some((ending, offered))
     });
-    Ok(offered.collect())
+    let mut offered: Vec<(usize, Offered)> = Vec::new();
+    for (ending, own) in archives {
+        match offered.iter_mut().find(|(_, other)| other.version == own.version) {
+            Some(other) if ending < other.0 => *other = (ending, own),
+            Some(_) => {}
+            None => offered.push((ending, own)),
+        }
+    }
+    Ok(offered.into_iter().map(|(_, own)| own).collect())
 }
 
 /// A name as indexes compare them.
@@ -76,12 +86,14 @@ fn normal(name: &str) -> String {
     parts.join("-").to_lowercase()
 }
 
-/// The version in the name of a source archive.
-fn version<'a>(file: &'a str, name: &str) -> Option<&'a str> {
-    let whole = file.strip_suffix(ENDING)?;
+/// The version in the name of a source archive, behind the place of its ending.
+fn version<'a>(file: &'a str, name: &str) -> Option<(usize, &'a str)> {
+    let mut endings = ENDINGS.into_iter().enumerate();
+    let (place, whole) =
+        endings.find_map(|(place, ending)| Some((place, file.strip_suffix(ending)?)))?;
     // A version has no hyphen, old names have.
     let (first, version) = whole.rsplit_once('-')?;
-    (normal(first) == normal(name) && !version.is_empty()).then_some(version)
+    (normal(first) == normal(name) && !version.is_empty()).then_some((place, version))
 }
 
 #[cfg(test)]
@@ -95,9 +107,15 @@ mod tests {
             {"filename":"Some_Thing-1.0.tar.gz","url":"/f/Some_Thing-1.0.tar.gz#x","hashes":{"sha256":"ab"},"upload-time":"2020-01-02T03:04:05Z","yanked":false},
             {"filename":"some_thing-1.1-py3-none-any.whl","url":"x.whl","hashes":{}},
             {"filename":"some-thing-1.2.tar.gz","url":"https://h/some-thing-1.2.tar.gz","hashes":{},"yanked":"broken"},
+            {"filename":"some-thing-1.3.zip","url":"z","hashes":{}},
+            {"filename":"some-thing-1.4.zip","url":"z","hashes":{}},
+            {"filename":"some-thing-1.4.tar.gz","url":"t","hashes":{}},
+            {"filename":"some-thing-1.4.zip","url":"z","hashes":{}},
             {"filename":"other-1.3.tar.gz","url":"x","hashes":{}}]}"#;
         let found = read(page, "some.thing", "http://i/simple/some-thing/").unwrap();
-        assert_eq!(found.len(), 1);
+        let versions: Vec<_> = found.iter().map(|own| own.version.as_str()).collect();
+        assert_eq!(versions, ["1.0", "1.3", "1.4"]);
+        assert!(found[2].address.as_deref().unwrap().ends_with("/t"));
         assert_eq!(found[0].version, "1.0");
         assert_eq!(found[0].address.as_deref(), Some("http://i/f/Some_Thing-1.0.tar.gz"));
         assert_eq!(found[0].sha256.as_deref(), Some("ab"));

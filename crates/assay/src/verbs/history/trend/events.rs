@@ -1,6 +1,6 @@
 //! What happened to all benchmarks of a project: read one after the other, so that no more than one is in memory, and put together as events.
 
-use super::{Args, CONFIDENCE, gone, narrowing_of_event, vanished};
+use super::{Args, CONFIDENCE, gone, narrowing_of_event};
 use crate::{Ending, output, present};
 use anyhow::bail;
 use assay_analysis::history::events::{Gathering, of_one_metric};
@@ -9,6 +9,7 @@ use assay_data::Finding;
 use assay_history::{Store, Wanted};
 use assay_report::history::{self, EventsReport};
 use assay_report::json::{self, Happenings};
+use assay_site::vanished;
 
 /// Finds the events, shows them.
 pub(super) fn run(

@@ -1,21 +1,19 @@
 //! The pages of a history, made from its store: each by its name, on demand, or all of them with every result read once.
 //!
-//! What pages look like is `assay_report::site`. Of the results only those of one benchmark are in memory at a time; what all benchmarks have in
-//! common, a line for each and their changes, is made once.
+//! What pages look like is `assay_report::site`; who answers to a browser is a program's business, as is what git knows of commits ([`Narrow`]). Of the
+//! results only those of one benchmark are in memory at a time; what all benchmarks have in common, a line for each and their changes, is made once.
 
 mod everything;
-mod server;
 
-pub(crate) use everything::write;
-pub(crate) use server::serve;
+pub use everything::Out;
 
-use crate::present::TOOL;
-use crate::verbs::history::{narrowing, narrowing_of_event, vanished};
 use anyhow::Context;
-use assay_analysis::history::events::{Events, Gathering, unit_changed};
+use assay_analysis::history::events::{Event, Events, Gathering, unit_changed};
 use assay_analysis::history::gate::{Asked, Candidate, Gate, gate};
-use assay_analysis::history::trend::{Trend, trend};
-use assay_analysis::history::{Benchmark, Blessing, Point, Run, RunSummary, Series, last_blessing};
+use assay_analysis::history::trend::{self, Change, Trend, trend};
+use assay_analysis::history::{
+    Benchmark, Blessing, Point, Run, RunSummary, Series, Vanished, last_blessing,
+};
 use assay_data::Finding;
 use assay_data::publishing::publishable;
 use assay_history::{MachineState, Store, Wanted};
@@ -23,6 +21,7 @@ use assay_report::site::{
     self, BenchmarkPage, EVENTS, Frame, Index, MachineStates, Overview, Row, data,
 };
 use jiff::Timestamp;
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 /// Confidence of intervals and places of changes.
@@ -31,9 +30,40 @@ const CONFIDENCE: f64 = 0.95;
 /// A series with the commands that narrow its changes.
 type Drawn = (Trend, Vec<Option<String>>);
 
-/// The pages of one project.
-pub(crate) struct Site {
-    store: Store,
+/// What narrows changes: the command for one, where there is any.
+#[derive(Clone, Copy, Debug)]
+pub struct Narrow {
+    /// Of one series.
+    pub change: fn(&Store, &str, &Trend, &Change) -> Option<String>,
+    /// Of several that changed at one place.
+    pub event: fn(&Store, &str, &Event) -> Option<String>,
+}
+
+impl Narrow {
+    /// For revisions that are no commits of a repository at hand.
+    pub const NOTHING: Self = Self { change: |_, _, _, _| None, event: |_, _, _| None };
+}
+
+/// Whose pages are made.
+#[derive(Clone, Debug)]
+pub struct Of<'a> {
+    /// The project.
+    pub project: &'a str,
+    /// What makes them: name and version.
+    pub tool: &'a str,
+    /// The address of what these pages are a part of, if they are.
+    pub part_of: Option<&'a str>,
+    /// Whether names stand as they are, with paths and what looks like a secret.
+    pub unredacted: bool,
+    /// What narrows changes.
+    pub narrow: Narrow,
+}
+
+/// The pages of one project, from a store of its own or one that is lent.
+#[derive(Debug)]
+pub struct Site<S> {
+    store: S,
+    narrow: Narrow,
     /// Whether names stand as they are, with paths and what looks like a secret.
     unredacted: bool,
     frame: Frame,
@@ -50,7 +80,7 @@ pub(crate) struct Site {
 }
 
 /// What all benchmarks come to.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Whole {
     rows: BTreeMap<usize, Row>,
     gathering: Gathering,
@@ -59,21 +89,23 @@ struct Whole {
     candidates: Vec<Candidate>,
 }
 
-impl Site {
+impl<S: Borrow<Store>> Site<S> {
     /// Reads what all pages share. O(results), without reading one of them whole.
     ///
     /// # Errors
     /// When the store can't be read.
-    pub fn of(store: Store, project: &str, unredacted: bool) -> anyhow::Result<Self> {
+    pub fn of(store: S, of: &Of<'_>) -> anyhow::Result<Self> {
         let frame = Frame {
-            project: project.to_owned(),
-            tool: TOOL.to_owned(),
+            project: of.project.to_owned(),
+            tool: of.tool.to_owned(),
+            part_of: of.part_of.map(str::to_owned),
             made: 0,
             stamp: String::new(),
         };
         let mut site = Self {
             store,
-            unredacted,
+            narrow: of.narrow,
+            unredacted: of.unredacted,
             frame,
             index: Index::default(),
             benchmarks: Vec::new(),
@@ -87,32 +119,46 @@ impl Site {
         Ok(site)
     }
 
+    fn store(&self) -> &Store {
+        self.store.borrow()
+    }
+
+    /// The name, within the site, of the page of the benchmark that goes by a name; of several, or none, of the first page.
+    pub fn place_of(&self, benchmark: &str) -> String {
+        let mut found =
+            (0..self.benchmarks.len()).filter(|&n| self.benchmarks[n].name == benchmark);
+        match (found.next(), found.next()) {
+            (Some(only), None) => format!("{}/{}.html", site::BENCHMARKS, self.files[only]),
+            _ => "index.html".to_owned(),
+        }
+    }
+
     /// Reads anew what all pages share, if runs were added or removed since.
     ///
     /// # Errors
     /// When the store can't be read.
     pub fn refresh(&mut self) -> anyhow::Result<()> {
         let project = &self.frame.project;
-        let stamp = self.store.stamp(project)?;
+        let stamp = self.store().stamp(project)?;
         if stamp == self.frame.stamp {
             return Ok(());
         }
-        self.benchmarks = self.store.catalogue(project)?;
+        self.benchmarks = self.store().catalogue(project)?;
         let name = |benchmark: &Benchmark| match self.unredacted {
             true => benchmark.label(),
             false => publishable(&benchmark.label()),
         };
         self.names = self.benchmarks.iter().map(name).collect();
         self.files = site::file_names(&self.names);
-        self.blessings = self.store.blessings(project)?;
+        self.blessings = self.store().blessings(project)?;
         if !self.unredacted {
             for blessing in &mut self.blessings {
                 blessing.benchmark = blessing.benchmark.as_deref().map(publishable);
                 blessing.reason = publishable(&blessing.reason);
             }
         }
-        self.index = Index::new(self.store.measured(project)?, self.store.metrics()?);
-        self.last = self.store.log(project, 1)?.pop();
+        self.index = Index::new(self.store().measured(project)?, self.store().metrics()?);
+        self.last = self.store().log(project, 1)?.pop();
         self.whole = None;
         self.frame.made = Timestamp::now().as_millisecond();
         self.frame.stamp = stamp;
@@ -177,7 +223,7 @@ impl Site {
         }
         let mut found: BTreeMap<(usize, usize), Vec<(usize, RunSummary)>> = BTreeMap::new();
         for (place, measured) in self.index.measured[from..].iter().take(together).enumerate() {
-            for result in self.store.contents_of(&measured.run)? {
+            for result in self.store().contents_of(&measured.run)? {
                 let benchmark = self.benchmarks.iter().position(|b| *b == result.benchmark);
                 let metric = self.index.of_metric(&result.metric);
                 if let Some(key) = benchmark.zip(metric) {
@@ -202,7 +248,7 @@ impl Site {
     ) -> anyhow::Result<BTreeMap<usize, Vec<Series>>> {
         let wanted = Wanted { metric, ..Wanted::default() };
         let mut found: BTreeMap<usize, Vec<Series>> = BTreeMap::new();
-        for mut series in self.store.series(&self.frame.project, name, wanted)? {
+        for mut series in self.store().series(&self.frame.project, name, wanted)? {
             let Some(number) = self.benchmarks.iter().position(|b| *b == series.benchmark) else {
                 continue;
             };
@@ -226,7 +272,7 @@ impl Site {
     fn trend(&self, series: Series) -> Drawn {
         let trend = trend(series, CONFIDENCE).accepting(&self.blessings);
         let narrow = |change| {
-            let command = narrowing(&self.store, &self.frame.project, &trend, change)?;
+            let command = (self.narrow.change)(self.store(), &self.frame.project, &trend, change)?;
             Some(if self.unredacted { command } else { publishable(&command) })
         };
         let narrow = trend.changes.iter().map(narrow).collect();
@@ -271,7 +317,7 @@ impl Site {
 
     /// Whether later runs lack the benchmarks of a name.
     fn gone(&self, name: &str) -> anyhow::Result<Vec<Finding>> {
-        let Some(gone) = self.store.vanished(&self.frame.project, name)? else {
+        let Some(gone) = self.store().vanished(&self.frame.project, name)? else {
             return Ok(Vec::new());
         };
         Ok(vec![vanished(&self.shown(name), &gone)])
@@ -285,7 +331,7 @@ impl Site {
     /// Notes all benchmarks that later runs lack.
     fn note_gone(&self, whole: &mut Whole) -> anyhow::Result<()> {
         let project = &self.frame.project;
-        let gone = self.store.vanished_among(project, &self.store.benchmarks(project)?)?;
+        let gone = self.store().vanished_among(project, &self.store().benchmarks(project)?)?;
         whole.gathering.note(gone.iter().map(|(name, gone)| vanished(&self.shown(name), gone)));
         Ok(())
     }
@@ -295,7 +341,7 @@ impl Site {
         if self.whole.is_none() {
             let mut whole = Whole::default();
             let decides = self.last.as_ref().and_then(|run| run.metric.clone());
-            for name in self.store.benchmarks(&self.frame.project)? {
+            for name in self.store().benchmarks(&self.frame.project)? {
                 let mut found = self.found(&name, decides.as_deref())?;
                 if found.is_empty() {
                     found = self.found(&name, None)?;
@@ -361,7 +407,7 @@ impl Site {
     fn told(&self, gathering: Gathering) -> (Events, Vec<Option<String>>) {
         let events = gathering.finish();
         let narrow = |event| {
-            let command = narrowing_of_event(&self.store, &self.frame.project, event)?;
+            let command = (self.narrow.event)(self.store(), &self.frame.project, event)?;
             Some(if self.unredacted { command } else { publishable(&command) })
         };
         let narrow = events.events.iter().take(EVENTS).map(narrow).collect();
@@ -410,7 +456,7 @@ impl Site {
 
     /// The page of the machines, and its data.
     fn machines(&self) -> anyhow::Result<(String, String)> {
-        let states = self.store.machine_states(&self.frame.project)?;
+        let states = self.store().machine_states(&self.frame.project)?;
         let states: Vec<(i64, String, f64)> = states
             .into_iter()
             .map(|MachineState { run, name, value }| (run, name, value))
@@ -418,6 +464,12 @@ impl Site {
         let of = MachineStates { frame: &self.frame, index: &self.index, states: &states };
         Ok((site::machines(&of)?, of.script()))
     }
+}
+
+/// That a benchmark vanished.
+pub fn vanished(name: &str, gone: &Vanished) -> Finding {
+    let last = gone.last.revision.as_ref().map_or_else(|| gone.last.short(), |r| r.short());
+    trend::vanished(name, last, gone.runs)
 }
 
 /// A file that all sites share.

@@ -3,9 +3,10 @@
 //! Web pages of others must learn nothing by way of the reader's browser. So a name that may be anybody's is no host of ours (DNS rebinding),
 //! what other sites embed is refused, and all answers forbid to be embedded. It knows pages by their names alone, and no files.
 
-use super::Site;
 use anyhow::Context;
+use assay_history::Store;
 use assay_report::site::POLICY;
+use assay_site::Site;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +26,7 @@ const MOST_HEADERS: usize = 64;
 ///
 /// # Errors
 /// When nobody can connect any more.
-pub(crate) fn serve(listener: &TcpListener, site: Site) -> anyhow::Result<()> {
+pub(super) fn serve(listener: &TcpListener, site: Site<Store>) -> anyhow::Result<()> {
     let is_open = !listener.local_addr()?.ip().is_loopback();
     let site = Arc::new(Mutex::new(site));
     let connections = Arc::new(AtomicUsize::new(0));
@@ -50,7 +51,7 @@ pub(crate) fn serve(listener: &TcpListener, site: Site) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn answer(mut stream: TcpStream, site: &Mutex<Site>, is_open: bool) -> io::Result<()> {
+fn answer(mut stream: TcpStream, site: &Mutex<Site<Store>>, is_open: bool) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
     let head = head(&mut stream)?;
     let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
@@ -153,7 +154,7 @@ fn is_own(host: &str, is_open: bool) -> bool {
     }
 }
 
-fn page(request: &httparse::Request<'_, '_>, site: &Mutex<Site>) -> Answer {
+fn page(request: &httparse::Request<'_, '_>, site: &Mutex<Site<Store>>) -> Answer {
     let path = request.path.unwrap_or_default();
     let path = path.split(['?', '#']).next().unwrap_or_default().trim_start_matches('/');
     let path = if path.is_empty() { "index.html" } else { path };

@@ -1,0 +1,75 @@
+//! The history of a project's benchmarks: the pages of `assay history`, as a part of the farm's. What agents measured is kept there, run by run, with
+//! the versions as revisions.
+
+use super::super::answer::{Answer, Failure};
+use super::super::asked::{Asked, Context};
+use super::super::lists::TOOL;
+use assay_builds::{FarmError, Store, history_project};
+use assay_report::site::POLICY;
+use assay_site::{Narrow, Of, Site};
+
+/// A page, or what one loads.
+pub(crate) fn page(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let (owner, project) = (asked.part("owner"), asked.part("project"));
+    let file = match asked.part("directory") {
+        "" => asked.part("file").to_owned(),
+        directory => format!("{directory}/{}", asked.part("file")),
+    };
+    let of = history_project(owner, project);
+    let mut pages = pages(store, &of, &super::frame().of_project(owner, project))?;
+    let page = pages.page(&file).map_err(failed)?.ok_or_else(Failure::no_path)?;
+    let answer = Answer::bytes(kind(&file), page.into_bytes());
+    Ok(answer.with("content-security-policy", format!("{POLICY}; frame-ancestors 'none'")))
+}
+
+/// Where, within the history, a benchmark stands, or with no name, the first page; `None`: nothing was kept of the project.
+///
+/// # Errors
+/// When the store can't be read.
+pub(super) fn place(
+    store: &Store,
+    owner: &str,
+    project: &str,
+    benchmark: &str,
+) -> Result<Option<String>, Failure> {
+    let of = history_project(owner, project);
+    let history = store.history_read();
+    if history.log(&of, 1).map_err(FarmError::Store)?.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(match benchmark {
+        "" => "index.html".to_owned(),
+        name => pages(store, &of, "")?.place_of(name),
+    }))
+}
+
+/// Versions are no commits of a repository at hand: nothing is narrowed. Who may read the farm's pages may read names as they are.
+fn pages<'s>(
+    store: &'s Store,
+    project: &str,
+    part_of: &str,
+) -> Result<Site<&'s assay_history::Store>, Failure> {
+    let of = Of {
+        project,
+        tool: TOOL,
+        part_of: Some(part_of),
+        unredacted: true,
+        narrow: Narrow::NOTHING,
+    };
+    Site::of(store.history_read(), &of).map_err(failed)
+}
+
+fn failed(error: anyhow::Error) -> Failure {
+    match error.downcast() {
+        Ok(error) => FarmError::Store(error).into(),
+        Err(error) => Failure::internal(format!("the history: {error:#}")),
+    }
+}
+
+fn kind(file: &str) -> &'static str {
+    match file.rsplit_once('.') {
+        Some((_, "js")) => "text/javascript; charset=utf-8",
+        Some((_, "css")) => "text/css; charset=utf-8",
+        _ => "text/html; charset=utf-8",
+    }
+}
