@@ -2,6 +2,7 @@
 
 use super::*;
 use std::fs::{File, OpenOptions};
+use std::path::Path;
 use std::time::Instant;
 
 /// Chromium has its pipes as descriptors 3 and 4, which a shell gives it.

@@ -166,7 +166,7 @@ fn benchmarks_have_their_history_over_versions() {
     if let Some(browser) = chromium() {
         for path in ["/rails/rack/history/index.html", &page, "/rails/rack/history/compare.html"] {
             let address = format!("http://{}{path}", server.address);
-            let (dom, said) = visited(&browser, server.room.path(), &["--dump-dom"], &address);
+            let (dom, said) = visited(&browser, server.home.room(), &["--dump-dom"], &address);
             let complaints: Vec<&str> =
                 said.lines().filter(|line| line.contains("CONSOLE")).collect();
             assert!(complaints.is_empty(), "{path}: {complaints:?}");

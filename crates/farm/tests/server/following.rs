@@ -31,7 +31,7 @@ fn a_log_is_followed_while_it_is_written_and_searched() {
     write("one tomato\ntwo\n");
     let reader = server.token("read", None, None);
     let at = |path: &str| format!("http://{}{path}", server.address);
-    let mut page = Page::open(&browser, server.room.path(), &at("/"));
+    let mut page = Page::open(&browser, server.home.room(), &at("/"));
     page.waits("document.title", "A token is needed");
     page.says(&enter(&reader));
     page.waits("document.title", "assay farm");
