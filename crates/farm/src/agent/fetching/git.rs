@@ -5,6 +5,7 @@ use crate::agent::policy::FETCHING;
 use anyhow::{Context, bail};
 use assay_measure::{Command, Outcome, RunOptions, Runner, Watching};
 use std::ffi::OsString;
+use std::os::unix::fs::chown;
 use std::path::Path;
 
 /// What git may speak, unless its user allows repositories on this machine.
@@ -134,6 +135,10 @@ pub(in crate::agent) fn fetch(
     if revision.starts_with('-') || revision.contains([':', '\\', ' ', '^', '~']) {
         bail!("`{}` is no name of a revision", crate::plain::line(revision));
     }
+    // git refuses to work in another user's directory; the user of the sandbox is given it again, with all that is in it by then.
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    chown(to, Some(user.as_raw()), Some(group.as_raw()))
+        .with_context(|| to.display().to_string())?;
     git(&["init", "--quiet", "."], Some(to), allows_files, ends)?;
     let shallow = ["fetch", "--quiet", "--depth", "1", "--no-tags", "--", url, revision];
     let one = git(&shallow, Some(to), allows_files, ends);
@@ -156,6 +161,7 @@ pub(in crate::agent) fn fetch(
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
     use super::*;
 
     #[test]
@@ -169,6 +175,29 @@ mod tests {
             Named { name: "v1".into(), commit: b, is_tag: true },
         ];
         assert_eq!(listed(&said), expected);
+    }
+
+    #[test]
+    fn a_commit_is_fetched_into_what_was_given_to_the_user_of_the_sandbox() {
+        let room = tempfile::tempdir().unwrap();
+        let (from, to) = (room.path().join("from"), room.path().join("to"));
+        for own in [&from, &to] {
+            std::fs::create_dir(own).unwrap();
+        }
+        std::fs::write(from.join("mark"), "1").unwrap();
+        let author = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+        let commit = [&author[..], &["commit", "--quiet", "-m", "one"]].concat();
+        for words in [&["init", "--quiet", "."][..], &["add", "mark"], &commit, &["tag", "v1"]] {
+            git(words, Some(&from), true, &mut || false).unwrap();
+        }
+        // Only root can give it away; for others it stays their own.
+        if rustix::process::geteuid().is_root() {
+            chown(&to, Some(65_534), Some(65_534)).unwrap();
+        }
+        let url = format!("file://{}", from.display());
+        let fetched = fetch(&url, "v1", &to, true, &mut || false).unwrap();
+        assert_eq!(fetched.len(), 40);
+        assert_eq!(std::fs::read_to_string(to.join("mark")).unwrap(), "1");
     }
 
     #[test]
