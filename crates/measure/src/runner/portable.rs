@@ -115,6 +115,7 @@ impl Engine for Portable {
         let wanted = prepared.wanted(options.last_words).map_err(Trouble::Error)?;
         let (mut capture, writers) = Capture::open(wanted)?;
         let stopped = Arc::new(AtomicU64::new(0));
+        let begun = Arc::new(AtomicU64::new(0));
         // The waiting thread holds the other end, and so its own end can be waited for beside other things.
         let (ended, alive) = io::pipe()?;
         let run = Run {
@@ -122,6 +123,7 @@ impl Engine for Portable {
             flight: Arc::clone(&self.flight),
             guarded: Arc::downgrade(&self.guarded),
             stopped: Arc::clone(&stopped),
+            begun: Arc::clone(&begun),
         };
         let thread = std::thread::Builder::new().name("assay-run".to_owned()).spawn(move || {
             let reply = run.into_its_end();
@@ -149,6 +151,7 @@ impl Engine for Portable {
                     return Err(Trouble::Aborted);
                 }
             }
+            patience.begin(begun.load(Ordering::SeqCst));
             patience.lose(&flight, stopped.load(Ordering::SeqCst));
             if let Some(watching) = &mut watching {
                 capture.bound();
@@ -231,6 +234,11 @@ impl Patience {
         Self { timeout_ns, began, asked_at: None, was_stopped: false }
     }
 
+    /// A run has its full time from when it begins, which is later than when it was asked for; 0: it has not.
+    fn begin(&mut self, at: u64) {
+        self.began = self.began.max(at);
+    }
+
     /// So long nothing is due.
     fn sleep(&self, most: Duration) -> Duration {
         let due = match (self.asked_at, self.timeout_ns) {
@@ -278,11 +286,13 @@ struct Run {
     guarded: Weak<Guarded>,
     /// Since when it is stopped, ns; 0: it is not.
     stopped: Arc<AtomicU64>,
+    /// When it began, ns; 0: it has not.
+    begun: Arc<AtomicU64>,
 }
 
 impl Run {
     fn into_its_end(self) -> Reply {
-        let Self { mut start, flight, guarded, stopped } = self;
+        let Self { mut start, flight, guarded, stopped, begun } = self;
         let command = match start.command() {
             Ok(command) => command,
             Err((step, error)) => return failed(step, &error),
@@ -290,7 +300,7 @@ impl Run {
         let Some(guarded) = guarded.upgrade() else {
             return failed(Step::Wait, &Errno::CANCELED.into());
         };
-        let mut reply = match run(command, &start, &flight, &guarded, &stopped) {
+        let mut reply = match run(command, &start, &flight, &guarded, (&begun, &stopped)) {
             Ok(reply) => reply,
             Err((step, error)) => failed(step, &error),
         };
@@ -309,9 +319,10 @@ fn run(
     start: &Start,
     flight: &Group,
     guarded: &Guarded,
-    stopped: &AtomicU64,
+    (begun, stopped): (&AtomicU64, &AtomicU64),
 ) -> Result<Reply, (Step, io::Error)> {
     let mut reply = Reply { start_ns: monotonic_ns(), ..Reply::default() };
+    begun.store(reply.start_ns, Ordering::SeqCst);
     let child = command.spawn().map_err(|error| start.refused(error))?;
     let id = child.id().cast_signed();
     flight.set_group(id);
