@@ -43,6 +43,8 @@ impl Systemd {
         answers.read_line(&mut said).unwrap();
         if said != "started\n" {
             println!("skipped: systemd does not start in namespaces here");
+            drop(asked);
+            watching.wait().unwrap();
             return None;
         }
         Some(Self { _directory: directory, _watching: watching, asked, answers })
