@@ -22,7 +22,7 @@ from machine import ROOT, Failed, child_of_ours, say
 from result import Bar, Result
 from servers import free_ports, started
 
-# Starts a PostgreSQL and kills it as it is told; the tests have the same.
+# Starts a PostgreSQL and kills it when asked to; the tests have the same.
 DATABASE = ROOT / "crates/history/src/tests/server.sh"
 # The same for a cluster, and what stands for an agent there.
 CLUSTER = ROOT / "crates/farm/tests/support/slurm.sh"
@@ -263,7 +263,7 @@ def _database(bench, home, count):
 
 @contextlib.contextmanager
 def _told(argv):
-    """A script that does what it is told, and ends with its input, however that ends: asks it, and holds it to its answer."""
+    """A script that does what it is asked, and ends with its input, however that ends: asks it, and holds it to its answer."""
     argv = [str(word) for word in argv]
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/", start_new_session=True)
 
