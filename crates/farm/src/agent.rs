@@ -435,6 +435,7 @@ impl Agent<'_> {
                 web: &self.web,
                 allows_files: self.settings.allows_files,
                 policy: &policy,
+                beside: &job.beside(),
             };
             Ok(discovering::discover(&self.client, &mut means, &mut say)?)
         });

@@ -98,17 +98,19 @@ impl Commands<'_> {
             return Err(FetchError::Version(format!("{error:#}")));
         }
         let policy = self.job.policy(work, true, self.limits);
+        let beside = self.job.beside();
         let mut means = Means {
             walls: self.walls,
             web: self.web,
             allows_files: self.allows_files,
             policy: &policy,
+            beside: &beside,
         };
         let held = self.held;
-        let (deadline, beside) = (self.deadline, self.job.beside());
+        let deadline = self.deadline;
         let mut ends = || unwanted(held).is_some() || Instant::now() >= deadline;
         let origin = project.of.origin.as_ref();
-        let fetched = fetch((origin, version), (work, &beside), &mut means, &mut ends)?;
+        let fetched = fetch((origin, version), work, &mut means, &mut ends)?;
         self.log.say(&fetched.from);
         if let Err(error) = self.job.hand_over(self.walls) {
             return Err(FetchError::Version(format!("{error:#}")));

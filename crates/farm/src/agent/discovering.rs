@@ -26,7 +26,11 @@ pub(super) fn discover(
                 return Ok(added);
             }
             let place = (owner.name.as_str(), project.name.as_str());
-            let found = match offered(origin, means) {
+            let all = client.versions(place.0, place.1)?;
+            // One that is there again is added again.
+            let known = all.iter().filter(|own| !own.is_gone);
+            let known: HashSet<String> = known.map(|own| own.name.clone()).collect();
+            let found = match offered(origin, &known, means, says) {
                 Ok(found) => found,
                 Err(FetchError::Ended) => return Ok(added),
                 Err(error) => {
@@ -34,13 +38,9 @@ pub(super) fn discover(
                     continue;
                 }
             };
-            let all = client.versions(place.0, place.1)?;
             for name in gone(&all, &found) {
                 say_of(client.version_is_gone(place, name), says)?;
             }
-            // One that is there again is added again.
-            let known = all.into_iter().filter(|own| !own.is_gone);
-            let known: HashSet<String> = known.map(|own| own.name).collect();
             for (kind, own) in new(found, &known) {
                 let name = own.version.clone();
                 let new = client.add_version(place, &name, &own.added(kind));
@@ -71,13 +71,15 @@ fn gone<'a>(known: &'a [Version], found: &[(VersionKind, Offered)]) -> Vec<&'a s
     gone.map(|own| own.name.as_str()).collect()
 }
 
-/// What is not known, at most so many of the last, in the order of the origin.
+/// What is not known, at most so many of the last, by their dates, and else in the order of the origin.
 fn new(found: Vec<(VersionKind, Offered)>, known: &HashSet<String>) -> Vec<(VersionKind, Offered)> {
     let mut new: Vec<_> =
         found.into_iter().filter(|(_, own)| !known.contains(&own.version)).collect();
     // A branch and a tag may be the same commit, a release be there in two archives.
     let mut seen = HashSet::new();
     new.retain(|(_, own)| seen.insert(own.version.clone()));
+    let date = |own: &Offered| own.published.as_deref().and_then(|date| date.parse().ok());
+    new.sort_by_cached_key(|(_, own)| date(own) as Option<jiff::Timestamp>);
     new.split_off(new.len().saturating_sub(DISCOVERED))
 }
 
@@ -89,6 +91,23 @@ mod tests {
         let version = version.to_owned();
         let own = Offered { version, address: None, sha256: None, published: None };
         (VersionKind::Release, own)
+    }
+
+    #[test]
+    fn what_has_a_date_is_added_in_the_order_of_dates() {
+        let at = |version: &str, date: &str| {
+            let (kind, own) = offered(version);
+            (kind, Offered { published: Some(date.to_owned()), ..own })
+        };
+        let all = vec![
+            at("main", "2026-03-01T00:00:00Z"),
+            at("v1.10", "2026-02-01T00:00:00Z"),
+            at("v1.2", "2026-01-31T23:00:00-02:00"),
+            at("v1.9", "2026-01-31T23:30:00Z"),
+        ];
+        let found = new(all, &HashSet::new());
+        let names: Vec<_> = found.iter().map(|(_, own)| own.version.as_str()).collect();
+        assert_eq!(names, ["v1.9", "v1.10", "v1.2", "main"]);
     }
 
     #[test]

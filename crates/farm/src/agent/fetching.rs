@@ -16,6 +16,7 @@ use assay_builds::model::VersionKind;
 use assay_builds::wire::{NewVersion, Origin, Version};
 use assay_measure::Outcome;
 use assay_sandbox::Policy;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -117,6 +118,8 @@ pub(super) struct Means<'a> {
     pub allows_files: bool,
     /// How a command of the project's is run: with the network, in a directory that it may write.
     pub policy: &'a Policy,
+    /// Where something may lie meanwhile.
+    pub beside: &'a Path,
 }
 
 /// A version that was fetched.
@@ -130,25 +133,39 @@ pub(super) struct Fetched {
     pub from: String,
 }
 
-/// All that an origin has; of a repository its tags as releases, and its branches as commits.
+/// All that an origin has; of a repository its tags as releases, and its branches as commits, those that are not known with the time of their commits.
 ///
 /// # Errors
 /// When it can't be asked.
 pub(super) fn offered(
     origin: &Origin,
+    known: &HashSet<String>,
     means: &mut Means<'_>,
+    says: &mut dyn FnMut(&str),
 ) -> Result<Vec<(VersionKind, Offered)>, FetchError> {
     let release =
         |own: Vec<Offered>| own.into_iter().map(|own| (VersionKind::Release, own)).collect();
     match origin {
         Origin::Git { url } => {
             let named = git::named(url, means.allows_files).map_err(|error| of_git(&error))?;
+            let is_new = |own: &&git::Named| !known.contains(own.version());
+            let mut commits: Vec<&str> =
+                named.iter().filter(is_new).map(|own| own.commit.as_str()).collect();
+            commits.sort_unstable();
+            commits.dedup();
+            // Names have no order, and without one nobody knows what was the first to fail. Versions without a date stand where they were found.
+            let dated = git::dated(url, &commits, means.beside, means.allows_files);
+            let dates = dated.unwrap_or_else(|error| {
+                says(&format!("{}: no dates of commits: {error:#}", crate::plain::line(url)));
+                HashMap::new()
+            });
             let all = named.into_iter().map(|own| {
-                let (kind, version) = match own.is_tag {
-                    true => (VersionKind::Release, own.name),
-                    false => (VersionKind::Commit, own.commit),
-                };
-                (kind, Offered { version, address: None, sha256: None, published: None })
+                let date = dates.get(&own.commit).copied();
+                let date = date.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+                let published = date.map(|date| date.to_string());
+                let kind = if own.is_tag { VersionKind::Release } else { VersionKind::Commit };
+                let version = own.version().to_owned();
+                (kind, Offered { version, address: None, sha256: None, published })
             });
             Ok(all.collect())
         }
@@ -195,13 +212,13 @@ fn by_command(
     }
 }
 
-/// Brings a version into `work`, which is there and empty. `beside`: where an archive may lie meanwhile.
+/// Brings a version into `work`, which is there and empty.
 ///
 /// # Errors
 /// When it can't be had, or not be used.
 pub(super) fn fetch(
     (origin, version): (Option<&Origin>, &Version),
-    (work, beside): (&Path, &Path),
+    work: &Path,
     means: &mut Means<'_>,
     ends: &mut dyn FnMut() -> bool,
 ) -> Result<Fetched, FetchError> {
@@ -230,7 +247,7 @@ pub(super) fn fetch(
     let address = own.address.unwrap_or_default();
     let name = address.split(['?', '#']).next().unwrap_or_default();
     let (is_gem, is_zip) = (name.ends_with(".gem"), is_zip(&address));
-    let file = beside.join(match (is_gem, is_zip) {
+    let file = means.beside.join(match (is_gem, is_zip) {
         (true, _) => "version.gem",
         (_, true) => "version.zip",
         _ => "version.tar.gz",

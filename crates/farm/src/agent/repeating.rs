@@ -17,6 +17,26 @@ fn quoted(word: &str) -> String {
     shell_words::quote(word).into_owned()
 }
 
+/// Commands of a project that may have several lines, as a word for a shell, on one line; what else controls a terminal stays, and is refused with the
+/// whole.
+fn script(commands: &str) -> String {
+    match commands.trim_end().contains('\n') {
+        false => quoted(commands.trim_end()),
+        true => {
+            let escaped = commands.trim_end().replace('\\', "\\\\").replace('\n', "\\n");
+            format!("\"$(printf %b {})\"", quoted(&escaped))
+        }
+    }
+}
+
+/// Commands that stand for themselves.
+fn group(commands: &str) -> String {
+    match commands.trim_end().contains('\n') {
+        false => format!("( {commands} )"),
+        true => format!("sh -c {}", script(commands)),
+    }
+}
+
 /// How a version comes into a directory of this name.
 fn got(origin: Option<&Origin>, version: &Version, directory: &str) -> Option<String> {
     let address = version.of.address.as_deref();
@@ -69,7 +89,7 @@ fn got(origin: Option<&Origin>, version: &Version, directory: &str) -> Option<St
             "mkdir {at} && cd {at} && VERSION={} ADDRESS={} sh -c {}",
             quoted(&version.name),
             quoted(address.unwrap_or_default()),
-            quoted(get)
+            script(get)
         )),
     }
 }
@@ -96,7 +116,7 @@ pub(super) fn line(leased: &Leased, steps: &Steps) -> Option<String> {
     let line = match leased.job.of.kind {
         Kind::Test => {
             let mut parts = vec![own];
-            parts.extend(steps.install.iter().map(|own| format!("( {own} )")));
+            parts.extend(steps.install.iter().map(|own| group(own)));
             parts.extend(steps.test.iter().map(|own| format!("assay tests -- {own}")));
             parts.join(" && ")
         }
@@ -168,6 +188,15 @@ mod tests {
             test.ends_with("&& ( python3 -m venv v ) && assay tests -- python3 -m pytest"),
             "{test}"
         );
+        // Several lines become one, that does the same.
+        let get = "printf '%s\\n' a\\\\b \"$VERSION\"\nif true; then\n  echo \"it's 5 %\"\nfi\n";
+        let origin = json!({"kind": "command", "list": "l", "get": get});
+        let steps = Steps { install: vec!["echo one\necho two".to_owned()], ..Steps::default() };
+        let several = line(&leased("test", &origin, "1.0"), &steps).unwrap();
+        let room = tempfile::tempdir().unwrap();
+        let ran = Command::new("sh").args(["-c", &several]).current_dir(room.path()).output();
+        let said = String::from_utf8(ran.unwrap().stdout).unwrap();
+        assert_eq!(said, "a\\b\n1.0\nit's 5 %\none\ntwo\n", "{several}");
         // Nothing that would end a line is pasted.
         assert_eq!(line(&leased("test", &origins[0], "1\n0"), &steps), None);
     }

@@ -4,6 +4,7 @@
 use crate::agent::policy::FETCHING;
 use anyhow::{Context, bail};
 use assay_measure::{Command, Outcome, RunOptions, Runner, Watching};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::fs::chown;
 use std::path::Path;
@@ -13,6 +14,9 @@ const PROTOCOLS: &str = "https:http:ssh:git";
 /// So much of a message is quoted.
 const SAID: usize = 400;
 
+/// So many commits are asked for by one command: a line has an end.
+const AT_ONCE: usize = 1_000;
+
 /// A branch or tag, and its commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::agent) struct Named {
@@ -20,6 +24,13 @@ pub(in crate::agent) struct Named {
     pub name: String,
     pub commit: String,
     pub is_tag: bool,
+}
+
+impl Named {
+    /// What the version is called.
+    pub fn version(&self) -> &str {
+        if self.is_tag { &self.name } else { &self.commit }
+    }
 }
 
 /// Runs git; what it says to standard output.
@@ -120,6 +131,37 @@ fn listed(said: &str) -> Vec<Named> {
     all
 }
 
+/// When each of these commits was made, of those that the repository gives: s since 1970. Only the commits are asked for, into a repository below `beside`
+/// that goes again; a server that can't do that gives their files, too.
+///
+/// # Errors
+/// When they can't be had.
+pub(in crate::agent) fn dated(
+    url: &str,
+    commits: &[&str],
+    beside: &Path,
+    allows_files: bool,
+) -> anyhow::Result<HashMap<String, i64>> {
+    checked(url)?;
+    let room = tempfile::Builder::new().prefix("dates").tempdir_in(beside)?;
+    let at = Some(room.path());
+    let mut all = HashMap::new();
+    git(&["init", "--quiet", "--bare", "."], at, allows_files, &mut || false)?;
+    // A filter is for a repository with a name.
+    git(&["remote", "add", "--", "origin", url], at, allows_files, &mut || false)?;
+    for some in commits.chunks(AT_ONCE) {
+        let fetch = ["fetch", "--quiet", "--depth", "1", "--filter=tree:0", "--no-tags", "origin"];
+        git(&[&fetch[..], some].concat(), at, allows_files, &mut || false)?;
+        let log = ["log", "--no-walk=unsorted", "--format=%H %ct"];
+        let said = git(&[&log[..], some, &["--"]].concat(), at, allows_files, &mut || false)?;
+        let lines = said.lines().filter_map(|line| line.split_once(' '));
+        all.extend(
+            lines.filter_map(|(commit, time)| Some((commit.to_owned(), time.parse().ok()?))),
+        );
+    }
+    Ok(all)
+}
+
 /// Gets a commit, or a branch or tag, into a directory that is there and empty; the commit that it is.
 ///
 /// # Errors
@@ -198,6 +240,41 @@ mod tests {
         let fetched = fetch(&url, "v1", &to, true, &mut || false).unwrap();
         assert_eq!(fetched.len(), 40);
         assert_eq!(std::fs::read_to_string(to.join("mark")).unwrap(), "1");
+    }
+
+    #[test]
+    fn a_commit_has_the_date_that_it_was_made_at() {
+        let room = tempfile::tempdir().unwrap();
+        let from = room.path().join("from");
+        std::fs::create_dir(&from).unwrap();
+        git(&["init", "--quiet", "."], Some(&from), true, &mut || false).unwrap();
+        for (tag, date) in
+            [("v1.2", "2024-03-01T12:00:00 +0100"), ("v1.10", "2025-03-01T12:00:00Z")]
+        {
+            let commit = std::process::Command::new("git")
+                .args(["-c", "user.name=a", "-c", "user.email=a@example.org"])
+                .args(["commit", "--quiet", "--allow-empty", "-m", tag])
+                .env("GIT_COMMITTER_DATE", date)
+                .current_dir(&from)
+                .status();
+            assert!(commit.unwrap().success());
+            // An annotated tag is an object of its own.
+            let words =
+                ["-c", "user.name=a", "-c", "user.email=a@example.org", "tag", "-m", tag, tag];
+            git(&words, Some(&from), true, &mut || false).unwrap();
+        }
+        let url = format!("file://{}", from.display());
+        let named = named(&url, true).unwrap();
+        let commits: Vec<&str> = named.iter().map(|own| own.commit.as_str()).collect();
+        let dates = dated(&url, &commits, room.path(), true).unwrap();
+        let mut tags: Vec<_> = named.iter().filter(|own| own.is_tag).collect();
+        tags.sort_by_key(|own| dates[&own.commit]);
+        let tags: Vec<_> = tags.iter().map(|own| (own.name.as_str(), dates[&own.commit])).collect();
+        assert_eq!(tags, [("v1.2", 1_709_290_800), ("v1.10", 1_740_830_400)]);
+        assert_eq!(std::fs::read_dir(room.path()).unwrap().count(), 1, "nothing is left behind");
+        assert!(
+            dated(&url, &["0123456789012345678901234567890123456789"], room.path(), true).is_err()
+        );
     }
 
     #[test]
