@@ -100,7 +100,8 @@ impl Arena<'_> {
         self.copy.write(change.path, change.changed)?;
         let only = with.only.map(|tests| asked(with, tests));
         let wanted = Wanted { only, ..Wanted::default() };
-        let how = How { limit: limit(with, PATIENCE_MORE), stops: with.stops };
+        let limit = limit(with, PATIENCE_MORE);
+        let how = How { limit, computing: None, stops: with.stops };
         let top = self.copy.top();
         // Where one can build alone, one knows what the fault is, and the tests' time is theirs.
         let built = self.suite.build(&mut self.runs, &top, false);

@@ -1,6 +1,6 @@
 //! The tests without any change: that they pass, which of them are flaky, how long they take, and what each of them uses.
 
-use crate::policy::{BASELINES, LONGEST_SUITE};
+use crate::policy::BASELINES;
 use crate::suite::{How, Ran, Runs, Suite};
 use anyhow::anyhow;
 use assay_blocks::Grammars;
@@ -60,7 +60,7 @@ impl Baseline {
         let covers = suite.sees().is_some();
         let mut project = Project::of(top).cut_by(Grammars);
         let before = Before { files: project.compared(&BTreeMap::new()).0, moment: now() };
-        let how = How { limit: LONGEST_SUITE, stops: false };
+        let how = How::WHOLE;
         let seen = Wanted { coverage: covers.then(|| top.to_owned()), ..Wanted::default() };
         let first = suite.run(runs, top, &seen, how)?;
         let mut own = Self { selects: suite.framework.selects(), ..Self::default() };

@@ -63,8 +63,15 @@ impl Ran {
 pub(crate) struct How {
     /// After so long it is ended.
     pub limit: Duration,
+    /// Each of its processes may compute for so long, s; `None`: as long as they like.
+    pub computing: Option<u64>,
     /// Whether it is ended as soon as a test failed.
     pub stops: bool,
+}
+
+impl How {
+    /// To its end, however long that takes.
+    pub const WHOLE: Self = Self { limit: LONGEST_SUITE, computing: None, stops: false };
 }
 
 /// What runs suites, one at a time: its own launcher, and its own room.
@@ -132,7 +139,7 @@ impl Suite {
     ) -> anyhow::Result<Option<(bool, String)>> {
         let request = self.framework.builds(&self.call(top), told);
         let Some(request) = request else { return Ok(None) };
-        let how = How { limit: LONGEST_SUITE, stops: false };
+        let how = How::WHOLE;
         let ran = self.asked(runs, top, |_| Ok(request), how)?;
         Ok(Some((ran.outcome == Outcome::Exited(0), ran.text)))
     }
@@ -159,7 +166,7 @@ impl Suite {
     /// Builds what runs need, and has the compilers that work on the project's own code recorded in a directory; `None`: nobody tells, or it can't be built.
     pub fn compilers(&self, runs: &mut Runs, top: &Path, kept: &Path) -> Option<()> {
         let request = self.framework.compiles(&self.call(top), kept)?;
-        let how = How { limit: LONGEST_SUITE, stops: false };
+        let how = How::WHOLE;
         let ran = self.asked(runs, top, |_| Ok(request), how).ok()?;
         (ran.outcome == Outcome::Exited(0)).then_some(())
     }
@@ -205,7 +212,8 @@ impl Suite {
         let directory = top.join(&self.below);
         request.write().map_err(|(path, error)| anyhow!("{}: {error}", path.display()))?;
         self.walls.hand_over(runs.room.path())?;
-        let (command, _limits) = self.command(request, top, &directory, runs.room.path())?;
+        let (command, _limits) =
+            self.command(request, how.computing, top, &directory, runs.room.path())?;
         let subject = runs.runner.add(&command)?;
         let options =
             RunOptions { timeout: Some(how.limit), end_strays: true, ..RunOptions::default() };
@@ -229,7 +237,15 @@ impl Suite {
         let (output, errors) = (bytes(&result.output), bytes(&result.errors));
         let answer = answer(room, &directory, &result, (&output, &errors), began);
         let run = self.framework.read(&answer).ok();
-        let outcome = if is_ended { Outcome::Exited(1) } else { result.outcome };
+        // Whoever waits for what was ended for computing too long tells so in words of their own.
+        let computed = result.user_seconds + result.system_seconds;
+        let is_endless = how.computing.is_some_and(|most| computed >= most as f64);
+        let outcome = match result.outcome {
+            _ if is_ended => Outcome::Exited(1),
+            Outcome::Exited(0) => Outcome::Exited(0),
+            _ if is_endless => Outcome::TimedOut,
+            outcome => outcome,
+        };
         let is_told = run.as_ref().is_some_and(|run| !run.tests.is_empty());
         let text = if is_told { Vec::new() } else { [&errors[..], b"\n", &output].concat() };
         let text = String::from_utf8_lossy(&text).into_owned();
@@ -241,7 +257,7 @@ impl Suite {
         let room = runs.room.path();
         self.walls.hand_over(room).ok()?;
         let directory = top.join(&self.below);
-        let argv = limited(argv, true);
+        let argv = limited(argv, true, None);
         let env = self.environment(top);
         let (command, _limits) = self.walls.command(argv, env, &directory, &[top, room]).ok()?;
         let subject = runs.runner.add(&Command { keep_output: true, ..command }).ok()?;
@@ -290,11 +306,12 @@ impl Suite {
     fn command(
         &self,
         request: &Request,
+        computing: Option<u64>,
         top: &Path,
         directory: &Path,
         room: &Path,
     ) -> anyhow::Result<(Command, Option<Entered>)> {
-        let argv = limited(request.argv.clone(), self.sees().is_some());
+        let argv = limited(request.argv.clone(), self.sees().is_some(), computing);
         let mut env = self.environment(top);
         add_to_environment(&mut env, &request.env, &request.options, &request.paths);
         let (command, entered) = self.walls.command(argv, env, directory, &[top, room])?;
@@ -302,10 +319,17 @@ impl Suite {
     }
 }
 
-/// A command within limits: of what it writes, and, of such as use the memory that they reserve, of that.
-pub(crate) fn limited(argv: Vec<OsString>, of_memory: bool) -> Vec<OsString> {
+/// A command within limits: of what it writes, of what each of its processes computes (s), and, of such as use the memory that they reserve, of that.
+pub(crate) fn limited(
+    argv: Vec<OsString>,
+    of_memory: bool,
+    computing: Option<u64>,
+) -> Vec<OsString> {
     // In blocks of 512 bytes, and in KiB.
     let mut limits = format!("ulimit -c 0; ulimit -f {}", LARGEST_FILE * 2048);
+    if let Some(most) = computing {
+        limits += &format!("; ulimit -t {most}");
+    }
     if of_memory {
         limits += &format!("; ulimit -v {}", MOST_MEMORY * 1024);
     }

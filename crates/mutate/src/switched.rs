@@ -4,7 +4,7 @@
 //! Before anything is believed, all tests run with no mutant on: they must pass as they do without a switch.
 
 use crate::arena::{Arena, Came, With, judged, untried};
-use crate::policy::{FORKED_MORE, LONGEST_SUITE, PATIENCE};
+use crate::policy::{FORKED_MORE, PATIENCE};
 use crate::singly::Singly;
 use crate::sources::Source;
 use crate::suite::{How, Ran};
@@ -18,7 +18,9 @@ use assay_suites::Wanted;
 use assay_suites::programs::{Program, recorded};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 /// Which programs reached each function, by its number.
@@ -160,7 +162,7 @@ impl Arena<'_> {
         let (is_built, said) = match self.suite.build(&mut self.runs, &top, true)? {
             Some(built) => built,
             None => {
-                let how = How { limit: LONGEST_SUITE, stops: false };
+                let how = How::WHOLE;
                 let ran = self.suite.run(&mut self.runs, &top, &Wanted::default(), how)?;
                 (ran.run.is_some_and(|run| !run.tests.is_empty()), ran.text)
             }
@@ -181,7 +183,7 @@ impl Arena<'_> {
         self.set("r")?;
         self.reached();
         let wanted = Wanted { keep: Some(kept.clone()), ..Wanted::default() };
-        let how = How { limit: LONGEST_SUITE, stops: false };
+        let how = How::WHOLE;
         let ran = self.suite.run(&mut self.runs, &top, &wanted, how)?;
         if let Some(missing) = missing(&[&ran], with) {
             return Ok(Err(missing));
@@ -218,7 +220,7 @@ impl Arena<'_> {
                 continue;
             }
             let own: Vec<&Program> = programs.iter().collect();
-            let how = How { limit: LONGEST_SUITE, stops: built.stops };
+            let how = How { stops: built.stops, ..How::WHOLE };
             let ran = self.suite.again(&mut self.runs, &top, (&own, &built.kept), how)?;
             let Some(ran) = ran else { return Ok(Vec::new()) };
             // Silent ones that don't end as they did are better told.
@@ -305,10 +307,15 @@ fn came_of(kind: Kind, programs: usize, ran: &Ran, with: With<'_>) -> Came {
     }
 }
 
-/// How what takes so long otherwise is run with a change: nothing is built any more.
+/// How what takes so long otherwise is run with a change: nothing is built any more. A change that makes something compute without an end is seen by that,
+/// long before the time is up that a busy machine is given.
 pub(crate) fn limit(seconds: f64, built: &Built) -> How {
-    let limit = Duration::from_secs_f64(seconds * PATIENCE) + FORKED_MORE;
-    How { limit, stops: built.stops }
+    let patient = seconds * PATIENCE;
+    let limit = Duration::from_secs_f64(patient) + FORKED_MORE;
+    // Of all processors; and no system counts less than seconds.
+    let processors = available_parallelism().map_or(1, NonZero::get);
+    let computing = Some((patient * processors as f64).ceil().max(1.0) as u64);
+    How { limit, computing, stops: built.stops }
 }
 
 /// The programs of a stage that a function may be reached by: all, where nobody knows.

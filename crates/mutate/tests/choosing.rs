@@ -6,21 +6,11 @@
     reason = "a test may fail, and says what it skips"
 )]
 
-use project::Project;
+use project::{Project, is_there};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 mod project;
-
-fn is_there(program: &str, word: &str) -> bool {
-    let ran = Command::new(program).arg(word).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let is_there = ran.is_ok_and(|status| status.success());
-    if !is_there {
-        println!("skipped: there is no {program}");
-    }
-    is_there
-}
 
 /// Of finer changes it is known which test reaches them, by its name with this behind it, and no other one runs.
 fn each_has_its_own_test(project: &Project, command: &[&str], names: [(&str, &str); 2]) {

@@ -7,12 +7,15 @@
     reason = "a test may fail, and says what it skips"
 )]
 
+use project::is_there;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
+
+mod project;
 
 /// A project, and a cache of its own.
 struct Project(TempDir);
@@ -57,15 +60,6 @@ impl Project {
         let parsed = serde_json::from_slice(&output.stdout);
         parsed.unwrap_or_else(|_| panic!("{output:?}"))
     }
-}
-
-fn is_there(program: &str, word: &str) -> bool {
-    let ran = Command::new(program).arg(word).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let is_there = ran.is_ok_and(|status| status.success());
-    if !is_there {
-        println!("skipped: there is no {program}");
-    }
-    is_there
 }
 
 /// Fates by unit, operator and text.

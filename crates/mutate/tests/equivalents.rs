@@ -6,22 +6,12 @@
     reason = "a test may fail, and says what it skips"
 )]
 
-use project::Project;
+use project::{Project, is_there};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 mod project;
-
-fn is_there(program: &str, word: &str) -> bool {
-    let ran = Command::new(program).arg(word).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let is_there = ran.is_ok_and(|status| status.success());
-    if !is_there {
-        println!("skipped: there is no {program}");
-    }
-    is_there
-}
 
 /// Fates of what is left when the tests ran, by function and text.
 fn survivors(project: &Project, words: &[&str], command: &[&str]) -> BTreeMap<String, String> {

@@ -93,3 +93,13 @@ pub fn fates(result: &Value) -> BTreeMap<String, Vec<String>> {
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
+
+/// Whether a program is here; else it is said that what needs it was skipped.
+pub fn is_there(program: &str, word: &str) -> bool {
+    let ran = Command::new(program).arg(word).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let is_there = ran.is_ok_and(|status| status.success());
+    if !is_there {
+        println!("skipped: there is no {program}");
+    }
+    is_there
+}
