@@ -199,4 +199,15 @@ mod tests {
         assert_eq!(sequence_reach(10, 0.0, 10.0), None);
         assert_eq!(mean_sequence(&[1.0; 19], 0.05, 10.0), None);
     }
+
+    #[test]
+    fn the_interval_of_the_median_begins_behind_the_last_that_is_excluded() {
+        for n in 8..200_u64 {
+            let xs: Vec<f64> = (0..n).map(|i| i as f64).collect();
+            let found = median_sequence(&xs, 0.05).unwrap();
+            let excluded = (0..n / 2).take_while(|k| sign_log_e(*k, n) >= 20_f64.ln()).count();
+            assert_eq!(found.lower, (excluded - 1) as f64, "{n}");
+            assert_eq!(found.upper, (n - excluded as u64) as f64, "{n}");
+        }
+    }
 }

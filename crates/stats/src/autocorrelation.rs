@@ -231,4 +231,20 @@ mod tests {
         let alternating: Vec<f64> = (0..400).map(|i| f64::from(i % 2)).collect();
         assert_eq!(autocorrelation_time(&alternating), 1.0);
     }
+
+    #[test]
+    fn an_offset_of_a_million_of_a_thousand_millions_costs_no_digits() {
+        let near: Vec<f64> = (0..50).map(|i| f64::from(i * 31 % 97)).collect();
+        let far: Vec<f64> = near.iter().map(|x| x + 1e15).collect();
+        for (a, b) in autocorrelation(&near, 5).iter().zip(autocorrelation(&far, 5)) {
+            assert!((a - b).abs() < 1e-12, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn six_rising_ranks_are_worth_three() {
+        // Their correlation at lag 1 is 8.75/17.5, and pairs of lags are looked at up to there: 2 (1 + 1/2) − 1.
+        let found = dependence_of_ranks(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert!((found.time - 2.0).abs() < 1e-12 && (found.lag1 - 0.5).abs() < 1e-12, "{found:?}");
+    }
 }

@@ -218,4 +218,14 @@ mod tests {
         assert_eq!(median_interval(100, 1.0), None);
         assert_eq!(median_interval(100, f64::NAN), None);
     }
+
+    #[test]
+    fn quantiles_of_unfair_coins_are_the_smallest_count_that_reaches_the_probability() {
+        for (n, p) in [(1, 0.3), (12, 0.05), (60, 0.9), (300, 0.01), (300, 0.65)] {
+            for q in [1e-6, 0.025, 0.2, 0.5, 0.77, 0.999, 1.0 - 1e-9] {
+                let expected = (0..=n).find(|k| at_most_of(*k, n, p) >= q * (1.0 - 1e-13));
+                assert_eq!(quantile_of(q, n, p), expected.unwrap(), "{q} {n} {p}");
+            }
+        }
+    }
 }

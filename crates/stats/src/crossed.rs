@@ -276,4 +276,42 @@ mod tests {
         assert!((found.estimate - 6.0).abs() < 1e-9);
         assert!((found.squared_error - (1.0 / 3.0 + 4.0 / 3.0)).abs() < 1e-6);
     }
+
+    #[test]
+    fn noise_spread_and_degrees_of_freedom_are_those_counted_by_hand() {
+        // Units of 0 and 1, and of 5 and 7; every pair twice, a tenth above and below.
+        let pairs = [(0, 0, 5.0), (0, 1, 7.0), (1, 0, 4.0), (1, 1, 6.0)];
+        let twice = |noise: f64| -> (Vec<f64>, Vec<(u32, u32)>) {
+            let both =
+                pairs.iter().flat_map(|&(i, j, d)| [(d - noise, (i, j)), (d + noise, (i, j))]);
+            both.unzip()
+        };
+        let near = |ours: f64, expected: f64| (ours - expected).abs() < 1e-6;
+        let (d, units) = twice(0.1);
+        let found = difference(&d, &units).unwrap();
+        // 8 blocks, 8 · 0.01 of squares, 8 − 4 + 1 free; variances 1/2 and 2 of two units each.
+        assert!(near(found.squared_noise, 0.08 / 5.0 / 8.0), "{found:?}");
+        assert!(near(found.estimate, 5.5) && near(found.squared_error, 1.25), "{found:?}");
+        assert!(near(found.df, 1.25 * 1.25 / (0.0625 + 1.0)), "{found:?}");
+        // What the noise adds to a unit of four blocks: 0.016/4.
+        assert!(near(found.between.unwrap(), (1.25_f64 - 0.016 / 4.0).sqrt()), "{found:?}");
+        // As many blocks as numbers that were fitted leave no noise.
+        let found = difference(&[5.0, 7.0, 4.0], &[(0, 0), (0, 1), (1, 0)]).unwrap();
+        assert!(found.squared_noise == 0.0 && found.between.is_none(), "{found:?}");
+    }
+
+    #[test]
+    fn the_fewer_units_are_held_to_vary_as_all_do() {
+        // Two units that are alike, and four of 0, 2, 4 and 6: variances 0 and 20/3, pooled 20/4.
+        let units: Vec<(u32, u32)> = (0..8).map(|i| (i % 2, i / 2)).collect();
+        let d: Vec<f64> = units.iter().map(|&(_, j)| 2.0 * f64::from(j)).collect();
+        let found = difference(&d, &units).unwrap();
+        let (x, y) = (5.0 / 2.0, 20.0 / 3.0 / 4.0);
+        assert!((found.squared_error - (x + y)).abs() < 1e-6, "{found:?}");
+        let df = (x + y) * (x + y) / (x * x + y * y / 3.0);
+        assert!((found.df - df).abs() < 1e-6, "{found:?}");
+        // Where nothing differs at all, as many as there are units less the two means.
+        let found = difference(&[3.0; 8], &units).unwrap();
+        assert_eq!((found.squared_error, found.df, found.estimate), (0.0, 4.0, 3.0));
+    }
 }

@@ -296,4 +296,42 @@ mod tests {
             assert!(first.unwrap().contains(statistic(&mut xs.clone())));
         }
     }
+
+    #[test]
+    fn blocks_without_an_end_are_rotations_and_blocks_of_one_are_draws() {
+        let xs = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let is_rotation = |drawn: &mut [f64]| {
+            let follows = drawn.windows(2).all(|pair| pair[1] == (pair[0] + 1.0) % 7.0);
+            f64::from(follows)
+        };
+        let rotations = stationary_bootstrap(&xs, 1e12, 50, 3, is_rotation);
+        assert_eq!(rotations, [1.0; 50]);
+        let draws = stationary_bootstrap(&xs, 1.0, 50, 3, is_rotation);
+        assert!(draws.iter().sum::<f64>() < 3.0, "{draws:?}");
+    }
+
+    #[test]
+    fn the_block_bootstraps_ends_are_quantiles_of_its_replicates() {
+        let xs: Vec<f64> = (0..30).map(|i| f64::from(i * 17 % 30)).collect();
+        let interval = block_bootstrap_interval(&xs, 0.8, 200, 5, mean_of).unwrap();
+        let found = stationary_bootstrap(&xs, block_length(&xs), 200, 5, mean_of);
+        let sorted = descriptive::sorted(&found);
+        let at = |p: f64| descriptive::quantile_sorted(&sorted, p);
+        assert!(
+            (interval.lower - at(0.1)).abs() < 1e-12 && (interval.upper - at(0.9)).abs() < 1e-12
+        );
+        assert!(block_bootstrap_interval(&[1.0, 2.0], 0.8, 9, 5, mean_of).is_some());
+        assert_eq!(block_bootstrap_interval(&[1.0], 0.8, 9, 5, mean_of), None);
+        assert_eq!(block_bootstrap_interval(&xs, 0.8, 0, 5, mean_of), None);
+        for confidence in [1.0, 1.5, -0.1, f64::NAN] {
+            assert_eq!(block_bootstrap_interval(&xs, confidence, 9, 5, mean_of), None);
+        }
+    }
+
+    #[test]
+    fn six_values_have_the_widest_interval_there_is() {
+        let xs = [1.0, -2.0, 3.0, -4.0, 5.0, -6.0];
+        assert_eq!(pseudo_median_interval(&xs, 0.95), Some(Interval { lower: -6.0, upper: 5.0 }));
+        assert_eq!(pseudo_median_interval(&xs[..5], 0.95), None);
+    }
 }

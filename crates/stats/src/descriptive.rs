@@ -409,4 +409,18 @@ mod tests {
         assert_eq!(smallest_gap(&[1.0, 1.0, 1.5, 1.5, 1.75, 3.0]), Some(0.25));
         assert_eq!(smallest_gap(&[2.0, 2.0, 2.0]), None);
     }
+
+    #[test]
+    fn skewness_and_kurtosis_by_each_definition_are_those_of_the_textbook() {
+        // R: moments by hand, as `e1071` has its three types.
+        let xs = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0, 8.0];
+        let near = |found: ByDefinition, expected: [f64; 3]| {
+            let all = [found.plain, found.adjusted, found.by_sd];
+            all.iter().zip(expected).all(|(ours, expected)| (ours / expected - 1.0).abs() < 1e-12)
+        };
+        let skewness = [0.378_389_478_047_332_4, 0.434_736_412_286_745_4, 0.332_090_314_941_263_8];
+        let kurtosis = [-0.726_237_095_051_620_2, -0.420_576_717_693_129_7, -1.089_407_559_036_43];
+        assert!(near(skewness_by_definition(&xs), skewness));
+        assert!(near(excess_kurtosis_by_definition(&xs), kurtosis));
+    }
 }

@@ -248,4 +248,38 @@ mod tests {
         let (one, other) = (dip(&xs).unwrap(), dip(&mirrored).unwrap());
         assert!((one.d - other.d).abs() < 1e-15, "{one:?} {other:?}");
     }
+
+    #[test]
+    fn p_values_are_read_off_the_table() {
+        // Of 4 values ten columns are equal: the mean of their probabilities is 0.218, that of the next one 0.7.
+        let between = (0.25 + 0.265_62) / 2.0;
+        assert!((p_value(between / 2.0, 4) - (1.0 - (0.218 + 0.7) / 2.0)).abs() < 1e-4);
+        assert!((p_value(0.265_62 / 2.0, 4) - 0.3).abs() < 1e-4);
+        // 12 values are two fifths of the way from 10 to 15: there half of the samples have so small a dip, or three in five.
+        let half = 0.309_26 + 0.4 * (0.324_00 - 0.309_26);
+        let more = 0.323_12 + 0.4 * (0.341_37 - 0.323_12);
+        let root = 12f64.sqrt();
+        assert!((p_value(half / root, 12) - 0.5).abs() < 1e-3);
+        assert!((p_value(more / root, 12) - 0.4).abs() < 1e-3);
+        assert!((p_value((half + more) / 2.0 / root, 12) - 0.45).abs() < 1e-3);
+    }
+
+    #[test]
+    fn bends_are_where_the_chord_touches_all_before_and_all_behind() {
+        let xs: Vec<f64> =
+            (0..60).map(|i| f64::from(i * 7 % 60) + f64::from(i * i % 11) / 8.0).collect();
+        let xs = crate::descriptive::sorted(&xs);
+        let (below, above) = (neighbours_below(&xs), neighbours_above(&xs));
+        let slope = |i: usize, j: usize| (j - i) as f64 / (xs[j] - xs[i]);
+        for at in 0..xs.len() {
+            if at > 0 {
+                let steepest = (0..at).map(|i| slope(i, at)).fold(0.0, f64::max);
+                assert!((slope(below[at], at) / steepest - 1.0).abs() < 1e-12, "{at}");
+            }
+            if at + 1 < xs.len() {
+                let steepest = (at + 1..xs.len()).map(|j| slope(at, j)).fold(0.0, f64::max);
+                assert!((slope(at, above[at]) / steepest - 1.0).abs() < 1e-12, "{at}");
+            }
+        }
+    }
 }

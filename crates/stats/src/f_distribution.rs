@@ -110,4 +110,9 @@ mod tests {
         assert_eq!(upper(f64::INFINITY, 2.0, 3.0), 0.0);
         close(upper(3.0, 2.0, f64::INFINITY), (-3.0_f64).exp(), 1e-12);
     }
+
+    #[test]
+    fn no_degrees_of_freedom_give_no_number() {
+        assert!(upper(1.0, 0.0, 2.0).is_nan() && upper(1.0, 2.0, 0.0).is_nan());
+    }
 }

@@ -136,4 +136,13 @@ mod tests {
         let found = ljung_box(&acf, 300);
         assert!(found.lags == 10 && found.q > 1000.0 && found.p < 1e-100);
     }
+
+    #[test]
+    fn ljung_and_box_are_those_of_r() {
+        // R: Box.test(x, lag = 3, type = "Ljung").
+        let xs = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0, 8.0];
+        let found = ljung_box(&autocorrelation::autocorrelation(&xs, 3), 12);
+        assert!((found.q - 1.618_079_333_743_271).abs() < 1e-12, "{found:?}");
+        assert!((found.p - 0.655_297_435_426_271).abs() < 1e-12, "{found:?}");
+    }
 }

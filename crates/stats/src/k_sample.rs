@@ -211,4 +211,32 @@ mod tests {
         assert!(kruskal_wallis(&constant).unwrap().p.is_nan());
         assert!(anova(&constant).unwrap().p.is_nan());
     }
+
+    #[test]
+    fn three_groups_are_those_of_r() {
+        let groups: [&[f64]; 3] = [&A, &B, &[3.0, 3.0, 5.0, 11.0, 12.0, 4.0]];
+        let near = |ours: f64, expected: f64| (ours / expected - 1.0).abs() < 1e-11;
+        // R: oneway.test(v ~ g), with var.equal, and of the distances from the medians.
+        let own = welch_anova(&groups).unwrap();
+        assert!(
+            near(own.f, 1.518_593_877_165_994) && near(own.p, 0.282_232_203_779_932_0),
+            "{own:?}"
+        );
+        assert!(near(own.df1, 2.0) && near(own.df2, 7.128_900_695_214_1), "{own:?}");
+        let equal = anova(&groups).unwrap();
+        assert!(near(equal.f, 1.158_912_461_126_335) && near(equal.p, 0.346_597_312_431_75));
+        let spread = levene_median(&groups).unwrap();
+        assert!(near(spread.f, 0.491_873_548_848_008) && near(spread.p, 0.623_285_740_142_165));
+        // R: kruskal.test, fligner.test.
+        let ranks = kruskal_wallis(&groups).unwrap();
+        assert!(
+            near(ranks.statistic, 2.176_378_896_882_497) && near(ranks.p, 0.336_825_782_411_357)
+        );
+        let scores = fligner_killeen(&groups).unwrap();
+        assert!(
+            near(scores.statistic, 0.919_541_893_104_049) && near(scores.p, 0.631_428_259_764_145)
+        );
+        // A group of one value has its place, and no spread.
+        assert!(anova(&[&[1.0], &[2.0, 4.0]]).is_some_and(|found| near(found.f, 4.0 / 3.0)));
+    }
 }

@@ -266,4 +266,29 @@ mod tests {
         assert_eq!(against_lognormal(&[0.0, 1.0]), None);
         assert_eq!(against_exponential(&[]), None);
     }
+
+    #[test]
+    fn the_exact_distribution_is_that_of_r() {
+        // R: C_pKolmogorov2x; n! / nⁿ is below 10⁻¹⁴⁰ for 400 values.
+        for (d, n, expected) in [
+            (0.18, 20, 0.518_724_050_172_122),
+            (0.3, 20, 0.956_932_933_341_482),
+            (0.12, 99, 0.893_669_077_324_611),
+            (0.04, 400, 0.469_109_726_253_846),
+            (0.07, 400, 0.962_208_852_077_863),
+        ] {
+            let found = exact_cdf(d, n);
+            assert!((found - expected).abs() < 1e-11, "{d} {n}: {found}");
+        }
+        assert_eq!((exact_cdf(1.0, 5), exact_cdf(0.0, 5)), (1.0, 0.0));
+    }
+
+    #[test]
+    fn a_distance_above_the_distribution_is_found_in_any_block() {
+        let xs: Vec<f64> = (0..5000).map(|i| (f64::from(i) / 5000.0).sqrt()).collect();
+        let n = xs.len() as f64;
+        let plain =
+            xs.iter().enumerate().map(|(i, x)| ((i + 1) as f64 / n - x).max(x - i as f64 / n));
+        assert_eq!(largest_distance(&xs, |x| x), plain.fold(0.0, f64::max));
+    }
 }

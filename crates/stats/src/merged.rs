@@ -120,4 +120,14 @@ mod tests {
             prop_assert_eq!(distinct(&a, &b), deduplicated.len());
         }
     }
+
+    #[test]
+    fn quantiles_of_parts_are_those_of_the_whole() {
+        let (x, y) = ([1.0, 4.0, 9.0], [2.0, 3.0, 16.0, 20.0]);
+        let all = crate::descriptive::sorted(&[&x[..], &y[..]].concat());
+        for p in [0.0, 0.1, 0.25, 0.5, 0.6, 0.99, 1.0] {
+            let expected = crate::descriptive::quantile_sorted(&all, p);
+            assert!((quantile(&[&x, &y], p) - expected).abs() < 1e-12, "{p}");
+        }
+    }
 }

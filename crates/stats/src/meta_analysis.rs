@@ -206,4 +206,14 @@ mod tests {
         assert_eq!(random_effects(&[0.1, 0.2], &[0.1, 0.0]), None);
         assert_eq!(random_effects(&[0.1, 0.2], &[0.1, f64::INFINITY]), None);
     }
+
+    #[test]
+    fn the_interval_has_a_degree_of_freedom_less_than_effects() {
+        // Two equal effects of error 2: the mean has the error √2; R: qt(0.975, 1).
+        let found = random_effects(&[3.0, 3.0], &[2.0, 2.0]).unwrap().interval(0.95);
+        let half = 12.706_204_736_432_1 * 2f64.sqrt();
+        assert!(
+            (found.lower - (3.0 - half)).abs() < 1e-9 && (found.upper - (3.0 + half)).abs() < 1e-9
+        );
+    }
 }

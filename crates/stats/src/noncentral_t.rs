@@ -128,4 +128,16 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn arguments_out_of_range_give_no_number() {
+        for (t, df, delta) in
+            [(f64::NAN, 2.0, 1.0), (1.0, f64::NAN, 1.0), (1.0, 0.0, 1.0), (1.0, 2.0, f64::INFINITY)]
+        {
+            assert!(
+                cdf(t, df, delta).is_nan() && upper_tail(t, df, delta).is_nan(),
+                "{t} {df} {delta}"
+            );
+        }
+    }
 }

@@ -160,4 +160,71 @@ mod tests {
         assert_eq!(lilliefors(&[2.0; 20]), None);
         assert_eq!(lilliefors(&[]), None);
     }
+
+    /// R, as `nortest` has it: statistics and p-values of i^e for i = 0, 1, …, n − 1, in every piece of both formulas.
+    #[test]
+    fn powers_have_the_p_values_of_nortest() {
+        let near = |ours: f64, expected: f64| (ours / expected - 1.0).abs() < 1e-9;
+        for (n, e, anderson, a_p, distance, d_p) in [
+            (
+                12,
+                1.2,
+                0.191_226_172_337_479_74,
+                0.870_303_072_799,
+                0.104_910_520_469_1,
+                0.972_347_874_127_3,
+            ),
+            (
+                12,
+                1.6,
+                0.313_801_792_766_250_6,
+                0.503_311_170_992_4,
+                0.135_733_915_266_5,
+                0.783_754_069_274_5,
+            ),
+            (
+                20,
+                2.0,
+                0.712_048_783_029_718_6,
+                0.053_054_690_968_504_93,
+                0.145_317_153_518_42,
+                0.326_565_688_264_7,
+            ),
+            (
+                30,
+                2.6,
+                1.601_878_133_455_877,
+                0.000_318_297_477_700_976_1,
+                0.176_906_142_241_52,
+                0.017_459_887_139_53,
+            ),
+            (
+                101,
+                2.0,
+                3.418_855_772_272_025,
+                1.306_870_719_712_886e-8,
+                0.134_287_221_949_32,
+                0.000_119_279_401_826,
+            ),
+            (
+                150,
+                1.5,
+                2.993_886_346_964_7,
+                1.493_245_704_955_271e-7,
+                0.093_239_238_111_508,
+                0.002_804_610_057_403,
+            ),
+        ] {
+            let xs: Vec<f64> = (0..n).map(|i| f64::from(i).powf(e)).collect();
+            let (found, other) = (anderson_darling(&xs).unwrap(), lilliefors(&xs).unwrap());
+            assert!(near(found.statistic, anderson) && near(found.p, a_p), "{n} {e} {found:?}");
+            assert!(near(other.statistic, distance) && near(other.p, d_p), "{n} {e} {other:?}");
+        }
+        // Five are enough for the second.
+        let few = lilliefors(&[1.0, 2.0, 4.0, 7.0, 15.0]).unwrap();
+        assert!(
+            near(few.statistic, 0.225_402_186_444_3) && near(few.p, 0.551_625_021_375),
+            "{few:?}"
+        );
+    }
 }

@@ -79,4 +79,20 @@ mod tests {
         assert_eq!(median_interval_with_tau(&xs, 0.95, 60.0), None);
         assert_eq!(median_interval_with_tau(&xs, 0.95, f64::NAN), Some(exact));
     }
+
+    #[test]
+    fn dependence_moves_the_ends_out_by_its_root() {
+        let xs: Vec<f64> = (1..=100).map(f64::from).collect();
+        // 50 − 1.96 · √(100 · 4)/2 = 30.4: the 30th value and the 71st.
+        let (found, coverage) = median_interval_with_tau(&xs, 0.95, 4.0).unwrap();
+        assert_eq!(found, Interval { lower: 30.0, upper: 71.0 });
+        // R: 1 − 2 pnorm(−2).
+        assert!((coverage - 0.954_499_736_103_642).abs() < 1e-12, "{coverage}");
+        // 10 − 1.96 · √(20 · 4)/2 = 1.2, and with a little more of it below 1.
+        assert_eq!(
+            median_interval_with_tau(&xs[..20], 0.95, 4.0).unwrap().0,
+            Interval { lower: 1.0, upper: 20.0 }
+        );
+        assert_eq!(median_interval_with_tau(&xs[..20], 0.95, 4.3), None);
+    }
 }

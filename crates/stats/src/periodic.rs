@@ -279,4 +279,54 @@ mod tests {
         assert_eq!(periodic(&[1.0, 2.0].repeat(11), LEVEL), None);
         assert!(periodic(&[1.0, 2.0].repeat(40), LEVEL).is_some_and(|found| found.period == 2));
     }
+
+    #[test]
+    fn a_place_is_compared_with_both_neighbours() {
+        let turn = |pattern: &[f64]| {
+            from_neighbours(&pattern.repeat(40 / pattern.len()), pattern.len(), 1)
+        };
+        // Of two places both neighbours are the other one: a difference of 2 of 20 rounds.
+        assert!((turn(&[-1.0, 1.0]) - 2.0 / (2.0_f64 / 20.0).sqrt()).abs() < 1e-12);
+        // Of four they are 0 and 4: 5 − 2 of 10 rounds.
+        assert!((turn(&[0.0, 5.0, 4.0, 9.0]) - 3.0 / (1.5_f64 / 10.0).sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn whitening_takes_the_dependence_away_and_nothing_from_independent_values() {
+        let wave: Vec<f64> =
+            (0..60).map(|i| (f64::from(i) * 0.2).sin() + f64::from(i * 37 % 60) / 50.0).collect();
+        let ranks = autocorrelation::ranks(&wave);
+        let lag1 = |ranks: &[f64]| autocorrelation::autocorrelation(ranks, 1)[0];
+        let white = whitened(ranks.clone());
+        assert!(
+            lag1(&ranks) > 0.4 && lag1(&white).abs() < 0.3,
+            "{} {}",
+            lag1(&ranks),
+            lag1(&white)
+        );
+        // The mirror image of a series has the mirror image of its ranks, wherever it begins.
+        for begin in 0..30 {
+            let part = autocorrelation::ranks(&wave[begin..begin + 30]);
+            let turned: Vec<f64> = part.iter().map(|rank| 31.0 - rank).collect();
+            let back: Vec<f64> = whitened(turned).iter().map(|rank| 31.0 - rank).collect();
+            assert_eq!(whitened(part), back, "{begin}");
+        }
+        let independent: Vec<f64> = (0..60).map(|i| f64::from(i * 37 % 61)).collect();
+        let ranks = autocorrelation::ranks(&independent);
+        assert_eq!(whitened(ranks.clone()), ranks);
+    }
+
+    #[test]
+    fn the_excess_is_the_distance_of_the_medians() {
+        let values: Vec<f64> = (0..700)
+            .map(|i| f64::from(i * 31 % 97) + if i % 7 == 5 { 200.0 } else { 9.0 })
+            .collect();
+        let found = periodic(&values, LEVEL).unwrap();
+        let of = |tick: bool| -> Vec<f64> {
+            let own = values.iter().enumerate().filter(|(i, _)| (i % 7 == 5) == tick);
+            own.map(|(_, x)| *x).collect()
+        };
+        let expected = descriptive::median(&of(true)) - descriptive::median(&of(false));
+        assert_eq!((found.period, found.first, found.excess), (7, 5, expected));
+    }
 }

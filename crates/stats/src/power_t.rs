@@ -310,4 +310,33 @@ mod tests {
             prop_assert!(more >= fewer - 1e-12);
         }
     }
+
+    #[test]
+    fn each_quantity_is_that_of_r() {
+        let near = |ours: f64, expected: f64| (ours / expected - 1.0).abs() < 1e-9;
+        // R: power.t.test(n = 8, delta = 0.3, sd = 2, strict = TRUE), without it, and one-sided of one sample.
+        let strict = Test { kind: Kind::TwoSample, sides: Sides::TwoStrict };
+        let one = Test { kind: Kind::OneSample, sides: Sides::One };
+        assert!(near(strict.power(8.0, 0.3, 2.0, 0.05), 0.059_028_692_240_934_99));
+        assert!(near(PLAIN.power(8.0, 0.9, 2.0, 0.05), 0.131_277_919_270_934_5));
+        assert!(near(one.power(8.0, 0.9, 2.0, 0.05), 0.310_541_915_583_052));
+        // R: the same solved for delta, sig.level and sd.
+        let solved = |unknown, asked| PLAIN.solve(unknown, asked).unwrap();
+        let found = solved(Unknown::Delta, given(12.0, f64::NAN, 2.5, 0.05, 0.8)).delta;
+        assert!(near(found, 2.992_033_267_103_774), "{found}");
+        let found = solved(Unknown::SigLevel, given(12.0, 2.0, 2.5, f64::NAN, 0.6)).sig_level;
+        assert!((found / 0.099_883_265_018_413_7 - 1.0).abs() < 1e-7, "{found}");
+        let found = solved(Unknown::Sd, given(12.0, 2.0, f64::NAN, 0.05, 0.9)).sd;
+        assert!((found / 1.443_876_471_409_083 - 1.0).abs() < 1e-7, "{found}");
+        assert_eq!(PLAIN.solve(Unknown::N, given(9.0, f64::NAN, 1.0, 0.05, 0.8)), None);
+    }
+
+    #[test]
+    fn a_climb_ends_at_its_root_also_where_that_is_an_end() {
+        assert_eq!(climb(2.0, 3.0, |x| x - 2.0), Some(2.0));
+        assert_eq!(climb(0.0, 2.0, |x| x - 2.0), Some(2.0));
+        assert!(climb(0.0, 3.0, |x| x * x - 2.0).is_some_and(|x| (x - 2f64.sqrt()).abs() < 1e-14));
+        assert_eq!(climb(0.0, 1.0, |x| x + 1.0), None);
+        assert_eq!(climb(0.0, 1.0, |x| x - 2.0), None);
+    }
 }

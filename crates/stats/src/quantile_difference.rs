@@ -354,4 +354,13 @@ mod tests {
         let negative = quantile_differences(&[-1.0; 30], &[3.0; 30], &[0.5], 0.95);
         assert_eq!((negative[0].ratio, negative[0].ratio_interval), (None, None));
     }
+
+    #[test]
+    fn the_extremes_are_no_quantiles_with_an_interval() {
+        let xs: Vec<f64> = (0..100).map(f64::from).collect();
+        for share in [0.0, 1.0, f64::NAN] {
+            assert_eq!(quantile_interval(&xs, share, 0.95, 1.0), None);
+        }
+        assert!(quantile_interval(&xs, 0.5, 0.95, 1.0).is_some());
+    }
 }

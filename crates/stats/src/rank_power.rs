@@ -28,6 +28,8 @@ const EXACT_BELOW: u64 = 50;
 const KEPT: usize = 20_000;
 /// Values nearer than this share of the largest are the same, but for the rounding of the shift.
 const SAME: f64 = 1e-13;
+/// So much of a step at least a value lies away from the edge of it.
+const INSIDE: f64 = 1e-9;
 
 /// What a rank test is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -285,8 +287,9 @@ fn moved(sorted: &[f64], by: f64, origin: f64) -> Vec<f64> {
     let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
     let place = |(index, value): (usize, &f64)| {
         let exact = value + by;
-        // Evenly spread between the two halves of a step, neighbours far from each other.
-        let within = (index as f64 * golden).fract() - 0.5;
+        // Evenly spread between the two halves of a step, neighbours far from each other; at its edge, where the first one would be, rounding would
+        // take a value that does not move to the step below.
+        let within = (index as f64 * golden).fract().max(INSIDE) - 0.5;
         let steps = ((exact - origin) / step + within).round();
         if steps.is_finite() && steps.abs() < 1e15 { origin + steps * step } else { exact }
     };

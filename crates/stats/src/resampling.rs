@@ -182,4 +182,11 @@ mod tests {
         values.sort_unstable();
         assert!(values.into_iter().eq(0..100));
     }
+
+    #[test]
+    fn bits_are_mixed_as_published() {
+        // SplitMix64 (Steele, Lea and Flood, 2014): the first two numbers of seed 0.
+        assert_eq!(mixed(0), 0xE220_A839_7B1D_CDAF);
+        assert_eq!(mixed(0x9E37_79B9_7F4A_7C15), 0x6E78_9E6A_A1B9_65F4);
+    }
 }

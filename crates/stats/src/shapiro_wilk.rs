@@ -120,4 +120,29 @@ mod tests {
         assert_eq!(shapiro_wilk(&(0..5001).map(f64::from).collect::<Vec<_>>()), None);
         assert!(shapiro_wilk(&(0..5000).map(f64::from).collect::<Vec<_>>()).is_some());
     }
+
+    #[test]
+    fn few_and_odd_samples_are_those_of_r() {
+        for (xs, w, p) in [
+            (&[1.0, 2.0, 4.0][..], 0.964_285_714_285_714_2, 0.636_886_845_028_963),
+            (&[1.0, 2.0, 4.0, 8.0, 9.0], 0.900_963_269_334_728, 0.415_232_429_865_503),
+            (&[1.0, 1.0, 1.0, 1.0, 9.0], 0.552_181_683_086_904, 0.000_130_978_175_851_881),
+            (
+                &[1.0, 1.0, 2.0, 50.0, 50.0, 51.0, 51.0],
+                0.679_626_501_796_364,
+                0.002_212_340_621_728,
+            ),
+        ] {
+            let found = shapiro_wilk(xs).unwrap();
+            assert!(
+                (found.w - w).abs() < 1e-6 && (found.p / p - 1.0).abs() < 1e-4,
+                "{xs:?} {found:?}"
+            );
+        }
+        let twenty: Vec<f64> = (0..20).map(|i| f64::from(i).powf(1.7)).collect();
+        let found = shapiro_wilk(&twenty).unwrap();
+        assert!((found.w - 0.917_267_727_417).abs() < 1e-6 && (found.p - 0.087_794_4).abs() < 1e-5);
+        // Further from 1 than the formula for few values reaches.
+        assert_eq!(p_value(0.1, 0.9, 4), 1e-99);
+    }
 }

@@ -312,4 +312,39 @@ mod tests {
         assert!((least_tolerance(&below) - by_hand).abs() < 1e-14);
         assert!(least_tolerance(&descriptive::sorted(&noisy(4, 400, |_| 10.0))) < 0.02);
     }
+
+    #[test]
+    fn the_tolerance_is_a_share_and_of_nothing_there_is_none() {
+        let halves = [[9.0; 8], [11.0; 8]].concat();
+        let small: Vec<f64> = halves.iter().map(|x| x / 64.0).collect();
+        assert_eq!(least_tolerance(&small), least_tolerance(&halves));
+        assert_eq!(least_tolerance(&[-1.0, 0.0, 0.0, 1.0, 2.0]), 0.0);
+    }
+
+    #[test]
+    fn what_lasts_less_than_a_quarter_is_no_steady_state() {
+        let wave = |i: i32| f64::from(i * 31 % 97) / 97.0;
+        let series = |at: i32| -> Vec<f64> {
+            (0..100).map(|i| wave(i) + if i < at { 9.0 } else { 3.0 }).collect()
+        };
+        let found = steady_state(&series(60), 0.0, true, 0.05, 1).unwrap();
+        assert_eq!((found.label, found.begins), (Label::WarmUp, Some(60)));
+        let found = steady_state(&series(80), 0.0, true, 0.05, 1).unwrap();
+        assert_eq!((found.label, found.begins), (Label::NoSteadyState, None));
+    }
+
+    #[test]
+    fn a_window_stays_in_order_whatever_goes_and_comes() {
+        let mut window = vec![1.0, 3.0, 5.0, 7.0, 9.0];
+        for (leaving, entering, expected) in [
+            (Some(1.0), Some(6.0), vec![3.0, 5.0, 6.0, 7.0, 9.0]),
+            (Some(9.0), Some(4.0), vec![3.0, 4.0, 5.0, 6.0, 7.0]),
+            (Some(5.0), Some(5.5), vec![3.0, 4.0, 5.5, 6.0, 7.0]),
+            (Some(4.0), None, vec![3.0, 5.5, 6.0, 7.0]),
+            (None, Some(0.0), vec![0.0, 3.0, 5.5, 6.0, 7.0]),
+        ] {
+            exchange(&mut window, leaving, entering);
+            assert_eq!(window, expected);
+        }
+    }
 }

@@ -223,4 +223,9 @@ mod tests {
         assert_eq!(cdf(f64::INFINITY, 3.0), 1.0);
         assert_eq!(cdf(-f64::MAX, 3.0), 0.0);
     }
+
+    #[test]
+    fn everything_lies_above_minus_infinity() {
+        assert_eq!((cdf(f64::NEG_INFINITY, 3.0), quantile(0.5, 3.0)), (0.0, 0.0));
+    }
 }

@@ -221,4 +221,36 @@ mod tests {
         assert_eq!(geometric_mean(&[], 0.95, 10, 1), None);
         assert!(with(&[2.0], &[1.0]).is_some_and(|found| found.estimate == 0.5));
     }
+
+    #[test]
+    fn percentiles_are_those_of_the_sorted_values() {
+        let found = percentiles((0..101).rev().map(f64::from).collect(), 0.9);
+        assert!((found.lower - 5.0).abs() < 1e-9 && (found.upper - 95.0).abs() < 1e-9, "{found:?}");
+    }
+
+    #[test]
+    fn two_benchmarks_that_disagree_say_little_of_such_ones() {
+        // One as fast as before and one four times as slow, both without noise.
+        let (one, four) = ([1.0; 5], [4.0; 5]);
+        let both = [Benchmark::Blocks { ratios: &one }, Benchmark::Blocks { ratios: &four }];
+        let found = geometric_mean(&both, 0.95, 100, 1).unwrap();
+        let such = found.of_such.unwrap();
+        assert!(
+            (found.of_these.lower - 2.0).abs() < 1e-12
+                && (found.of_these.upper - 2.0).abs() < 1e-12
+        );
+        assert!(such.lower < 0.1 && such.upper > 40.0, "{such:?}");
+        // One resample is a resample.
+        let found = geometric_mean(&both, 0.95, 1, 1).unwrap();
+        assert!((found.of_these.lower - 2.0).abs() < 1e-12, "{found:?}");
+    }
+
+    #[test]
+    fn a_resample_is_as_long_as_the_sample_and_in_order() {
+        let xs: Vec<f64> = (0..40).map(f64::from).collect();
+        let drawn = resampled(&xs, &mut Stream::new(3, 0));
+        assert!(
+            drawn.len() == 40 && drawn.windows(2).all(|pair| pair[0] <= pair[1]) && drawn != xs
+        );
+    }
 }

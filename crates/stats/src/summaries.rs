@@ -137,4 +137,13 @@ mod tests {
         assert!(welch(&constant, &good).is_some());
         assert_eq!(Summarised::of(&[4.0]), None);
     }
+
+    #[test]
+    fn a_ratio_needs_two_means_above_zero() {
+        let side = |mean| Summarised { mean, standard_error: 0.1, count: 9.0 };
+        assert!(log_ratio(&side(0.5), &side(0.25)).is_some());
+        for (x, y) in [(0.0, 1.0), (1.0, 0.0), (-1.0, 1.0), (1.0, -1.0)] {
+            assert_eq!(log_ratio(&side(x), &side(y)), None, "{x} {y}");
+        }
+    }
 }

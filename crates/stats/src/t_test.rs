@@ -214,4 +214,43 @@ mod tests {
         let (near, far) = (welch(&x, &y).unwrap(), welch(&far(&x), &far(&y)).unwrap());
         assert!((near.t - far.t).abs() <= 1e-12 * near.t.abs(), "{near:?} {far:?}");
     }
+
+    #[test]
+    fn one_sample_pairs_and_one_variance_are_those_of_r() {
+        let x = [4.1, 5.3, 3.9, 6.2, 5.8, 4.7];
+        let y = [5.9, 6.4, 5.1, 7.7, 8.0, 6.1, 7.2];
+        let near = |ours: f64, expected: f64| (ours / expected - 1.0).abs() < 1e-11;
+        // R: t.test(x).
+        let own = one_sample(&x).unwrap();
+        let interval = own.interval(0.95).unwrap();
+        assert!(near(own.t, 13.237_584_555_341_394) && near(own.p().two, 4.396_086_087_587_11e-5));
+        assert!(
+            near(interval.lower, 4.029_059_332_958_489)
+                && near(interval.upper, 5.970_940_667_041_51)
+        );
+        // R: t.test(y, x, paired = TRUE, alternative = "greater"), t.test(y, x, var.equal = TRUE, alternative = "greater").
+        let pairs = paired(&x, &y[..6]).unwrap();
+        assert!(
+            near(pairs.t, 9.2) && near(pairs.p().greater, 0.000_127_312_960_766_303_3),
+            "{pairs:?}"
+        );
+        let equal = pooled(&x, &y).unwrap();
+        assert!(
+            near(equal.t, 2.949_551_481_755_291)
+                && near(equal.p().greater, 0.006_609_996_966_681_77)
+        );
+        assert!(near(equal.p().less, 1.0 - 0.006_609_996_966_681_77));
+        // A value alone has no variance, and the other sample's does for both.
+        assert_eq!(pooled_sd(&[9.0], &[1.0, 3.0]), Some(2f64.sqrt()));
+    }
+
+    #[test]
+    fn the_mean_above_an_origin_is_that_of_its_second_look() {
+        // The first look is off by its rounding, which the second takes away.
+        let xs = [1e16 + 2.0, 1e16 + 4.0, 1e16 + 8.0];
+        assert_eq!(mean_above(&xs, 1e16), 14.0 / 3.0);
+        let odd: Vec<f64> = (0..1000).map(|i| 1e8 + f64::from(i) / 7.0).collect();
+        let exact = 999.0 / 14.0;
+        assert!((mean_above(&odd, 0.0) - 1e8 - exact).abs() < 2e-8);
+    }
 }

@@ -127,6 +127,21 @@ mod tests {
     }
 
     #[test]
+    fn shift_and_interval_of_few_values_are_two_of_all_differences() {
+        let x: Vec<f64> = (0..12).map(|i| f64::from(i * i) / 8.0).collect();
+        let y: Vec<f64> = (0..15).map(|i| 3.0 + f64::from(i * i) / 7.0).collect();
+        let mut all: Vec<f64> = x.iter().flat_map(|x| y.iter().map(move |y| y - x)).collect();
+        all.sort_by(f64::total_cmp);
+        let (shift, interval) = shift_with_interval(&x, &y, 0.95).unwrap();
+        assert_eq!(shift, (all[89] + all[90]) / 2.0);
+        let (lower, upper) = mann_whitney_asymptotic_ranks(&x, &y, 0.95).unwrap();
+        let (lower, upper) = (lower as usize, upper as usize);
+        assert_eq!(interval, Interval { lower: all[lower - 1], upper: all[upper - 1] });
+        assert!(lower > 1 && upper < 180, "{lower} {upper}");
+        assert_eq!(shift_with_interval(&[], &y, 0.95), None);
+    }
+
+    #[test]
     fn numbered_differences_are_those_of_the_sorted_list() {
         // Differences: -2, -1, 0, 1.
         let interval = difference_interval(&[1.0, 3.0], &[1.0, 2.0], 1, 3);

@@ -191,3 +191,34 @@ proptest! {
         prop_assert!((shift + scale * plain.upper - moved.upper).abs() < 1e-9);
     }
 }
+
+#[test]
+fn the_acceleration_is_that_of_the_formula() {
+    // Cubes 1 + 8 − 27, squares 14.
+    let found = acceleration(&[1.0, 2.0, -3.0]).unwrap();
+    assert!((found - -18.0 / (6.0 * 14f64.powf(1.5))).abs() < 1e-15, "{found}");
+}
+
+#[test]
+fn ends_corrected_for_a_changing_error_are_those_of_the_formula() {
+    // 999 replicates in even steps, half of them below the estimate; the acceleration is 0.1.
+    let replicates: Vec<f64> = (1..1000).map(f64::from).collect();
+    let found = Bootstrap::new(500.5, replicates, Some(0.1));
+    let interval = found.bca(0.95).unwrap();
+    // R: the places are 1000 pnorm(w + z/(1 − 0.1 z)) with w = qnorm(500/999) and z = w ± 1.96.
+    let w = normal::quantile(500.0 / 999.0);
+    for (end, tail) in
+        [(interval.lower, -1.959_963_984_540_054), (interval.upper, 1.959_963_984_540_054)]
+    {
+        let z = w + tail;
+        let place = 1000.0 * normal::cdf(w + z / (1.0 - 0.1 * z));
+        assert!((end - place).abs() < 0.02, "{end} {place}");
+    }
+    assert!(found.quantile(f64::NAN).is_nan());
+}
+
+#[test]
+fn one_value_has_no_standard_deviation() {
+    let found = bootstrap(&[5.0], Statistic::StandardDeviation, 20, 1).unwrap();
+    assert!(found.se.is_nan() && found.replicates().iter().all(|sd| sd.is_nan()));
+}

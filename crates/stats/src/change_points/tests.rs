@@ -133,3 +133,37 @@ fn short_and_constant_series_have_no_changes() {
         }
     }
 }
+
+#[test]
+fn dependence_is_what_neighbours_share_and_no_less_than_none() {
+    let alternating: Vec<f64> = (0..20).map(|i| f64::from(i % 2)).collect();
+    assert_eq!(neighbours_time(&alternating), 1.0);
+    // What rises is held to 0.98.
+    let rising: Vec<f64> = (0..20).map(f64::from).collect();
+    assert!((neighbours_time(&rising) - 1.98 / 0.02).abs() < 1e-9);
+}
+
+#[test]
+fn a_constant_series_has_no_change_whatever_the_seed() {
+    for seed in 0..300 {
+        assert!(change_points(&[3.0; 40], &Settings::pelt(0.2, seed)).points.is_empty());
+    }
+}
+
+#[test]
+fn a_level_beyond_a_fifth_is_a_fifth() {
+    for seed in 0..60 {
+        let xs = autoregressive(&mut Stream::new(13, seed), 40, 0.0);
+        let [all, fifth] = [1.0, 0.2].map(|level| change_points(&xs, &Settings::pelt(level, seed)));
+        assert_eq!(all, fifth);
+    }
+}
+
+#[test]
+fn a_series_of_thousands_is_looked_at_in_groups() {
+    let xs: Vec<f64> =
+        (0..4001).map(|i| f64::from(i * 31 % 97) + if i < 1500 { 0.0 } else { 90.0 }).collect();
+    let found = change_points(&xs, &Settings::pelt(0.05, 1));
+    assert_eq!((found.group, found.points.len()), (3, 1), "{found:?}");
+    assert!(found.points[0].index.abs_diff(1500) < 6, "{found:?}");
+}

@@ -154,3 +154,60 @@ fn bisected(f: impl Fn(f64) -> f64, mut lower: f64, mut upper: f64) -> Option<f6
     }
     Some(0.5 * (lower + upper))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(found: Option<f64>, expected: f64) -> bool {
+        found.is_some_and(|found| (found / expected - 1.0).abs() < 1e-9)
+    }
+
+    /// R: `bw.SJ(x, method = "ste", tol = 1e-13)` and `bw.SJ(x, method = "dpi")`; where the smallest value is 0 its bins are ours.
+    #[test]
+    fn both_bandwidths_are_those_of_r() {
+        let uneven = [0.0, 0.4, 1.1, 1.5, 2.2, 2.3, 3.9, 4.8, 7.5, 7.7, 8.2, 11.3];
+        assert!(near(sheather_jones_solve(&uneven), 1.583_191_678_670_53));
+        assert!(near(sheather_jones_direct(&uneven), 1.930_996_553_981_091_2));
+        let even: Vec<f64> = (0..10).map(f64::from).collect();
+        assert!(near(sheather_jones_solve(&even), 2.438_155_985_945_398_3));
+        assert!(near(sheather_jones_direct(&even), 2.370_099_118_042_851_7));
+        // The bounds have to be moved apart to find this one.
+        let heaps = [0.0, 0.001, 0.002, 0.003, 1.0, 1.001, 1.002, 5.0];
+        assert!(near(sheather_jones_solve(&heaps), 0.153_424_597_048_990_86));
+        assert!(near(sheather_jones_direct(&heaps), 0.380_968_413_320_585_8));
+        assert!(near(sheather_jones_solve(&[0.0, 1.0]), 0.116_395_344_254_274_3));
+        // The bins begin at the smallest value, so that an offset changes nothing.
+        let moved: Vec<f64> = even.iter().map(|x| x + 1024.0).collect();
+        assert_eq!(sheather_jones_solve(&moved), sheather_jones_solve(&even));
+    }
+
+    #[test]
+    fn where_r_stops_with_an_error_there_is_none() {
+        // "sample is too sparse to find TD", and no range at all.
+        for sparse in [&[0.0, 0.0, 0.0, 0.0, 0.0, 1.0][..], &[3.0; 5], &[1.0], &[]] {
+            assert_eq!(sheather_jones_solve(sparse), None, "{sparse:?}");
+            assert_eq!(sheather_jones_direct(sparse), None, "{sparse:?}");
+        }
+    }
+
+    #[test]
+    fn pairs_are_counted_by_the_bins_between_them() {
+        let pairs = Pairs::of(&[0.0, 0.0, 0.0, 0.5, 1.0]).unwrap();
+        assert!(pairs.n == 5.0 && (pairs.bin - 1.01e-3).abs() < 1e-15);
+        // 0.5 is in bin 495, 1 in bin 990.
+        let held: Vec<(usize, f64)> =
+            pairs.counts.iter().copied().enumerate().filter(|(_, count)| *count > 0.0).collect();
+        assert_eq!(held, [(0, 3.0), (495, 4.0), (990, 3.0)]);
+        assert!(Pairs::of(&[2.0, 2.0]).is_none() && Pairs::of(&[0.0, f64::INFINITY]).is_none());
+    }
+
+    #[test]
+    fn a_root_is_found_on_rising_and_falling_ground() {
+        let found = bisected(|x| x * x - 2.0, 0.0, 5.0).unwrap();
+        assert!((found - 2f64.sqrt()).abs() < 1e-11, "{found}");
+        let found = bisected(|x| 3.0 - x, 1.0, 4.0).unwrap();
+        assert!((found - 3.0).abs() < 1e-11, "{found}");
+        assert_eq!(bisected(|_| f64::NAN, 1.0, 4.0), None);
+    }
+}

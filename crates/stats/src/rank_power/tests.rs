@@ -223,3 +223,154 @@ fn exact_levels_are_those_of_tables() {
     near(exact_levels(Kind::Paired, Sides::Two, 6), &[2.0 / 64.0, 4.0 / 64.0, 6.0 / 64.0]);
     assert_eq!(exact_levels(Kind::Paired, Sides::Two, EXACT_BELOW), None);
 }
+
+#[test]
+fn an_experiment_costs_its_draws_and_a_pass_over_the_classes_for_each_size() {
+    // 0 and 1, and 1 and 2 when shifted: three classes.
+    let samples = ShiftedPilot::two_samples(&[0.0, 0.0, 1.0], 1.0).unwrap();
+    assert_eq!(samples.cost(&[10, 20]), 2.0 * 20.0 + 2.0 * 3.0);
+    assert_eq!(samples.cost(&[]), 0.0);
+    // −1, 0 and 1 moved by 3, and one class for zeros.
+    let pairs = ShiftedPilot::pairs(&[-1.0, 0.0, 1.0], 3.0).unwrap();
+    assert_eq!(pairs.cost(&[7]), 2.0 * 7.0 + 4.0);
+}
+
+fn drawn_so_far(pairs: bool, first: &[u32], second: &[u32]) -> Drawn {
+    Drawn { pairs, n: 0, first: first.to_vec(), second: second.to_vec() }
+}
+
+#[test]
+fn an_experiment_finds_a_difference_where_r_has_such_a_p() {
+    // R: wilcox.test(exact = FALSE) of values that fall into these classes, two-sided and greater; of pairs the classes are sizes, without zeros.
+    for (pairs, first, second, two, greater) in [
+        (
+            false,
+            &[20, 15, 10, 5, 0][..],
+            &[10, 10, 10, 10, 10][..],
+            0.000_396_991_948_447_5,
+            0.000_198_495_974_223_75,
+        ),
+        (
+            false,
+            &[30, 20, 0, 5, 1],
+            &[10, 22, 12, 6, 6],
+            1.339_199_357_981e-5,
+            6.695_996_789_905e-6,
+        ),
+        (
+            false,
+            &[1, 1, 1, 1, 1, 1, 1, 50],
+            &[0, 0, 0, 3, 2, 2, 0, 50],
+            0.956_395_546_536_78,
+            0.478_197_773_268_39,
+        ),
+        (
+            true,
+            &[0, 12, 8, 5, 2, 0],
+            &[0, 10, 10, 10, 10, 10],
+            0.000_132_852_300_272_72,
+            6.642_615_013_636e-5,
+        ),
+        (
+            true,
+            &[0, 20, 10, 0, 1],
+            &[0, 25, 12, 8, 9],
+            0.001_243_169_396_588_1,
+            0.000_621_584_698_294_06,
+        ),
+    ] {
+        let found = drawn_so_far(pairs, first, second);
+        let turned = drawn_so_far(pairs, second, first);
+        let at =
+            |drawn: &Drawn, sides, sig_level| drawn.is_found(None, RankTest { sides, sig_level });
+        for (sides, p) in [(Sides::Two, two), (Sides::TwoStrict, two), (Sides::One, greater)] {
+            assert!(
+                at(&found, sides, p * 1.001) && !at(&found, sides, p * 0.999),
+                "{first:?} {sides:?}"
+            );
+        }
+        // The other way round only who looks at both sides finds it.
+        assert!(
+            at(&turned, Sides::TwoStrict, two * 1.001)
+                && !at(&turned, Sides::TwoStrict, two * 0.999)
+        );
+        assert!(!at(&turned, Sides::Two, two * 1.001) && !at(&turned, Sides::One, greater * 1.001));
+    }
+    // Two values below two others: 2 from the middle, which is far enough where 2 is asked for.
+    let below = drawn_so_far(false, &[0, 2], &[2, 0]);
+    let strict = RankTest { sides: Sides::TwoStrict, sig_level: 0.05 };
+    assert!(below.is_found(Some(2.0), strict) && !below.is_found(Some(2.5), strict));
+    assert!(!below.is_found(Some(2.0), TEST));
+}
+
+#[test]
+fn the_formulas_are_those_of_lehmann() {
+    let moments = |p, one, each| Moments { p, one, each, positive: 0.58, untied: 0.9 };
+    let near = |ours: f64, expected: f64| (ours / expected - 1.0).abs() < 1e-9;
+    // R: pnorm of what is beyond the critical value, in standard deviations of the alternative.
+    let design = Design::Pairs { sizes: vec![], classes: 1 };
+    let pairs = ShiftedPilot { design, moments: moments(0.62, 0.2, 0.01) };
+    assert!(near(pairs.formula_power(100.0, TEST), 0.721_241_060_309_399_3));
+    assert!(near(pairs.formula_power(100.5, TEST), 0.726_175_790_664_698_5));
+    let few = Moments { positive: 0.75, untied: 1.0, ..moments(0.8, 0.2, 0.01) };
+    let few = ShiftedPilot { moments: few, ..pairs };
+    // 8 is the critical value of ten pairs: 27.5 − 8 − 0.5 from the middle.
+    assert!(near(few.formula_power(10.0, TEST), 0.240_206_571_811_950_9));
+    assert_eq!(few.formula_power(10.9, TEST), few.formula_power(10.0, TEST));
+    let design = Design::TwoSamples { plain: vec![], shifted: vec![], classes: 1 };
+    let samples = ShiftedPilot { design, moments: moments(0.6, 0.2, 0.15) };
+    assert!(near(samples.formula_power(80.0, TEST), 0.633_376_028_998_407_1));
+    // Nothing is asked of so little power.
+    assert_eq!(samples.formula_n(0.0, TEST), Some(2.0));
+}
+
+#[test]
+fn what_pairs_are_like_is_counted_over_all_two_of_them() {
+    let ascending = [-3.0, -1.0, 0.5, 1.0, 2.0, 7.0];
+    let n = 6.0;
+    let share = |d: f64| ascending.iter().filter(|other| **other + d > 0.0).count() as f64 / n;
+    let p = ascending.iter().map(|d| share(*d)).sum::<f64>() / n;
+    let squares = ascending.iter().map(|d| share(*d).powi(2)).sum::<f64>() / n;
+    let found = paired_moments(&ascending);
+    assert!(
+        (found.p - p).abs() < 1e-12 && (found.each - (squares - p * p)).abs() < 1e-12,
+        "{found:?}"
+    );
+    assert!((found.positive - 4.0 / 6.0).abs() < 1e-12, "{found:?}");
+    assert!((found.one - (2.0 * (4.0 / 6.0 - p).powi(2) + 3.0 * p * (1.0 - p))).abs() < 1e-12);
+}
+
+#[test]
+fn ties_take_the_cubes_of_their_shares_from_the_variance() {
+    // Shares of all values: (2 + 0)/6, (1 + 2)/6 and (0 + 1)/6.
+    let found = two_sample_moments(&[0, 0, 1], &[1, 1, 2], 3);
+    assert!((found.untied - (1.0 - (8.0 + 27.0 + 1.0) / 216.0)).abs() < 1e-12, "{found:?}");
+    // Of nine pairs only that of the tie is not below.
+    assert!((found.p - (9.0 - 2.0 / 2.0) / 9.0).abs() < 1e-12, "{found:?}");
+}
+
+#[test]
+fn pairs_of_one_size_are_one_class() {
+    // Their median of pairwise means is 0.75.
+    let pilot = ShiftedPilot::pairs(&[-1.0, 1.0, 2.0], 0.75).unwrap();
+    let expected = [(1, false), (1, true), (2, true)];
+    let is_so = |design: &Design| matches!(design, Design::Pairs { sizes, classes: 3 } if *sizes == expected);
+    assert!(is_so(&pilot.design), "{:?}", pilot.design);
+}
+
+#[test]
+fn of_many_values_evenly_spaced_ones_are_kept() {
+    let kept = thinned((0..2 * KEPT).map(|i| i as f64).collect());
+    assert!(kept.len() == KEPT && kept.iter().enumerate().all(|(i, x)| *x == (2 * i + 1) as f64));
+}
+
+#[test]
+fn values_on_a_grid_that_do_not_move_stay_where_they_are() {
+    let grid = [-3.0, -1.0, 0.0, 1.0, 2.0];
+    assert_eq!(moved(&grid, 0.0, 0.0), grid);
+    assert_eq!(moved(&grid, 0.0, -3.0), grid);
+    assert_eq!(moved(&grid, -2.0, 0.0), [-5.0, -3.0, -2.0, -1.0, 0.0]);
+    // No shift, no superiority.
+    let pilot = ShiftedPilot::two_samples(&grid, 0.0).unwrap();
+    assert!((pilot.superiority() - 0.5).abs() < 1e-15, "{}", pilot.superiority());
+}

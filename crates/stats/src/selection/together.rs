@@ -246,3 +246,70 @@ fn pivots(
     // Beyond the lattice on the wrong side there is no pivot either: the outer one is taken.
     (pick(left), pick(right))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every so many ranks, each with its neighbours and one far away: what an estimate and its interval ask for.
+    fn each_is(matrix: &SortedMatrix<impl Fn(usize, usize) -> f64>, element: impl Fn(u64) -> f64) {
+        let last = matrix.len();
+        for rank in (1..=last).step_by(last as usize / 23).chain([2, last - 1, last]) {
+            let ranks = [rank, (rank + 1).min(last), rank, (rank + 400).min(last), last / 2];
+            let expected: Vec<f64> = ranks.iter().map(|&rank| element(rank)).collect();
+            assert_eq!(matrix.select_each(&ranks), Some(expected), "{ranks:?} of {last}");
+        }
+    }
+
+    #[test]
+    fn elements_that_are_searched_for_together_are_those_of_the_sorted_list() {
+        // Row after row: the element of a rank is the rank, or among ties the rank's part.
+        for tie in [1, 7, 5000] {
+            let matrix = SortedMatrix::rectangle(600, 520, |i, j| ((i * 520 + j) / tie) as f64);
+            each_is(&matrix, |rank| ((rank as usize - 1) / tie) as f64);
+        }
+        let columns = SortedMatrix::rectangle(520, 600, |i, j| (j * 520 + i) as f64);
+        each_is(&columns, |rank| (rank - 1) as f64);
+        let constant = SortedMatrix::rectangle(600, 600, |_, _| 2.5);
+        each_is(&constant, |_| 2.5);
+    }
+
+    #[test]
+    fn sums_of_two_samples_are_found_by_counting_them() {
+        // i + j: one 0, two 1s, … 600 of 599, 599 of 600, …
+        let n = 600_u64;
+        let of = |sum: u64| if sum < n { sum + 1 } else { 2 * n - 1 - sum };
+        let sorted: Vec<f64> = (0..2 * n - 1)
+            .flat_map(|sum| std::iter::repeat_n(sum as f64, of(sum) as usize))
+            .collect();
+        let matrix = SortedMatrix::rectangle(600, 600, |i, j| (i + j) as f64);
+        each_is(&matrix, |rank| sorted[rank as usize - 1]);
+        // Of a triangle the diagonal counts once, the rest half as often.
+        let sorted: Vec<f64> = (0..2 * n - 1)
+            .flat_map(|sum| std::iter::repeat_n(sum as f64, of(sum).div_ceil(2) as usize))
+            .collect();
+        let matrix = SortedMatrix::triangle(600, |i, j| (i + j) as f64);
+        each_is(&matrix, |rank| sorted[rank as usize - 1]);
+    }
+
+    #[test]
+    fn pivots_lie_a_margin_around_the_ranks() {
+        // The margin of 16 points is 1.6 · 2.
+        let lattice: Vec<f64> = (0..16).map(f64::from).collect();
+        // Rank 50 of 100 lies at 7.5.
+        let around = |ranks, beside| pivots(&lattice, (0, 100), ranks, beside);
+        assert_eq!(around((50, 50), 0.0), (Some(4.0), Some(11.0)));
+        assert_eq!(around((50, 75), 0.0), (Some(4.0), Some(15.0)));
+        assert_eq!(around((50, 50), 3.0), (Some(7.0), Some(14.0)));
+        assert_eq!(around((10, 50), 0.0), (None, Some(11.0)));
+        assert_eq!(around((50, 95), 0.0), (Some(4.0), None));
+        // Of those from 1,000 to 1,100 it is the same.
+        assert_eq!(pivots(&lattice, (1000, 1100), (1050, 1050), 0.0), (Some(4.0), Some(11.0)));
+    }
+
+    #[test]
+    fn more_is_gathered_with_fewer_points() {
+        // 2 · 1.6 · 1,000 / 3, to the power of 4/3: 10,898.6; and 3.2 to it: 4.7.
+        assert_eq!((points_for(1000, 3), points_for(1 << 20, 1 << 20)), (10_898, 4));
+    }
+}

@@ -248,4 +248,15 @@ mod tests {
         assert_eq!(a.asymptotic(true).less, b.asymptotic(true).greater);
         assert_eq!(a.estimate(), -b.estimate());
     }
+
+    #[test]
+    fn the_large_sample_interval_of_tied_values_is_that_of_r() {
+        // R: wilcox.test(x, conf.int = TRUE, exact = FALSE), which searches its ends to four digits.
+        let xs = [1.3, -2.1, 4.7, 8.9, -0.4, 12.2, 7.1, 3.3, 20.5, 5.6, -0.4, 3.3];
+        let found = SignedRankTest::of(&xs).asymptotic_interval(0.95).unwrap();
+        assert!(
+            (found.lower - 1.45).abs() < 1e-3 && (found.upper - 9.65).abs() < 1e-3,
+            "{found:?}"
+        );
+    }
 }

@@ -126,4 +126,9 @@ mod tests {
         assert!(test.p().two.is_nan() && test.interval(0.95).is_none());
         assert!(brunner_munzel(&[1.0], &[1.0, 2.0]).is_none());
     }
+
+    #[test]
+    fn two_values_a_side_are_enough() {
+        assert!(brunner_munzel(&[1.0, 4.0], &[2.0, 3.0]).is_some());
+    }
 }

@@ -72,4 +72,17 @@ mod tests {
             effect_size(&[5.0; 3], &[5.0; 3], &RankSum::of(&[5.0; 3], &[5.0; 3]).unwrap());
         assert!(constant.cohen_d.is_nan() && constant.cliffs_delta == 0.0);
     }
+
+    #[test]
+    fn sizes_of_samples_of_two_lengths_are_those_of_the_formulas() {
+        // R: J = gamma(v/2) / (sqrt(v/2) gamma((v − 1)/2)) with v = 11.
+        let x = [3.9, 4.1, 4.7, 5.3, 5.8, 6.2];
+        let y = [5.1, 5.9, 6.1, 6.4, 7.2, 7.7, 8.0];
+        let sizes = effect_size(&x, &y, &RankSum::of(&x, &y).unwrap());
+        let near = |ours: f64, expected: f64| (ours / expected - 1.0).abs() < 1e-11;
+        assert!(near(sizes.cohen_d, 1.640_978_956_263_774), "{sizes:?}");
+        assert!(near(sizes.hedges_g, 1.526_044_478_341_311), "{sizes:?}");
+        assert!(near(sizes.glass_delta, 1.760_232_069_037_548), "{sizes:?}");
+        assert!(near(sizes.a12, 37.0 / 42.0) && near(sizes.cliffs_delta, 32.0 / 42.0), "{sizes:?}");
+    }
 }

@@ -186,4 +186,10 @@ mod tests {
         assert!((limit_two_sided(1.63) - 0.0098).abs() < 1e-4);
         assert!((limit_two_sided(0.827_57) - 0.5).abs() < 1e-4);
     }
+
+    #[test]
+    fn each_direction_has_its_own_distance() {
+        let found = kolmogorov_smirnov(&[1.0, 5.0, 6.0, 7.0], &[2.0, 3.0, 4.0, 8.0]).unwrap();
+        assert_eq!((found.d, found.d_plus, found.d_minus), (0.5, 0.5, 0.25));
+    }
 }

@@ -285,4 +285,39 @@ mod tests {
         assert_eq!(mann_whitney_interval(&x, &y, 0.95), point);
         assert_eq!(mann_whitney_asymptotic_interval(&x[..2], &y[..2], 0.95), point);
     }
+
+    #[test]
+    fn from_fifty_values_on_the_normal_distribution_decides() {
+        let values =
+            |n: i32, by: f64| -> Vec<f64> { (0..n).map(|i| f64::from(i * i) * by).collect() };
+        // R: qwilcox counts to difference number 11 of 6 and 9 values, the normal distribution to number 10.
+        let (x, y) = (values(6, 0.3), values(9, 0.31));
+        let exact = mann_whitney_exact_interval(&x, &y, 0.95);
+        assert_eq!(exact, difference_interval(&x, &y, 11, 44));
+        assert_eq!(mann_whitney_interval(&x, &y, 0.95), exact);
+        assert_eq!(mann_whitney_asymptotic_ranks(&x, &y, 0.95), Some((10, 45)));
+        let (x, y) = (values(50, 0.3), values(14, 30.0));
+        let asymptotic = mann_whitney_asymptotic_interval(&x, &y, 0.95);
+        assert!(asymptotic.is_some());
+        assert_eq!(mann_whitney_interval(&x, &y, 0.95), asymptotic);
+    }
+
+    #[test]
+    fn ties_in_either_sample_make_the_interval_narrower() {
+        // Groups of 4 in 12 values, and of 2 in 10: 3 · 60 + 5 · 6 = 210, of 22 · 21.
+        let x: Vec<f64> = (0..12).map(|i| f64::from(i / 4)).collect();
+        let y: Vec<f64> = (0..10).map(|i| f64::from(i / 2) + 0.5).collect();
+        let sd = (120.0_f64 / 12.0 * (23.0 - 210.0 / (22.0 * 21.0))).sqrt();
+        assert!((half_and_sd(12, 10, 210.0).1 - sd).abs() < 1e-12);
+        let reach = 1.959_963_984_540_054 * sd;
+        let ranks = mann_whitney_asymptotic_ranks(&x, &y, 0.95);
+        assert_eq!(ranks, Some(((59.5 - reach).ceil() as u64, (60.5 + reach).ceil() as u64)));
+        // Groups of 10 make a difference of several ranks.
+        let tied: Vec<f64> = (0..10).map(|_| 1.0).collect();
+        let sd = (120.0_f64 / 12.0 * (23.0 - (180.0 + 990.0) / (22.0 * 21.0))).sqrt();
+        let reach = 1.959_963_984_540_054 * sd;
+        let ranks = mann_whitney_asymptotic_ranks(&x, &tied, 0.95);
+        assert_eq!(ranks, Some(((59.5 - reach).ceil() as u64, (60.5 + reach).ceil() as u64)));
+        assert_eq!(mann_whitney_asymptotic_ranks(&tied, &x, 0.95), ranks);
+    }
 }

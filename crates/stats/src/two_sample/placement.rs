@@ -155,4 +155,15 @@ mod tests {
         assert_eq!(placement_interval(&[1.0, 5.0], &[2.0, 3.0], 0.99), None);
         assert_eq!(placement_interval(&[1.0, 5.0, 6.0], &[2.0, 3.0, 1.0], f64::NAN), None);
     }
+
+    #[test]
+    fn as_many_differences_lie_below_the_interval_as_above() {
+        let x: Vec<f64> = (0..11).map(|i| f64::from(i * i) / 8.0).collect();
+        let y: Vec<f64> = (0..13).map(|i| 3.0 + f64::from(i * i) / 7.0).collect();
+        let found = placement_interval_of((&x, 1.0), (&y, 1.0), 0.95).unwrap();
+        let all: Vec<f64> = x.iter().flat_map(|x| y.iter().map(move |y| y - x)).collect();
+        let below = all.iter().filter(|d| **d < found.interval.lower).count();
+        let above = all.iter().filter(|d| **d > found.interval.upper).count();
+        assert!(below == above && below > 10, "{below} {above}");
+    }
 }

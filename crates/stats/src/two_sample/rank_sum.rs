@@ -251,4 +251,22 @@ mod tests {
         assert_eq!(exact_shift_interval(&[], &y, 0.9), None);
         assert_eq!(exact_shift_interval(&[0.0; 50], &y, 0.9), None);
     }
+
+    #[test]
+    fn the_exact_interval_is_that_of_r_and_the_middle_has_no_evidence() {
+        // R: wilcox.test(y, x, conf.int = TRUE).
+        let x = [3.9, 4.1, 4.7, 5.3, 5.8, 6.2];
+        let y = [5.1, 5.9, 6.1, 6.4, 7.2, 7.7, 8.0];
+        let (found, confidence) = exact_shift_interval(&x, &y, 0.95).unwrap();
+        assert!(
+            (found.lower - 0.2).abs() < 1e-12 && (found.upper - 3.1).abs() < 1e-12,
+            "{found:?}"
+        );
+        assert!((0.95..0.97).contains(&confidence), "{confidence}");
+        let ranks = RankSum::of(&x, &y).unwrap();
+        assert_eq!(ranks.u, 37.0);
+        assert!((ranks.exact().unwrap().two - 0.022_144_522_144_522_144).abs() < 1e-12);
+        let middle = RankSum::of(&[1.0, 4.0], &[2.0, 3.0]).unwrap();
+        assert!(middle.log10_p_two() <= 0.0 && middle.log10_p_two() > -1e-12);
+    }
 }

@@ -82,4 +82,17 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn the_interval_of_the_logarithm_is_that_of_the_formula() {
+        // Means 2 and 3, squared relative errors 2/2/4 and 2/2/9.
+        let found = delta_log(&[1.0, 3.0], &[2.0, 4.0], 0.95).unwrap();
+        let reach = (1.959_963_984_540_054 * (1.0_f64 / 4.0 + 1.0 / 9.0).sqrt()).exp();
+        assert!((found.lower * reach / 1.5 - 1.0).abs() < 1e-12, "{found:?}");
+        assert!((found.upper / reach / 1.5 - 1.0).abs() < 1e-12, "{found:?}");
+        for confidence in [1.0, 1.5, -0.1, f64::NAN] {
+            assert_eq!(fieller(&[9.0, 10.0], &[9.0, 11.0], confidence), None);
+            assert_eq!(delta_log(&[9.0, 10.0], &[9.0, 11.0], confidence), None);
+        }
+    }
 }

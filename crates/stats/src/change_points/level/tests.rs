@@ -198,3 +198,66 @@ fn a_line_is_told_from_steps() {
     }
     assert!(lines >= 170 && one <= 3 && several <= 4, "{lines} {one} {several}");
 }
+
+#[test]
+fn the_correlation_of_neighbours_is_that_of_each_part_with_the_bias_put_right() {
+    // Two numbers fitted to ten values: 1/4 + 2 (1 + 4/4)/10.
+    assert!((unbiased(4.0, 1.0, 2, 10) - 0.65).abs() < 1e-12);
+    // What is negative is made too small by no more than independent values are.
+    assert!((unbiased(4.0, -1.0, 2, 10) - -0.05).abs() < 1e-12);
+    assert_eq!(unbiased(0.0, 1.0, 1, 10), 0.1);
+    // Scores −3, −1, 1 and 3 eighths: squares 20, products 5.
+    assert!((lag1_left(&[0, 1, 2, 3], &[]) - (0.25 + 2.0 / 4.0)).abs() < 1e-12);
+    // Two parts of −1/4 and 1/4.
+    assert!((lag1_left(&[0, 1, 2, 3], &[2]) - (-0.5 + 2.0 / 4.0)).abs() < 1e-12);
+}
+
+#[test]
+fn one_standard_error_more_than_was_found_is_assumed_but_no_more_than_twice_of_it() {
+    assert!((careful(0.5, 100) - 0.6).abs() < 1e-12);
+    assert!((careful(0.05, 100) - 0.1).abs() < 1e-12);
+    assert_eq!((careful(-0.3, 100), careful(0.95, 100)), (0.0, MOST_LAG1));
+}
+
+#[test]
+fn scores_without_dependence_are_divided_by_their_squares() {
+    let white = White::new(&[-0.3, 0.1, 0.5], 0.0);
+    assert!((white.level.0 - 3.0).abs() < 1e-12 && (white.level.1 - 0.3).abs() < 1e-12);
+    // 0.09 + 0.01 + 0.25 − 0.3²/3.
+    assert!((white.residue - 0.32).abs() < 1e-12);
+    // Of 0.6 the first value keeps 0.8, the others 0.4 of a level; of the values, 0.8 · 1, 2 − 0.6, 4 − 1.2 are left.
+    let white = White::new(&[1.0, 2.0, 4.0], 0.6);
+    assert!((white.level.0 - (0.64 + 2.0 * 0.16)).abs() < 1e-12);
+    assert!((white.level.1 - (0.8 * 0.8 + 0.4 * (1.4 + 2.8))).abs() < 1e-12);
+}
+
+#[test]
+fn a_level_beyond_a_fifth_is_a_fifth() {
+    for seed in 0..40 {
+        let xs = autoregressive(&mut Stream::new(12, seed), 30, 0.0);
+        assert_eq!(levels(&xs, 1.0, SHORTEST, seed), levels(&xs, 0.2, SHORTEST, seed));
+    }
+}
+
+#[test]
+fn a_part_has_its_share_of_the_error() {
+    let mut random = Stream::new(4, 1);
+    let xs: Vec<f64> = (0..90).map(|i| random.normal() + f64::from(i / 30) * 1.5).collect();
+    let found = levels(&xs, 0.02, SHORTEST, 1);
+    let indices: Vec<usize> = found.changes.iter().map(|change| change.index).collect();
+    assert_eq!(indices.len(), 2, "{found:?}");
+    let ranks = distinct_ranks(&xs, &mut Stream::new(1, 0));
+    let ratio = largest(&scores(&ranks[..indices[1]]), found.lag1, SHORTEST).0;
+    let share = indices[1] as f64 / 90.0;
+    let p = chance(ratio, indices[1], found.lag1) / share;
+    assert!((found.changes[0].p / p - 1.0).abs() < 1e-9, "{found:?} {p}");
+}
+
+#[test]
+fn more_confidence_takes_more_places() {
+    let xs = step(&mut Stream::new(5, 2), 60, 25, 1.0, 0.0);
+    let found = places(&xs, 25, 0.0, &[0.5, 0.95, 0.999]);
+    let widths: Vec<usize> = found.iter().map(|(first, last)| last - first).collect();
+    assert!(widths[0] < widths[1] && widths[1] < widths[2], "{found:?}");
+    assert!(widths[2] < 59, "{found:?}");
+}
