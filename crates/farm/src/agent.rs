@@ -264,10 +264,14 @@ impl Agent<'_> {
                     let pause = after.unwrap_or(Duration::from_secs(self.welcome.ask.max(1)));
                     interrupt::sleep_until(&[], Some(jittered(pause)))?;
                 }
-                // Somebody was quicker; or another agent goes by this name, and then always is.
+                // Somebody was quicker; or another agent goes by this name, and then always is: but for those that are placed for one job each, which may
+                // be several on a node. Each goes by the name for as long as it takes to get its job.
                 Err(error) if error.code() == Some(&Code::Conflict) && conflicts < CONFLICTS => {
                     conflicts += 1;
                     interrupt::sleep_until(&[], Some(jittered(policy::AWAY)))?;
+                    if self.settings.once.is_some() && !self.hello()? {
+                        return Ok(Ending::Interrupted);
+                    }
                 }
                 // The server began anew, and does not know the node any more.
                 Err(error) if error.code() == Some(&Code::NotFound) && job.is_none() => {

@@ -18,6 +18,12 @@ pub fn line(text: &str) -> String {
     out
 }
 
+/// How many there are of something: `1 test`, `2 tests`.
+pub fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -209,6 +209,25 @@ fn nodes_are_drained_in_both_directions_and_what_is_taken_back_is_taken_back_the
 }
 
 #[test]
+fn a_version_is_tested_on_a_cluster_where_no_agent_ever_ran() {
+    let Some(world) = World::new() else { return };
+    let needs = Facts::from([("os".to_owned(), "virtual".to_owned())]);
+    let project = NewProject { origin: None, recipe: Default::default(), needs };
+    world.client().add_project("alice", "fresh", &project).unwrap();
+    let new = NewVersion {
+        kind: VersionKind::Release,
+        published: None,
+        ordinal: None,
+        address: None,
+        sha256: None,
+    };
+    world.client().add_version(("alice", "fresh"), "1.0", &new).unwrap();
+    // Each of the two nodes is a target of its own.
+    let all = Known { owner: Some("alice"), ..Known::default() };
+    world.wait("built on both", || world.client().builds(&all).unwrap().len() == 2);
+}
+
+#[test]
 fn what_is_wrong_with_a_cluster_is_said_once_and_ends_nothing() {
     let served = Served::start();
     let room = tempfile::tempdir().unwrap();

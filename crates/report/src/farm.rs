@@ -188,6 +188,7 @@ impl Line {
                 format!("{} of {} tests failed", self.failed, number::grouped(self.tests))
             }
             (State::Passed, _) if self.kind == "bench" => "measured".to_owned(),
+            (State::Passed, _) if self.tests == 1 => "1 test".to_owned(),
             (State::Passed, _) => format!("{} tests", number::grouped(self.tests)),
             _ => fault.trim_end_matches(": ").to_owned(),
         };

@@ -136,8 +136,9 @@ fn judged(ended: &judging::Ended<'_>, comparisons: &[Compared]) -> judging::Judg
         // It says by its status what came true, too.
         (1.., Outcome::Exited(0 | 1 | 3)) => {
             let slower = comparisons.iter().filter(|own| own.verdict == "slower").count();
-            let all = comparisons.len();
-            (State::Passed, None, format!("{all} benchmarks compared, {slower} of them slower"))
+            let all = crate::plain::counted(comparisons.len(), "benchmark");
+            let slower = if slower == 0 { "none".to_owned() } else { slower.to_string() };
+            (State::Passed, None, format!("{all} compared, {slower} slower"))
         }
         (0, Outcome::Exited(0)) => (State::NotTested, None, "nothing was compared".to_owned()),
         _ => match machine {

@@ -126,7 +126,8 @@ pub(super) fn tested(ended: &Ended<'_>, run: &Result<Run, SuiteError>) -> Judged
     };
     let (failed, passed) = (count(TestStatus::Failed), count(TestStatus::Passed));
     if failed > 0 {
-        return (State::Failed, None, format!("{failed} of {} tests failed", failed + passed));
+        let all = crate::plain::counted(failed + passed, "test");
+        return (State::Failed, None, format!("{failed} of {all} failed"));
     }
     if ended.exceeded.memory {
         return (State::Errored, None, "the tests used more memory than they may".to_owned());
@@ -142,12 +143,15 @@ pub(super) fn tested(ended: &Ended<'_>, run: &Result<Run, SuiteError>) -> Judged
     }
     match (run, outcome) {
         (Ok(_), Outcome::Exited(0)) if passed > 0 => {
-            (State::Passed, None, format!("{passed} tests passed"))
+            (State::Passed, None, crate::plain::counted(passed, "test"))
         }
         (Ok(_), _) if passed > 0 => (
             State::Errored,
             None,
-            format!("{passed} tests passed and none failed, but the command {outcome}"),
+            format!(
+                "{} passed and none failed, but the command {outcome}",
+                crate::plain::counted(passed, "test")
+            ),
         ),
         (Ok(_) | Err(SuiteError::NoTests { .. }), Outcome::Exited(_)) => {
             (State::NotTested, None, "no test ran".to_owned())

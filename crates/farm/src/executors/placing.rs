@@ -14,6 +14,8 @@ const BY_CLUSTER: &str = "slurm: ";
 const BY_LOST_STATE: &str = "Duplicate jobid";
 /// Jobs that are handed to the cluster as one array, at most.
 const ARRAY: usize = 100;
+/// Nodes that are had say hello at a time.
+const GREETING: usize = 20;
 /// Seconds to wait with a job that left the cluster without having been begun; twice as long each time, up to the second number.
 const WAIT: (f64, f64) = (2.0, 300.0);
 
@@ -46,6 +48,8 @@ pub struct Farm {
 pub struct Cluster {
     /// Jobs of this farm that it has, waiting or running.
     pub placed: Vec<Placed>,
+    /// Nodes on which an agent is about to say hello, or does.
+    pub greeting: BTreeSet<String>,
     /// Its nodes.
     pub machines: Vec<Machine>,
 }
@@ -75,6 +79,8 @@ pub struct Machine {
 pub enum Action {
     /// Hands jobs to the cluster.
     Place(Batch),
+    /// Has an agent say hello on a node that the farm does not know.
+    Greet(String),
     /// Takes one back from the cluster.
     Cancel(String),
     /// Drains a node of the cluster.
@@ -128,6 +134,13 @@ pub struct Placing {
     had: BTreeSet<i64>,
     /// Jobs that left it without having been begun: how often, and until when they wait.
     tries: BTreeMap<i64, (u32, f64)>,
+    /// Nodes that an agent was begun on and that the farm does not know yet: how often, and until when they wait.
+    greeted: BTreeMap<String, (u32, f64)>,
+}
+
+/// When something that was tried so often is tried again.
+fn later(tries: u32, now: f64) -> f64 {
+    now + (WAIT.0 * f64::from(1_u32 << tries.saturating_sub(1).min(16))).min(WAIT.1)
 }
 
 impl Placing {
@@ -157,11 +170,11 @@ impl Placing {
         self.tries.retain(|job, _| queued.contains(job));
         for &job in self.had.difference(&placed).filter(|job| queued.contains(job)) {
             let tries = self.tries(job) + 1;
-            let wait = (WAIT.0 * f64::from(1_u32 << (tries - 1).min(16))).min(WAIT.1);
-            self.tries.insert(job, (tries, now + wait));
+            self.tries.insert(job, (tries, later(tries, now)));
         }
         let mut actions = cancels(farm, cluster);
         actions.extend(drains(farm, cluster));
+        actions.extend(self.greetings(farm, cluster, now));
         let room = self.most.saturating_sub(placed.len());
         let is_due = |job: &&Job| {
             let waits = self.tries.get(&job.id).is_some_and(|&(_, until)| until > now);
@@ -178,6 +191,33 @@ impl Placing {
     /// Jobs that could not be handed over after all: they were never there.
     pub fn not_placed(&mut self, jobs: &[i64]) {
         self.had.retain(|job| !jobs.contains(job));
+    }
+
+    /// How often an agent was begun on a node that the farm does not know yet.
+    #[must_use]
+    pub fn greetings_of(&self, machine: &str) -> u32 {
+        self.greeted.get(machine).map_or(0, |&(tries, _)| tries)
+    }
+
+    /// Versions have jobs for the targets that the farm knows, and it knows those of nodes that said hello: on a cluster where no agent ever ran, nothing
+    /// would ever be queued. So each node that it does not know is had say hello.
+    fn greetings(&mut self, farm: &Farm, cluster: &Cluster, now: f64) -> Vec<Action> {
+        let is_known = |name: &str| farm.nodes.iter().any(|node| node.name == name);
+        self.greeted.retain(|name, _| !is_known(name));
+        let strangers = cluster.machines.iter().filter(|machine| {
+            let waits = self.greeted.get(&machine.name).is_some_and(|&(_, until)| until > now);
+            machine.drained.is_none()
+                && !is_known(&machine.name)
+                && !cluster.greeting.contains(&machine.name)
+                && !waits
+        });
+        let room = GREETING.saturating_sub(cluster.greeting.len());
+        let names: Vec<String> = strangers.take(room).map(|machine| machine.name.clone()).collect();
+        for name in &names {
+            let tries = self.greetings_of(name) + 1;
+            self.greeted.insert(name.clone(), (tries, later(tries, now)));
+        }
+        names.into_iter().map(Action::Greet).collect()
     }
 
     fn batches<'a>(

@@ -19,8 +19,11 @@ use thiserror::Error;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks whether it has ended.
 const LOOK: Duration = Duration::from_millis(10);
-/// Reasons of jobs that wait until somebody releases them: a start that failed, and `scontrol hold`.
-const HELD: [&str; 3] = ["requeued held", "JobHeldUser", "JobHeldAdmin"];
+/// Reasons of jobs that wait until somebody releases them: a start that failed, `scontrol requeuehold`, `scontrol hold`, too many starts.
+const HELD: [&str; 5] =
+    ["requeued held", "requeued in held state", "JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue"];
+/// What stands in a comment in place of jobs: an agent that is to say hello on the node that follows.
+const HELLO: &str = "hello ";
 /// Characters of what it said that are repeated.
 const SAID: usize = 500;
 
@@ -93,8 +96,18 @@ impl Slurm {
     /// When it does not answer. Then nothing is known: jobs that it has may not be placed again.
     pub fn look(&self) -> Result<Cluster, SlurmError> {
         let jobs = run("squeue", &["--noheader", "--array", "--format=%i|%K|%r|%k"], None)?;
-        let nodes = run("sinfo", &["--noheader", "--Node", "--format=%N|%T|%E"], None)?;
-        Ok(Cluster { placed: self.placed(&jobs), machines: machines(&nodes) })
+        let mut words = vec!["--noheader", "--Node", "--format=%N|%T|%E"];
+        // Nodes of other partitions are not this farm's.
+        words.extend(self.jobs.sbatch.iter().map(String::as_str).filter(|word| {
+            word.starts_with("--partition=")
+                || word.strip_prefix("-p").is_some_and(|own| !own.is_empty())
+        }));
+        let nodes = run("sinfo", &words, None)?;
+        Ok(Cluster {
+            placed: self.placed(&jobs),
+            greeting: self.greeting(&jobs),
+            machines: machines(&nodes),
+        })
     }
 
     /// Hands jobs over.
@@ -104,7 +117,19 @@ impl Slurm {
     pub fn place(&self, batch: &Batch) -> Result<(), SlurmError> {
         let words = self.words(batch);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        run("sbatch", &words, Some(&self.script(batch))).map(drop)
+        run("sbatch", &words, Some(&self.script(&batch.jobs))).map(drop)
+    }
+
+    /// Has an agent say hello on a node, and do a job if there is one for it.
+    ///
+    /// # Errors
+    /// As for [`Slurm::place`].
+    pub fn greet(&self, name: &str) -> Result<(), SlurmError> {
+        let mut words = self.common(&format!("{HELLO}{name}"), "%j");
+        words.push(format!("--nodelist={name}"));
+        words.extend(self.jobs.sbatch.iter().cloned());
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        run("sbatch", &words, Some(&self.script(&[]))).map(drop)
     }
 
     /// Takes one back.
@@ -149,22 +174,37 @@ impl Slurm {
         lines.lines().filter_map(read).collect()
     }
 
-    fn words(&self, batch: &Batch) -> Vec<String> {
-        let ids: Vec<String> = batch.jobs.iter().map(ToString::to_string).collect();
+    /// Nodes that an agent is to say hello on, among the lines of `squeue`; one that is held does so as soon as somebody lets it.
+    fn greeting(&self, lines: &str) -> BTreeSet<String> {
+        let read = |line: &str| {
+            let comment = line.trim().splitn(4, '|').nth(3)?;
+            Some(comment.strip_prefix(&self.mark)?.strip_prefix(HELLO)?.to_owned())
+        };
+        lines.lines().filter_map(read).collect()
+    }
+
+    /// Words for `sbatch` that are the same for all. `what`: behind the mark of this farm in the comment.
+    fn common(&self, what: &str, file: &str) -> Vec<String> {
         let said = self.jobs.shared.join("said");
-        let one = if batch.jobs.len() > 1 { "%A_%a" } else { "%j" };
         let mut words = vec![
             "--parsable".to_owned(),
             "--job-name=assay-farm".to_owned(),
-            format!("--comment={}{}", self.mark, ids.join(",")),
+            format!("--comment={}{what}", self.mark),
             "--nodes=1".to_owned(),
             "--requeue".to_owned(),
             format!("--chdir={}", self.jobs.shared.display()),
-            format!("--output={}/{one}.txt", said.display()),
+            format!("--output={}/{file}.txt", said.display()),
         ];
         if !self.jobs.is_shared {
             words.push("--exclusive".to_owned());
         }
+        words
+    }
+
+    fn words(&self, batch: &Batch) -> Vec<String> {
+        let ids: Vec<String> = batch.jobs.iter().map(ToString::to_string).collect();
+        let one = if batch.jobs.len() > 1 { "%A_%a" } else { "%j" };
+        let mut words = self.common(&ids.join(","), one);
         if batch.jobs.len() > 1 {
             words.push(format!("--array=0-{}", batch.jobs.len() - 1));
         }
@@ -178,9 +218,9 @@ impl Slurm {
         words
     }
 
-    /// What a batch job does. The node's name is the agent's, and picks the token that is bound to it.
-    fn script(&self, batch: &Batch) -> String {
-        let ids: Vec<String> = batch.jobs.iter().map(ToString::to_string).collect();
+    /// What a batch job does: one of these jobs, or with none whatever there is. The node's name is the agent's, and picks the token that is bound to it.
+    fn script(&self, jobs: &[i64]) -> String {
+        let ids: Vec<String> = jobs.iter().map(ToString::to_string).collect();
         let more: Vec<String> = self.jobs.agent.iter().map(|word| quoted(word)).collect();
         let tokens = quoted(&self.jobs.shared.join("tokens").display().to_string());
         format!(
@@ -188,7 +228,7 @@ impl Slurm {
              # Jobs of the farm; one of an array does the one at its place.\n\
              set -- {ids}\n\
              shift \"${{SLURM_ARRAY_TASK_ID:-0}}\"\n\
-             exec {program} agent --once=\"$1\" --server {server} --name \"$SLURMD_NODENAME\" \
+             exec {program} agent --once${{1:+=\"$1\"}} --server {server} --name \"$SLURMD_NODENAME\" \
              --token-file {tokens}/\"$SLURMD_NODENAME\" {more}\n",
             ids = ids.join(" "),
             program = quoted(&self.jobs.program.display().to_string()),
@@ -334,6 +374,7 @@ mod tests {
         let slurm = slurm();
         let lines = format!(
             "12_0|0|None|{mark}41,42,43\n12_2|2|Resources|{mark}41,42,43\n13|N/A|launch failed requeued held|{mark}7\n\
+             18|N/A|job requeued in held state|{mark}8\n19|N/A|None|{mark}hello n1\n\
              14|N/A|None|(null)\n15|N/A|None|assay-farm:00000000:9\n16|3|None|{mark}1,2\n17|N/A|None|{mark}x\nslurm_load_jobs error\n",
             mark = slurm.mark
         );
@@ -344,9 +385,11 @@ mod tests {
             [
                 ("12_0".to_owned(), 41, false),
                 ("12_2".to_owned(), 43, false),
-                ("13".to_owned(), 7, true)
+                ("13".to_owned(), 7, true),
+                ("18".to_owned(), 8, true),
             ]
         );
+        assert_eq!(slurm.greeting(&lines), BTreeSet::from(["n1".to_owned()]));
     }
 
     #[test]
@@ -376,10 +419,12 @@ mod tests {
         }
         assert_eq!(words.last().map(String::as_str), Some("--account=x"));
         assert!(!slurm().words(&batch(&[5])).iter().any(|word| word.starts_with("--array")));
+        // With no job it does whatever there is.
+        assert!(slurm().script(&[]).contains("agent --once${1:+=\"$1\"} --server"));
 
         // The script is run by a shell with a program that prints its arguments.
         let script =
-            slurm().script(&batch(&[5, 6])).replace("'/opt/it'\\''s/assay-farm'", "printf '%s\\n'");
+            slurm().script(&[5, 6]).replace("'/opt/it'\\''s/assay-farm'", "printf '%s\\n'");
         let mut ran = Command::new("sh");
         ran.args(["-c", &script]);
         let printed =

@@ -14,6 +14,7 @@ use super::asked::{Asked, Context};
 use super::jobs::{of_build, of_job};
 use super::kept::Stands;
 use super::lists::TOOL;
+use super::logs::Of;
 use super::route::{Handler, Needs, Route, Threads, Verb};
 use assay_analysis::farm::{Judged, Options, judge};
 use assay_builds::model::Progress;
@@ -240,19 +241,24 @@ fn waterfall(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Fa
     }))
 }
 
-fn build(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
-    let page = store.build_page(asked.number("build")?)?;
-    let of = of_build(store, asked)?;
-    let state = context.logs.state(of);
-    let mut before = state.bytes.saturating_sub(LOG);
+/// The end of a log, from a whole line on, and how many bytes are before it.
+fn end_of_log(context: &Context, of: Of) -> Result<(Vec<u8>, u64), Failure> {
+    let mut before = context.logs.state(of).bytes.saturating_sub(LOG);
     let mut log = context.logs.read(of, before, LOG as usize)?;
-    // It begins with a whole line.
     if before > 0
         && let Some(end) = log.iter().position(|byte| *byte == b'\n')
     {
         log.drain(..=end);
         before += end as u64 + 1;
     }
+    Ok((log, before))
+}
+
+fn build(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
+    let page = store.build_page(asked.number("build")?)?;
+    let of = of_build(store, asked)?;
+    let state = context.logs.state(of);
+    let (log, before) = end_of_log(context, of)?;
     let outcome = &page.build.of.outcome;
     let compared: Vec<Compared> = outcome
         .comparisons
@@ -291,10 +297,11 @@ fn job(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Fa
     let id = asked.number("id")?;
     let page = store.job_page(id)?;
     let (of, runs) = of_job(store, asked)?;
-    let state = context.logs.state(of);
-    let log = context.logs.read(of, state.bytes.saturating_sub(LOG), LOG as usize)?;
+    let (log, before) = end_of_log(context, of)?;
     let follow = format!("/api/v1/jobs/{id}/log/follow");
     let runs = runs && page.progress == Progress::Leased;
+    let build = page.job.build.map(|id| store.build_page(id)).transpose()?;
+    let build = build.map(|page| known::line(&page.line));
     drawn(report::job(&report::JobPage {
         frame: &frame(),
         id,
@@ -303,9 +310,10 @@ fn job(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Fa
         version: &page.job.of.version,
         kind: &known::word(page.job.of.kind),
         progress: &known::word(page.progress),
-        build: page.job.build,
+        build: build.as_ref(),
         leases: &page.leases.iter().map(known::lease).collect::<Vec<_>>(),
         log: &log,
+        log_before: before,
         follow: runs.then_some(follow.as_str()),
     }))
 }

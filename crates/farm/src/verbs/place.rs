@@ -197,6 +197,17 @@ impl Placer {
                 self.shared.join("said").display()
             )
         }));
+        let strangers = cluster
+            .machines
+            .iter()
+            .filter(|machine| self.placing.greetings_of(&machine.name) >= TALKED_ABOUT);
+        trouble.extend(strangers.map(|machine| {
+            format!(
+                "an agent was begun on the node {} several times and never reached the farm: {} has what it printed",
+                machine.name,
+                self.shared.join("said").display()
+            )
+        }));
         Ok(trouble)
     }
 
@@ -228,6 +239,7 @@ impl Placer {
     fn act(&self, action: &Action) -> anyhow::Result<()> {
         match action {
             Action::Place(batch) => self.slurm.place(batch)?,
+            Action::Greet(name) => self.slurm.greet(name)?,
             Action::Cancel(id) => self.slurm.cancel(id)?,
             Action::DrainMachine { name, reason } => self.slurm.drain(name, reason)?,
             Action::ResumeMachine(name) => self.slurm.resume(name)?,

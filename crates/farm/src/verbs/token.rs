@@ -149,7 +149,7 @@ fn open(of: &DataArgs) -> anyhow::Result<Store> {
 /// The secret is data, the rest is talk: so the secret alone can go into a file.
 fn made_known(made: &MadeToken) -> anyhow::Result<()> {
     let Token { id, of, .. } = &made.token;
-    output::say(&format!("token {id} ({}): keep it now, it is not told again", of.name));
+    output::say(&format!("token {id} ({}): keep it now, it is not shown again", of.name));
     output::print(&format!("{}\n", made.secret))
 }
 

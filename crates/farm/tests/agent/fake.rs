@@ -44,6 +44,8 @@ pub struct State {
     /// Jobs of a kind.
     pub kind: Option<Kind>,
     pub base: Option<Version>,
+    /// After so many hellos another agent of this name says hello, too.
+    pub others: usize,
 }
 
 /// The server.
@@ -223,6 +225,9 @@ fn answered(state: &mut State, method: &str, target: &str, body: &[u8]) -> (u16,
         }
         ("POST", ["nodes", _, "lease"]) => {
             let asking: Asking = serde_json::from_slice(body).unwrap();
+            if state.hellos.len() <= state.others {
+                return refused(409, "conflict");
+            }
             let target = asking.targets[0].clone();
             let wanted = asking.job;
             state.askings.push(asking);

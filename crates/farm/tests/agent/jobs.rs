@@ -200,6 +200,20 @@ fn one_job_and_no_other() {
 }
 
 #[test]
+fn agents_for_one_job_each_may_have_one_name() {
+    if !is_possible() {
+        return;
+    }
+    let fake = Fake::start();
+    let room = place();
+    fake.state().others = 1;
+    fake.job(1, archive(&[("a", "b")]), recipe(&["true"], None));
+    let (status, said) = agent(&fake, room.path(), &["--once=1"]).ended();
+    assert_eq!(status, Some(0), "{said}");
+    assert_eq!(fake.state().hellos.len(), 2);
+}
+
+#[test]
 fn two_agents_do_not_share_a_directory_and_a_wrong_token_is_said() {
     if !is_possible() {
         return;

@@ -60,6 +60,7 @@ fn a_log_is_followed_while_it_is_written_and_searched() {
     server.end(&token, &leased, "k").is(201);
     page.waits("window.loaded", "undefined");
     page.waits("document.querySelector('header a[href^=\"/builds/\"]') !== null", "true");
+    assert_eq!(page.says("document.querySelector('header .claim').className"), "claim good");
     page.says("document.querySelector('header a[href^=\"/builds/\"]').click()");
     page.waits("location.pathname.startsWith('/builds/')", "true");
     page.waits(LINES, "5");

@@ -7,7 +7,9 @@
 require "json"
 require "net/http"
 
-options = ARGV.drop(1).flat_map { |word| word.split("=", 2) }.each_slice(2).to_h
+# Without a number it is only to say hello.
+words = ARGV.drop(1).map { |word| word == "--once" ? "--once=0" : word }
+options = words.flat_map { |word| word.split("=", 2) }.each_slice(2).to_h
 job = Integer(options.fetch("--once"))
 node = options.fetch("--name")
 TOKEN = File.read(options.fetch("--token-file")).strip
@@ -37,6 +39,8 @@ facts["disk"] = "slow" if node == "n2"
 instance = "#{node}-#{Process.pid}-#{rand(1 << 40)}"
 ask(Net::HTTP::Post, "/nodes/#{node}/hello",
     { tool: "agent.rb", targets: [{ name: node, facts: facts }], kinds: %w[test], instance: instance, time: Time.now.utc.strftime("%FT%TZ") })
+exit if job.zero?
+
 load File.expand_path("../../../../ruby/lib/assay/farm.rb", __dir__)
 digest = Assay::Farm.digest(facts)
 status, leased = ask(Net::HTTP::Post, "/nodes/#{node}/lease", { instance: instance, targets: [digest], kinds: %w[test], job: job })

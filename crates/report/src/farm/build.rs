@@ -151,7 +151,6 @@ pub fn build(of: &BuildPage<'_>) -> Result<String, askama::Error> {
     let path = |last: &str| of.frame.link(&["api", "v1", "builds", &id, last]);
     let mark = Marked::of(line.state);
     let more = of.failures.len().saturating_sub(FAILURES);
-    let bytes = |bytes: u64| number::value(bytes as f64, &Unit::Byte);
     Page {
         around: Around::of(of.frame, &format!("Build {id} · {}/{}", line.owner, line.project)),
         id: line.id,
@@ -182,11 +181,7 @@ pub fn build(of: &BuildPage<'_>) -> Result<String, askama::Error> {
             is_empty: of.log.is_empty(),
             html: log::html(of.log, 1),
             link: path("log"),
-            before: if of.log_before == 0 {
-                String::new()
-            } else {
-                format!("The end of it; {} before it are in the whole log.", bytes(of.log_before))
-            },
+            before: before(of.log_before),
             cut: if of.log_cut == 0 {
                 String::new()
             } else {
@@ -199,6 +194,18 @@ pub fn build(of: &BuildPage<'_>) -> Result<String, askama::Error> {
         },
     }
     .render()
+}
+
+fn bytes(bytes: u64) -> String {
+    number::value(bytes as f64, &Unit::Byte)
+}
+
+/// What is said of the bytes of a log before those that are shown.
+fn before(log: u64) -> String {
+    match log {
+        0 => String::new(),
+        log => format!("The end of it; {} before it are in the whole log.", bytes(log)),
+    }
 }
 
 fn tone(line: &Line) -> &'static str {
@@ -274,7 +281,7 @@ impl Tried {
     }
 }
 
-/// What the page of a job without a build is made of.
+/// What the page of a job is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct JobPage<'a> {
     /// What all pages share.
@@ -291,12 +298,14 @@ pub struct JobPage<'a> {
     pub kind: &'a str,
     /// How far it is: `queued`, `leased`, `done`, `cancelled`.
     pub progress: &'a str,
-    /// The build that ended it.
-    pub build: Option<i64>,
+    /// The build that ended it, in short.
+    pub build: Option<&'a Line>,
     /// How often it was tried.
     pub leases: &'a [Lease],
-    /// What there is of its log.
+    /// The end of its log, as far as it is written.
     pub log: &'a [u8],
+    /// Bytes of the log before what is shown.
+    pub log_before: u64,
     /// Where its log can be followed, below the root; `None`: nothing is written.
     pub follow: Option<&'a str>,
 }
@@ -306,6 +315,8 @@ pub struct JobPage<'a> {
 struct Job {
     around: Around,
     id: i64,
+    symbol: &'static str,
+    tone: &'static str,
     said: String,
     project: String,
     project_link: String,
@@ -321,25 +332,30 @@ struct Job {
 /// # Errors
 /// When the template can't be filled, which would be a bug.
 pub fn job(of: &JobPage<'_>) -> Result<String, askama::Error> {
-    let said = match of.progress {
-        "leased" => "runs",
-        other => other,
+    // Once it has ended, what it came to is said as on the page of its build.
+    let (symbol, tone, said) = match (of.build, of.progress) {
+        (Some(line), _) => (Marked::of(line.state).symbol, tone(line), said(line)),
+        (None, "leased") => ("", "", "runs".to_owned()),
+        (None, "queued") => ("", "", "queued".to_owned()),
+        (None, other) => ("", "unsure", clean(other)),
     };
     Job {
         around: Around::of(of.frame, &format!("Job {} · {}/{}", of.id, of.owner, of.project)),
         id: of.id,
-        said: clean(said),
+        symbol,
+        tone,
+        said,
         project: clean(&format!("{}/{}", of.owner, of.project)),
         project_link: of.frame.of_project(of.owner, of.project),
         version: clean(of.version),
         kind: clean(of.kind),
-        build_link: of.build.map(|id| of.frame.of_build(id)),
+        build_link: of.build.map(|line| of.frame.of_build(line.id)),
         leases: of.leases.iter().map(|lease| Tried::of(of.frame, lease)).collect(),
         log: Log {
             is_empty: of.log.is_empty(),
             html: log::html(of.log, 1),
-            link: String::new(),
-            before: String::new(),
+            link: of.frame.link(&["api", "v1", "jobs", &of.id.to_string(), "log"]),
+            before: before(of.log_before),
             cut: String::new(),
             follow: of.follow.map(|path| format!("{}{path}", of.frame.root)),
         },

@@ -134,10 +134,23 @@ pub(super) fn newest(states: &[Sum]) -> (&'static str, String) {
     let tested = passed + failed;
     let broken = of(State::InstallFailed) + of(State::TimedOut) + of(State::Errored);
     match (tested, failed, broken) {
+        (0, _, 0) if of(State::NotTested) > 0 => ("unsure", "no test ran".to_owned()),
         (0, _, 0) => ("unsure", "not tested yet".to_owned()),
         (_, 1.., _) => ("bad", format!("fails on {failed} of {tested}")),
         (_, 0, 1..) => ("bad", format!("can't be tested on {broken}")),
         (1, ..) => ("good", "passes on 1 target".to_owned()),
         _ => ("good", format!("passes on {passed} targets")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_targets_came_to_is_said_in_a_few_words() {
+        assert_eq!(newest(&[(State::NotTested, 1)]), ("unsure", "no test ran".to_owned()));
+        assert_eq!(newest(&[(State::Infrastructure, 1)]), ("unsure", "not tested yet".to_owned()));
+        assert_eq!(newest(&[(State::Passed, 2), (State::NotTested, 1)]).0, "good");
     }
 }

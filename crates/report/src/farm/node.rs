@@ -85,7 +85,7 @@ pub fn node(of: &NodePage<'_>) -> Result<String, askama::Error> {
             ("bad", format!("may not vote on speed: {}", last.reason))
         }
         (None, Some(last)) => {
-            ("good", format!("detects {} and more", number::change(last.detects, None)))
+            ("good", format!("detects changes of {} and more", number::percent(last.detects - 1.0)))
         }
         (None, None) => {
             ("unsure", "was never calibrated: its benchmarks are believed as they come".to_owned())
@@ -116,7 +116,7 @@ impl Shown {
             when: short_time(&calibration.time),
             alarms: number::percent(calibration.false_alarms),
             comparisons: number::grouped(calibration.comparisons),
-            detects: number::change(calibration.detects, None),
+            detects: number::percent(calibration.detects - 1.0),
             tone: if calibration.is_fit { "good" } else { "bad" },
             said: if calibration.is_fit {
                 "fit".to_owned()

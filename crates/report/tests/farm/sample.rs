@@ -311,7 +311,14 @@ pub fn pages(sample: &Sample, root: &str) -> Vec<(&'static str, String)> {
         build: None,
         leases: &leases,
         log: b"begins\n",
+        log_before: 0,
         follow: None,
+    };
+    let ended_page = JobPage {
+        progress: "done",
+        build: Some(&sample.latest[0]),
+        leases: &leases[..1],
+        ..job_page
     };
     let targets: Vec<String> =
         sample.project.targets[..3].iter().map(|target| target.name.clone()).collect();
@@ -383,6 +390,7 @@ pub fn pages(sample: &Sample, root: &str) -> Vec<(&'static str, String)> {
         ),
         ("build", build(&build_page).unwrap()),
         ("job", job(&job_page).unwrap()),
+        ("job_done", job(&ended_page).unwrap()),
         ("node", node(&node_page).unwrap()),
         ("refused", refused(&frame, 401, &sample.t("drift: detects 9 %")).unwrap()),
     ]
