@@ -8,7 +8,8 @@
 //! virtual functions, constants, first values of variables); of data without a symbol a text, a float, or else
 //! the first eight bytes. Not seen are: what
 //! shared libraries do; what is only known when the program runs (callbacks that others register, values that `main` or a constructor
-//! set); on 64-bit ARM what GCC reaches from the address of something else (section anchors) that was put on the stack meanwhile; in Go tables of methods that are made while the program runs, and most data of its runtime. What can't be read has no
+//! set); on 64-bit ARM what GCC reaches from the address of something else (section anchors) that was put on the stack meanwhile,
+//! and such data that moves makes other instructions, so that the code is another one; in Go tables of methods that are made while the program runs, and most data of its runtime. What can't be read has no
 //! digest, and code that can't be decoded counts with its bytes: so a doubt makes two builds different, not the same.
 
 mod arm64;

@@ -19,7 +19,7 @@ pub(super) fn masked(code: &[u8], start: u64) -> Masked {
             here.wrapping_add_signed(4 * distance)
         };
         let (to, register) = ((word & 31) as usize, (word >> 5 & 31) as usize);
-        let (base, copied) = (bases[register], bases[(word >> 16 & 31) as usize]);
+        let (base, second) = (bases[register], bases[(word >> 16 & 31) as usize]);
         forget(&mut bases, word);
         let address = u64::from(word >> 29 & 3 | word >> 3 & 0x1f_fffc);
         let far = (address << 43).cast_signed() >> 43;
@@ -48,7 +48,11 @@ pub(super) fn masked(code: &[u8], start: u64) -> Masked {
         } else {
             // MOV (register)
             if word & 0xffe0_ffe0 == 0xaa00_03e0 {
-                bases[to] = copied;
+                bases[to] = second;
+            }
+            // ADD (shifted and extended register): an index is added, which may be that of something behind the first.
+            if word & 0xff00_0000 == 0x8b00_0000 {
+                bases[to] = base.or(second);
             }
             continue;
         };
@@ -146,6 +150,8 @@ mod tests {
             0xb940_0a62, // ldr w2, [x19, #8]
             0x2941_0e62, // ldp w2, w3, [x19, #8]
             0xb940_0403, // ldr w3, [x0, #4]: whatever the call left there
+            0x8b13_0080, // add x0, x4, x19
+            0xb940_0403, // ldr w3, [x0, #4]
             0xf940_0273, // ldr x19, [x19]
             0xb940_0a62, // ldr w2, [x19, #8]: of what was loaded
         ]
@@ -160,7 +166,8 @@ mod tests {
             (16, 0x12010, None),
             (20, 0x11018, Some(4)),
             (24, 0x11018, Some(8)),
-            (32, 0x11010, Some(8)),
+            (36, 0x11014, Some(4)),
+            (40, 0x11010, Some(8)),
         ];
         assert_eq!(targets, expected);
         // The distance is of where things stand, the rest is of what is done.
