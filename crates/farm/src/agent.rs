@@ -464,12 +464,16 @@ impl Done {
     }
 }
 
-/// The program that measures, where the user of the sandbox can read it: as it is, or a copy in the agent's directory. `None`: there is none.
-fn measuring(directory: &Path, walls: &Walls) -> anyhow::Result<Option<PathBuf>> {
+/// The program that measures: the one that ASSAY names, or beside this program. `None`: there is none.
+pub(crate) fn assay() -> Option<PathBuf> {
     let named = std::env::var_os("ASSAY").map(PathBuf::from);
     let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join("assay")));
-    let found = named.into_iter().chain(beside).find(|own| own.is_absolute() && own.is_file());
-    let Some(found) = found else { return Ok(None) };
+    named.into_iter().chain(beside).find(|own| own.is_absolute() && own.is_file())
+}
+
+/// The same, where the user of the sandbox can read it: as it is, or a copy in the agent's directory.
+fn measuring(directory: &Path, walls: &Walls) -> anyhow::Result<Option<PathBuf>> {
+    let Some(found) = assay() else { return Ok(None) };
     let policy = assay_sandbox::Policy::default();
     if walls.sandbox.check(&policy, std::slice::from_ref(&found)).is_ok() {
         return Ok(Some(found));

@@ -90,3 +90,16 @@ fn wrong_words_are_told_with_what_is_wrong_and_what_to_do() {
     let left: Vec<_> = fs::read_dir(room.path()).unwrap().flatten().map(|own| own.path()).collect();
     assert_eq!(left, [Path::new(&file)], "nothing was made");
 }
+
+#[test]
+fn doctor_looks_for_what_measures_where_an_agent_does() {
+    let room = tempfile::tempdir().unwrap();
+    let said = |assay: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay-farm"));
+        command.args(["doctor", "--server", "http://127.0.0.1:1"]).current_dir(room.path());
+        let ran = command.env("ASSAY", assay).env("ASSAY_FARM_TOKEN", "assay_1_none").output();
+        let said = String::from_utf8(ran.unwrap().stdout).unwrap();
+        said.lines().find(|line| line.contains(" assay ")).unwrap_or_default().to_owned()
+    };
+    assert!(said("/usr/bin/env").starts_with("ok "), "{}", said("/usr/bin/env"));
+}

@@ -12,8 +12,7 @@ const FREE: u64 = 256 << 20;
 /// Seconds that the clocks may differ before it is worth a word: what is shown as times would be in the wrong order.
 const CLOCK: f64 = 2.0;
 /// What agents test with: the program, and what it is there for.
-const TOOLS: [(&str, &str); 5] = [
-    ("assay", "measures, and reads what tests print"),
+const TOOLS: [(&str, &str); 4] = [
     ("git", "projects that are repositories"),
     ("ruby", "gems"),
     ("gem", "gems"),
@@ -45,15 +44,22 @@ pub(crate) fn sandbox() -> Vec<Check> {
 
 /// Which programs are there to test with.
 pub(crate) fn tools() -> Vec<Check> {
+    // As an agent looks for it, which asks no PATH.
+    let assay = match crate::agent::assay().and_then(version) {
+        Some(version) => Check::fine("assay", version),
+        None => Check::note(
+            "assay",
+            "neither beside this program nor named by ASSAY: without it no benchmarks are run",
+        ),
+    };
     let found = TOOLS.iter().map(|&(program, purpose)| match version(program) {
         Some(version) => Check::fine(program, version),
-        None if program == "assay" => Check::lacks(program, format!("not on PATH: it {purpose}")),
         None => Check::note(program, format!("not on PATH: needed for {purpose}")),
     });
-    found.collect()
+    std::iter::once(assay).chain(found).collect()
 }
 
-fn version(program: &str) -> Option<String> {
+fn version(program: impl AsRef<std::ffi::OsStr>) -> Option<String> {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null());
     let output = command.output().ok().filter(|output| output.status.success())?;

@@ -40,6 +40,10 @@ const KEPT: u64 = 30 * 24 * 60 * 60;
 /// Bytes of what a browser sends to enter.
 const ENTERING: usize = 4 << 10;
 
+/// What somebody reads who has no token, or one that is not known.
+const TOKENLESS: &str =
+    "These pages are for those who have a token of this farm that is known and not over.";
+
 const HTML: &str = "text/html; charset=utf-8";
 
 const fn page(path: &'static str, handler: Handler) -> Route {
@@ -108,6 +112,8 @@ fn drawn<E: std::fmt::Display>(page: Result<String, E>) -> Result<Answer, Failur
 
 /// Why there is no page, as one.
 pub(crate) fn refused(status: u16, message: &str) -> Vec<u8> {
+    // What programs are told has headers in it.
+    let message = if status == 401 { TOKENLESS } else { message };
     let page = report::refused(&frame(), status, message);
     page.unwrap_or_else(|_| message.escape_debug().to_string()).into_bytes()
 }
@@ -359,7 +365,7 @@ fn asset(_: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
 }
 
 fn entrance(_: &mut Store, _: &Context, _: &Asked) -> Result<Answer, Failure> {
-    drawn(report::refused(&frame(), 401, "Who reads needs a token."))
+    drawn(report::refused(&frame(), 401, TOKENLESS))
 }
 
 /// Takes a token from a form, and gives it back as a cookie, which scripts don't see and pages of others don't send.
