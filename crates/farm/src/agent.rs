@@ -336,7 +336,8 @@ impl Agent<'_> {
             began,
             seconds: started.elapsed().as_secs_f64(),
             evidence: found.evidence,
-            repeat: repeating::line(leased, &found.steps).unwrap_or_default(),
+            repeat: repeating::line(leased, &found.steps, (own.runtime.name, &own.runtime.version))
+                .unwrap_or_default(),
             log_cut: log.cut(),
             comparisons,
         };

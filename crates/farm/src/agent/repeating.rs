@@ -95,7 +95,7 @@ fn got(origin: Option<&Origin>, version: &Version, directory: &str) -> Option<St
 }
 
 /// The line; `None` where it is not known how the version is had, or a name in it is none that one may paste.
-pub(super) fn line(leased: &Leased, steps: &Steps) -> Option<String> {
+pub(super) fn line(leased: &Leased, steps: &Steps, runtime: (&str, &str)) -> Option<String> {
     let name = |version: &Version| {
         let text = format!("{}-{}", leased.project.name, version.name);
         let plain = |c: char| {
@@ -141,6 +141,15 @@ pub(super) fn line(leased: &Leased, steps: &Steps) -> Option<String> {
             }
         }
     };
+    // What a job has in its variables, where its commands look at them.
+    let line = match line.contains("ASSAY_RUNTIME") {
+        true => format!(
+            "export ASSAY_RUNTIME={} ASSAY_RUNTIME_VERSION={} && {line}",
+            quoted(runtime.0),
+            quoted(runtime.1)
+        ),
+        false => line,
+    };
     (!line.chars().any(char::is_control)).then_some(line)
 }
 
@@ -150,6 +159,8 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
     use std::process::Command;
+
+    const RUBY: (&str, &str) = ("ruby", "3.1.2");
 
     fn leased(kind: &str, origin: &Value, version: &str) -> Leased {
         let named = |name: &str| json!({"id": 1, "owner": "me", "project": "p", "name": name, "kind": "release"});
@@ -177,13 +188,13 @@ mod tests {
         for origin in &origins {
             for kind in ["test", "bench"] {
                 let evil = "1.0'; touch /tmp/assay-farm-got-out; $(id) `id`";
-                let line = line(&leased(kind, origin, evil), &steps).unwrap();
+                let line = line(&leased(kind, origin, evil), &steps, RUBY).unwrap();
                 assert!(line.contains(&quoted(evil)) || line.contains("p=="), "{line}");
                 let reads = Command::new("sh").args(["-n", "-c", &line]).status().unwrap();
                 assert!(reads.success(), "{line}");
             }
         }
-        let test = line(&leased("test", &origins[2], "1.0"), &steps).unwrap();
+        let test = line(&leased("test", &origins[2], "1.0"), &steps, RUBY).unwrap();
         assert!(
             test.ends_with("&& ( python3 -m venv v ) && assay tests -- python3 -m pytest"),
             "{test}"
@@ -192,12 +203,19 @@ mod tests {
         let get = "printf '%s\\n' a\\\\b \"$VERSION\"\nif true; then\n  echo \"it's 5 %\"\nfi\n";
         let origin = json!({"kind": "command", "list": "l", "get": get});
         let steps = Steps { install: vec!["echo one\necho two".to_owned()], ..Steps::default() };
-        let several = line(&leased("test", &origin, "1.0"), &steps).unwrap();
+        let several = line(&leased("test", &origin, "1.0"), &steps, RUBY).unwrap();
         let room = tempfile::tempdir().unwrap();
         let ran = Command::new("sh").args(["-c", &several]).current_dir(room.path()).output();
         let said = String::from_utf8(ran.unwrap().stdout).unwrap();
         assert_eq!(said, "a\\b\n1.0\nit's 5 %\none\ntwo\n", "{several}");
+        // One for several runtimes finds that of the job.
+        let steps = Steps { install: vec!["echo $ASSAY_RUNTIME".to_owned()], ..Steps::default() };
+        let own = line(&leased("test", &origin, "1.0"), &steps, RUBY).unwrap();
+        assert!(
+            own.starts_with("export ASSAY_RUNTIME=ruby ASSAY_RUNTIME_VERSION=3.1.2 && "),
+            "{own}"
+        );
         // Nothing that would end a line is pasted.
-        assert_eq!(line(&leased("test", &origins[0], "1\n0"), &steps), None);
+        assert_eq!(line(&leased("test", &origins[0], "1\n0"), &steps, RUBY), None);
     }
 }
