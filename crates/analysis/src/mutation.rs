@@ -8,6 +8,7 @@ use crate::coupling::{Couplings, couplings};
 use assay_data::mutation::{Fate, MutantResult, Mutation};
 use assay_stats::Interval;
 use assay_stats::proportion::exact_interval;
+use std::collections::HashSet;
 
 /// The level of the intervals.
 const CONFIDENCE: f64 = 0.95;
@@ -65,6 +66,9 @@ pub fn scores(mutation: &Mutation) -> Scores {
 }
 
 pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>) -> Score {
+    let mutants: Vec<&MutantResult> = mutants.collect();
+    let is_lost = |own: &&&MutantResult| own.operator == "body" && own.fate.is_missed();
+    let lost: HashSet<usize> = mutants.iter().filter(is_lost).map(|own| own.unit).collect();
     // What was tried whatever the sample, and the sample.
     let (mut certain, mut sampled, mut pending) = ((0, 0), (0, 0), 0_usize);
     let mut has_pending_extreme = false;
@@ -76,8 +80,14 @@ pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>) -> Scor
                 has_pending_extreme |= is_extreme;
             }
             fate if fate.is_detected() || fate.is_missed() => {
-                // What is missed with its function is so without a draw.
-                let is_drawn = !is_extreme && !matches!(fate, Fate::Uncovered | Fate::Implied);
+                // What is missed with its function is so without a draw, and so is what is known to have no tests before any of it is tried. Of a function
+                // whose body can't be taken away it is known by those that were drawn alone that no test reaches it.
+                let is_drawn = !is_extreme
+                    && match fate {
+                        Fate::Implied => false,
+                        Fate::Uncovered => !lost.contains(&own.unit) && own.covered_by.is_none(),
+                        _ => true,
+                    };
                 let part = if is_drawn { &mut sampled } else { &mut certain };
                 part.0 += usize::from(fate.is_detected());
                 part.1 += 1;
@@ -181,6 +191,15 @@ mod tests {
             ("number", Fate::Pending, 89),
         ]);
         assert_eq!(dead.share, Some(0.9 * 99.0 / 200.0));
+        // Where the body can't be taken away, those that no test reaches were drawn, as the others.
+        let unreached = of(&[
+            ("body", Fate::Unviable, 1),
+            ("number", Fate::Uncovered, 2),
+            ("number", Fate::Killed, 6),
+            ("number", Fate::Survived, 2),
+            ("number", Fate::Pending, 90),
+        ]);
+        assert_eq!(unreached.share, Some(0.6));
         let nearly = of(&[("number", Fate::Killed, 99), ("number", Fate::Pending, 1)]);
         assert_eq!(nearly.interval.unwrap().lower, 0.99);
         let begun = of(&[("body", Fate::Killed, 1), ("body", Fate::Pending, 1)]);

@@ -373,4 +373,10 @@ mod tests {
         assert_eq!(chosen_percent(0.01), "1 %");
         assert_eq!(chosen_percent(0.999), "99.9 %");
     }
+
+    #[test]
+    fn fine_percentages_and_multiples_have_three_and_two_digits() {
+        assert_eq!([0.001_234, -0.25, 0.5].map(percent_fine), ["0.123 %", "25 %", "50 %"]);
+        assert_eq!([1.26, 12.6, 126.0].map(multiple), ["1.3 ×", "13 ×", "126 ×"]);
+    }
 }

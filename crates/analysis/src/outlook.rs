@@ -102,4 +102,9 @@ mod tests {
         // A difference as large as the threshold: its direction, to half the threshold.
         assert!(until(0.01, 0.01).is_some_and(|n| (n - 160.0).abs() < 1e-9));
     }
+
+    #[test]
+    fn the_quantile_is_that_of_both_sides() {
+        assert!((z(0.05) - 1.959_963_984_540_054).abs() < 1e-12 && z(0.01) > z(0.05));
+    }
 }

@@ -447,3 +447,17 @@ fn curve(
     sizes.dedup();
     sizes.into_iter().map(at).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_out_of_reach_are_spelled_by_their_size() {
+        assert_eq!(spelled(1_234_567.0), "1.2e6");
+        assert_eq!(
+            (spelled(f64::INFINITY), spelled(f64::NAN)),
+            ("more than 1e300".to_owned(), "more than 1e300".to_owned())
+        );
+    }
+}

@@ -187,4 +187,31 @@ mod tests {
         assert_eq!(at(1.0, 2.0), Verdict::Slower);
         assert_eq!(at(-1e-9, 1e-9), Verdict::Inconclusive);
     }
+
+    #[test]
+    fn each_verdict_has_its_word_and_is_found_by_it() {
+        let words = ["faster", "slower", "equivalent", "inconclusive"];
+        assert_eq!(Verdict::ALL.map(Verdict::word), words);
+        assert_eq!(words.map(Verdict::of), Verdict::ALL.map(Some));
+        assert_eq!(Verdict::of("else"), None);
+        assert_eq!(Verdict::ALL.map(Verdict::is_directional), [true, true, false, false]);
+    }
+
+    #[test]
+    fn a_size_is_known_to_half_of_it_and_the_least_is_the_end_nearer_to_zero() {
+        let decision = |lower, upper| Decision {
+            scale: Scale::Ratio,
+            estimate: -0.04,
+            interval: Some(Interval { lower, upper }),
+            threshold: 0.01,
+            clock_step: 0.0,
+            verdict: Verdict::Faster,
+            possibly_below_threshold: false,
+        };
+        assert!(decision(-0.05, -0.03).size_is_known() && !decision(-0.07, -0.02).size_is_known());
+        assert_eq!(decision(-0.05, -0.03).least(), Some(-0.03));
+        assert_eq!(decision(0.02, 0.05).least(), Some(0.02));
+        let none = Decision { interval: None, ..decision(0.0, 0.0) };
+        assert!(!none.size_is_known() && none.least().is_none());
+    }
 }

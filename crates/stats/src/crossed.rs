@@ -314,4 +314,15 @@ mod tests {
         let found = difference(&[3.0; 8], &units).unwrap();
         assert_eq!((found.squared_error, found.df, found.estimate), (0.0, 4.0, 3.0));
     }
+
+    #[test]
+    fn the_unit_of_the_differences_changes_no_degrees_of_freedom() {
+        let units: Vec<(u32, u32)> = (0..8).map(|i| (i % 2, i / 2)).collect();
+        let of = |unit: f64| {
+            let d: Vec<f64> = units.iter().map(|&(i, j)| unit * f64::from(i + 2 * j)).collect();
+            difference(&d, &units).unwrap()
+        };
+        let (large, small) = (of(1.0), of(1.0 / 1024.0));
+        assert!((large.df - small.df).abs() < 1e-9, "{large:?} {small:?}");
+    }
 }

@@ -291,4 +291,13 @@ mod tests {
             xs.iter().enumerate().map(|(i, x)| ((i + 1) as f64 / n - x).max(x - i as f64 / n));
         assert_eq!(largest_distance(&xs, |x| x), plain.fold(0.0, f64::max));
     }
+
+    #[test]
+    fn of_two_values_the_distribution_has_a_closed_form() {
+        // From one half on 1 − 2 (1 − d)².
+        for d in [0.55, 0.6, 0.75, 0.95] {
+            let expected = 1.0 - 2.0 * (1.0 - d) * (1.0 - d);
+            assert!((exact_cdf(d, 2) - expected).abs() < 1e-14, "{d}");
+        }
+    }
 }

@@ -126,3 +126,58 @@ fn what_is_no_series_of_times_is_refused_with_the_reason() {
     let flat = calibrate(&Series { wall: &good, cpu: &good, seconds_per_run: 0.1 }, 1).unwrap();
     assert!(flat.methods.iter().all(|m| m.false_alarms == 0), "{flat:?}");
 }
+
+#[test]
+fn times_are_looked_at_before_anything_is_simulated() {
+    let good = vec![1.0; 1000];
+    let with = |at: usize, value: f64| {
+        let mut values = good.clone();
+        values[at] = value;
+        values
+    };
+    let is_refused = |wall: &[f64], cpu: &[f64], seconds_per_run: f64| {
+        check(&Series { wall, cpu, seconds_per_run }).is_err()
+    };
+    assert!(!is_refused(&good, &good, 0.1) && !is_refused(&good, &with(3, 0.0), 0.1));
+    assert!(is_refused(&good[1..], &good[1..], 0.1) && is_refused(&good, &good[1..], 0.1));
+    for pace in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(is_refused(&good, &good, pace), "{pace}");
+    }
+    for wrong in [-1.0, f64::NAN, f64::INFINITY] {
+        assert!(is_refused(&with(4, wrong), &good, 0.1), "{wrong}");
+        assert!(is_refused(&good, &with(999, wrong), 0.1), "{wrong}");
+    }
+    assert!(is_refused(&with(4, 0.0), &good, 0.1));
+}
+
+#[test]
+fn chance_takes_every_place_and_either_side() {
+    let mut random = Random(Pcg64Mcg::new(5));
+    let places: std::collections::BTreeSet<usize> = (0..200).map(|_| random.below(7)).collect();
+    assert_eq!(places.into_iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(random.below(0), 0);
+    let heads = (0..200).filter(|_| random.coin()).count();
+    assert!((60..140).contains(&heads), "{heads}");
+    let (one, other) = (random.seed(), random.seed());
+    assert!(one != other && one < 1 << 53 && other < 1 << 53);
+}
+
+#[test]
+fn the_rate_is_that_of_all_comparisons_and_its_interval_that_of_independent_ones() {
+    let method = Method {
+        name: MethodName::BlockOrder,
+        test: "a test",
+        comparisons: 400,
+        independent: 100,
+        false_alarms: 20,
+        phantom_p95: 0.0,
+    };
+    assert_eq!(method.rate(), 0.05);
+    // 5 of 100 by Wilson's formula.
+    let found = method.interval().unwrap();
+    assert!(
+        (found.lower - 0.021_543_7).abs() < 1e-5 && (found.upper - 0.111_750_5).abs() < 1e-5,
+        "{found:?}"
+    );
+    assert_eq!(Method { comparisons: 0, false_alarms: 0, ..method }.rate(), 0.0);
+}

@@ -184,4 +184,12 @@ mod tests {
             assert_eq!(by_name(group, is_file, &paths), source, "{group}");
         }
     }
+
+    #[test]
+    fn a_directory_is_the_last_one_above_a_file() {
+        assert_eq!(directory_of("a/b/c.rs"), Some("b"));
+        assert_eq!((directory_of("b/c.rs"), directory_of("c.rs")), (Some("b"), None));
+        assert_eq!(spelt("HttpServer"), spelt("http_server"));
+        assert!(!spelt("http_server").is_empty());
+    }
 }

@@ -128,3 +128,9 @@ fn a_sample_leaves_an_interval_open() {
     let locality = all.units[0].locality.unwrap();
     assert!(locality.mean == 1.0 && locality.interval.unwrap().lower < crate::policy::LOCAL);
 }
+
+#[test]
+fn each_quadrant_has_its_word() {
+    let all = [Quadrant::Untested, Quadrant::Tangled, Quadrant::Brittle, Quadrant::WellTested];
+    assert_eq!(all.map(Quadrant::word), ["untested", "tangled", "brittle", "well tested"]);
+}

@@ -327,3 +327,14 @@ fn halved(function: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     }
     (low + high) / 2.0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_median_is_where_half_lies_below() {
+        assert!((halved(|x| x / 8.0, 0.0, 10.0) - 4.0).abs() < 1e-12);
+        assert!((halved(|x| x * x, 0.0, 1.0) - 0.5f64.sqrt()).abs() < 1e-12);
+    }
+}

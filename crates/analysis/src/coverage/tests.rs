@@ -154,3 +154,26 @@ fn an_interval_that_holds_is_not_marked_on_plain_data() {
         assert!(found <= 3, "{method:?}: {found}");
     }
 }
+
+#[test]
+fn traits_add_up_and_each_kind_has_its_words() {
+    let skewed = Traits { skewed: true, ties: true, ..Traits::default() };
+    let long = Traits { heavy_tail: true, dependent: true, ..Traits::default() };
+    let both = skewed.or(long);
+    assert!(both.skewed && both.ties && both.heavy_tail && both.dependent);
+    assert!(!both.several_modes && !both.unseen && both == long.or(skewed));
+    let kinds = [
+        Kind::Normal,
+        Kind::Lognormal,
+        Kind::Bimodal,
+        Kind::HeavyTail,
+        Kind::Ties,
+        Kind::Autoregressive,
+    ];
+    let mut words: Vec<&str> = kinds.iter().map(|kind| kind.words()).collect();
+    words.sort_unstable();
+    words.dedup();
+    assert!(words.len() == 6 && words.iter().all(|own| own.contains("values")), "{words:?}");
+    assert!(speaks_for(0.9) && speaks_for(0.95) && speaks_for(0.99));
+    assert!(!speaks_for(0.89) && !speaks_for(0.995) && !speaks_for(f64::NAN));
+}

@@ -137,3 +137,17 @@ fn density_of(ordered: &[f64]) -> (Vec<Point>, f64) {
     let Some(curve) = curve else { return nothing };
     (curve.x.into_iter().zip(curve.y.into_iter().map(|y| y * share)).collect(), 1.0 - share)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_value_is_held_against_each() {
+        assert_eq!(of_all_pairs(&[5.0, 7.0], &[1.0, 2.0]), (vec![4.0, 3.0, 6.0, 5.0], false));
+        let many: Vec<f64> = (0..4 * QUANTILES).map(|i| i as f64).collect();
+        let kept = thinned(&many);
+        assert!(kept.len() == QUANTILES && kept.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(of_all_pairs(&many, &[0.0]).1);
+    }
+}

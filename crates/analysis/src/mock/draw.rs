@@ -279,3 +279,18 @@ fn generator(seed: u64, which: u64) -> Pcg64Mcg {
     };
     Pcg64Mcg::seed_from_u64(scattered(scattered(seed) ^ which))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_rounded_to_whole_steps_of_whatever_size() {
+        assert_eq!(
+            (rounded(0.123_456, 0.01), rounded(7.3, 2.0), rounded(-7.3, 2.0)),
+            (0.12, 8.0, -8.0)
+        );
+        // Three tenths are no whole part of one.
+        assert_eq!(rounded(0.35, 0.3), 0.3);
+    }
+}

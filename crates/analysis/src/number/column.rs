@@ -291,4 +291,9 @@ mod tests {
         let column = Column::new(&Unit::One, &[1.0 / 3.0], &[0.05]);
         assert_eq!(column.clone().exact(&[1.0 / 3.0]), column);
     }
+
+    #[test]
+    fn the_ends_are_the_smallest_and_the_largest_size() {
+        assert_eq!(ends(&[3.0, 1.0, 2.0]), [1.0, 3.0]);
+    }
 }

@@ -264,3 +264,25 @@ fn differences(samples: &Samples, metric: usize) -> Result<Vec<f64>, PlanningErr
     }
     Ok(first.iter().zip(&second).map(|(first, second)| second - first).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_statistics_at_even_distances_are_kept() {
+        let sorted: Vec<f64> = (0..10).map(f64::from).collect();
+        assert_eq!(evenly(&sorted, 5), [1.0, 3.0, 5.0, 7.0, 9.0]);
+        assert_eq!(evenly(&sorted, 1), [5.0]);
+    }
+
+    #[test]
+    fn a_series_knows_its_length_and_whether_it_varies() {
+        let of = |values: &[f64]| Series { kind: Kind::TwoSample, values: values.to_vec() };
+        assert_eq!((of(&[1.0, 2.0]).len(), of(&[]).len()), (2, 0));
+        assert!(of(&[]).is_empty() && !of(&[1.0]).is_empty());
+        assert!(of(&[2.0, 2.0, 2.0]).is_constant() && !of(&[2.0, 2.0, 2.5]).is_constant());
+        assert!(of(&[1.0, 2.0, 4.0]).shifted(1.0).is_some_and(|pilot| pilot.superiority() > 0.5));
+        assert!(of(&[1.0]).shifted(1.0).is_none());
+    }
+}

@@ -359,3 +359,19 @@ fn reached(sizes: &[u64], powers: &[f64], power: f64) -> Option<f64> {
     let share = if above > below { (power - below) / (above - below) } else { 1.0 };
     Some(from + share * (to - from))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_reached_lies_between_two_sizes_on_a_line() {
+        let sizes = [10, 20, 40];
+        assert_eq!(reached(&sizes, &[0.5, 0.625, 0.75], 0.6875), Some(30.0));
+        assert_eq!(reached(&sizes, &[0.5, 0.625, 0.75], 0.5625), Some(15.0));
+        // The last one that is below counts, and where all are, or none, nothing is known.
+        assert_eq!(reached(&sizes, &[0.75, 0.5, 0.75], 0.625), Some(30.0));
+        assert_eq!(reached(&sizes, &[0.5, 0.6, 0.7], 0.8), None);
+        assert_eq!(reached(&sizes, &[0.8, 0.85, 0.9], 0.8), None);
+    }
+}

@@ -204,3 +204,14 @@ impl Tests {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_is_that_of_the_sizes_and_none_where_one_is_no_number() {
+        assert_eq!(largest(&[0.2, -0.5, 0.4]), 0.5);
+        assert!(largest(&[]).is_nan() && largest(&[0.2, f64::NAN]).is_nan());
+    }
+}

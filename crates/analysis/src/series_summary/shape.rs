@@ -188,3 +188,15 @@ fn hills(y: &[f64]) -> Vec<Hill> {
     }
     hills
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_values_again_and_again_are_coarse() {
+        let steps: Vec<f64> = (0..60).map(|i| f64::from(i / 20)).collect();
+        let all: Vec<f64> = (0..60).map(f64::from).collect();
+        assert!(is_coarse(&steps) && !is_coarse(&all));
+    }
+}

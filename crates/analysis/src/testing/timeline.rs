@@ -262,4 +262,10 @@ mod tests {
         mark_critical(&mut lanes);
         assert_eq!(critical(&lanes), ["b", "d"]);
     }
+
+    #[test]
+    fn distances_have_no_sign_and_what_is_no_number_is_the_first() {
+        assert_eq!((far(3.0, 5.0), far(5.0, 3.0)), (2.0, 2.0));
+        assert_eq!([Some(3.7), Some(-1.0), Some(f64::NAN), None].map(number), [3, 0, 0, 0]);
+    }
 }

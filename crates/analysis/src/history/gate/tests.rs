@@ -241,3 +241,19 @@ fn a_run_that_is_noisier_within_has_to_differ_by_more() {
     assert_eq!(of(0.005), Standing::Worse);
     assert_ne!(of(0.06), Standing::Worse);
 }
+
+#[test]
+fn each_standing_has_its_word() {
+    let all = [Standing::Normal, Standing::Better, Standing::Inconclusive, Standing::Worse];
+    assert_eq!(all.map(Standing::word), ["normal", "better", "inconclusive", "worse"]);
+}
+
+#[test]
+fn values_in_steps_are_known_to_a_step() {
+    let steps: Vec<f64> = (0..30).map(|i| f64::from(i % 3) * 2.0).collect();
+    assert!((resolution(&steps, 4.0) - 2.0 / 12f64.sqrt()).abs() < 1e-12);
+    // Two values are no steps, and values of which each is another are known exactly.
+    assert_eq!(resolution(&[1.0; 30], 3.0), 0.0);
+    let all: Vec<f64> = (0..30).map(f64::from).collect();
+    assert_eq!(resolution(&all, 30.0), 0.0);
+}

@@ -261,3 +261,13 @@ fn more_confidence_takes_more_places() {
     assert!(widths[0] < widths[1] && widths[1] < widths[2], "{found:?}");
     assert!(widths[2] < 59, "{found:?}");
 }
+
+#[test]
+fn a_step_leaves_enough_values_on_either_side() {
+    let mut scores = [0.0; 20];
+    scores[18..].fill(9.0);
+    let place = |scores: &[f64]| largest_gain(&White::new(scores, 0.0), SHORTEST).1;
+    assert_eq!(place(&scores), 15);
+    scores.reverse();
+    assert_eq!(place(&scores), 5);
+}
