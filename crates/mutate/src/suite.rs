@@ -3,7 +3,7 @@
 //! Every run is started through [`Suite::command`], which limits what it may use; what it leaves behind is ended. Whose turn it is, and what a failed
 //! test means, is decided elsewhere.
 
-use crate::policy::{LARGEST_FILE, LONGEST_QUESTION, LONGEST_SUITE, LOOK, MOST_MEMORY};
+use crate::policy::{LARGEST_FILE, LONGEST_QUESTION, LONGEST_SUITE, LOOK, MOST_MEMORY, NEARLY};
 use crate::walls::Walls;
 use anyhow::{Context, anyhow, bail};
 use assay_data::test_results::TestStatus;
@@ -239,7 +239,7 @@ impl Suite {
         let run = self.framework.read(&answer).ok();
         // Whoever waits for what was ended for computing too long tells so in words of their own.
         let computed = result.user_seconds + result.system_seconds;
-        let is_endless = how.computing.is_some_and(|most| computed >= most as f64);
+        let is_endless = how.computing.is_some_and(|most| computed >= most as f64 * NEARLY);
         let outcome = match result.outcome {
             _ if is_ended => Outcome::Exited(1),
             Outcome::Exited(0) => Outcome::Exited(0),
@@ -328,7 +328,7 @@ pub(crate) fn limited(
     // In blocks of 512 bytes, and in KiB.
     let mut limits = format!("ulimit -c 0; ulimit -f {}", LARGEST_FILE * 2048);
     if let Some(most) = computing {
-        limits += &format!("; ulimit -t {most}");
+        limits += &format!("; ulimit -S -t {most}");
     }
     if of_memory {
         limits += &format!("; ulimit -v {}", MOST_MEMORY * 1024);
