@@ -112,7 +112,7 @@ fn drawn<E: std::fmt::Display>(page: Result<String, E>) -> Result<Answer, Failur
 
 /// Why there is no page, as one.
 pub(crate) fn refused(status: u16, message: &str) -> Vec<u8> {
-    // What programs are told has headers in it.
+    // What programs are answered has headers in it.
     let message = if status == 401 { TOKENLESS } else { message };
     let page = report::refused(&frame(), status, message);
     page.unwrap_or_else(|_| message.escape_debug().to_string()).into_bytes()

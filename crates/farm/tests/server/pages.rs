@@ -131,7 +131,7 @@ fn a_browser_enters_once_and_its_cookie_is_for_reading_alone() {
     let server = Server::new(&[]);
     let refused = server.get("/", "");
     let said = text(refused.is(401));
-    // What programs are told is none of a reader's business.
+    // What programs are answered is none of a reader's business.
     assert!(!said.contains("Authorization"), "{said}");
     assert!(said.contains("action=\"/enter\"") && refused.header("www-authenticate").is_none());
     let form = "Content-Type: application/x-www-form-urlencoded\r\n";

@@ -143,6 +143,10 @@ pub(in crate::agent) fn dated(
     allows_files: bool,
 ) -> anyhow::Result<HashMap<String, i64>> {
     checked(url)?;
+    // Most who look find nothing new.
+    if commits.is_empty() {
+        return Ok(HashMap::new());
+    }
     let room = tempfile::Builder::new().prefix("dates").tempdir_in(beside)?;
     let at = Some(room.path());
     let mut all = HashMap::new();
