@@ -58,7 +58,8 @@ void give_back(struct reply *reply);
 
 /* strays.c */
 void take_in_orphans(int yes);
-void clear_strays(struct reply *reply);
+struct rusage;
+void clear_strays(struct rusage *usage, struct reply *reply);
 void end_strays(void);
 
 /* run.c */

@@ -221,7 +221,7 @@ static void start(int64_t timeout, struct rusage *usage, struct reply *reply)
             fail(reply, child_step, -child_error);
         else
             clear_group((int)pid, reply);
-        clear_strays(reply);
+        clear_strays(usage, reply);
     }
     page->group = 0;
 }

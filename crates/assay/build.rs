@@ -5,7 +5,7 @@
 //!   source that is built, so two builds of one source are the same. Builds for tests don't ask, since each commit would have them linked anew.
 //! - At a fixed address: a position-independent program of this size touches fifty pages more to start, only to write addresses into
 //!   them.
-//! - Without tables for unwinding, a tenth of the file: a panic ends the program.
+//! - Without tables for unwinding, a tenth of the file: a panic ends the program. That holds for static programs, as they are handed out, too.
 //! - Without libgcc_s, which would be loaded for unwinding alone: `c/unwind.c` stands for it.
 
 use std::path::{Path, PathBuf};
@@ -26,18 +26,24 @@ fn main() -> Result<(), String> {
     let features = env::var("CARGO_CFG_FEATURE").unwrap_or_default().replace(',', ", ");
     println!("cargo::rustc-env=ASSAY_FEATURES={features}");
     // Tests run the binary as well, but nobody times them.
-    if !(is("CARGO_CFG_TARGET_OS", "linux")
-        && is("CARGO_CFG_TARGET_ENV", "gnu")
-        && is("PROFILE", "release"))
-    {
+    if !(is("CARGO_CFG_TARGET_OS", "linux") && is("PROFILE", "release")) {
+        return Ok(());
+    }
+    // Both profiles that are given out say `panic = "abort"`, which a build script is not told. (In `cargo test --release` a failed
+    // unit test of the binary ends all of them.)
+    let linker = env::var("RUSTC_LINKER").unwrap_or_default();
+    if is("CARGO_CFG_TARGET_ENV", "musl") {
+        if the_usual_linker() || linker.contains("zigcc") {
+            leave_out_tables(&out()?)?;
+        }
+        return Ok(());
+    }
+    if !is("CARGO_CFG_TARGET_ENV", "gnu") {
         return Ok(());
     }
     println!("cargo::rustc-link-arg-bins=-no-pie");
-    // Both profiles that are given out say `panic = "abort"`, which a build script is not told. (In `cargo test --release` a failed
-    // unit test of the binary ends all of them.)
     if the_usual_linker() {
-        let directory = env::var_os("OUT_DIR").map(PathBuf::from).ok_or("no OUT_DIR")?;
-        never_unwind(&directory)?;
+        never_unwind(&out()?)?;
     }
     Ok(())
 }
@@ -84,9 +90,18 @@ fn the_usual_linker() -> bool {
     env::var_os("RUSTC_LINKER").is_none() && !flags.contains("link")
 }
 
-fn never_unwind(directory: &Path) -> Result<(), String> {
+fn out() -> Result<PathBuf, &'static str> {
+    env::var_os("OUT_DIR").map(PathBuf::from).ok_or("no OUT_DIR")
+}
+
+fn leave_out_tables(directory: &Path) -> Result<(), String> {
     let script = directory.join("without-tables.ld");
     fs::write(&script, WITHOUT_TABLES).map_err(|e| format!("{}: {e}", script.display()))?;
+    println!("cargo::rustc-link-arg-bins=-Wl,-T,{}", script.display());
+    Ok(())
+}
+
+fn never_unwind(directory: &Path) -> Result<(), String> {
     let objects = cc::Build::new()
         .file(UNWINDER)
         .std("gnu11")
@@ -97,6 +112,6 @@ fn never_unwind(directory: &Path) -> Result<(), String> {
     for object in objects {
         println!("cargo::rustc-link-arg-bins={}", object.display());
     }
-    println!("cargo::rustc-link-arg-bins=-Wl,--no-eh-frame-hdr,-T,{}", script.display());
-    Ok(())
+    println!("cargo::rustc-link-arg-bins=-Wl,--no-eh-frame-hdr");
+    leave_out_tables(directory)
 }

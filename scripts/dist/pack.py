@@ -12,6 +12,7 @@ import hashlib
 import os
 import platform
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import build
@@ -36,13 +37,20 @@ def pack(programs, channels, work, to):
     has_programs = bool(set(channels) & {"tarball", "deb", "wheel", "gem", "npm"})
     if has_programs and not here:
         raise Failed(f"pages and completions come from the programs of this machine ({platform.machine()}), which are not among those to pack")
-    for name, place in programs.items() if has_programs else ():
-        contents = gather(place, MACHINES[name], here or place, licences.of_crates(MACHINES[name]), work / name)
-        for channel in (tarball, deb, wheel, npm):
-            if channel.__name__ in channels:
-                made += channel.make(contents, to)
+
+    def for_machine(name):
+        machine, place = MACHINES[name], programs[name]
+        contents = gather(place, machine, here, licences.of_crates(machine), work / name)
+        files = [path for channel in (tarball, deb, wheel, npm) if channel.__name__ in channels for path in channel.make(contents, to)]
         if "gem" in channels:
-            made += gem.make(contents, native.recorders(contents.machine, work), work, to)
+            files += gem.make(contents, native.recorders(machine, work), work, to)
+        return files
+
+    if has_programs:
+        # What takes its time compresses, beside Python or with its lock released.
+        with ThreadPoolExecutor() as threads:
+            for files in threads.map(for_machine, programs):
+                made += files
     if "sbom" in channels:
         made += [path for name in programs for path in sbom.make(MACHINES[name], to)]
     if "python" in channels:

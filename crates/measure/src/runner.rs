@@ -42,8 +42,8 @@ pub struct RunOptions {
     pub timeout: Option<Duration>,
     /// Whether the last 4 KiB of standard error are kept, and how.
     pub last_words: LastWords,
-    /// End what the command leaves behind even where that went into a session of its own, as daemons do. Else only what stayed in its
-    /// group is ended: hooks may start servers.
+    /// End what the command leaves behind even where that went into a session of its own, as daemons do, and count what it computed. Else only what
+    /// stayed in its group is ended: hooks may start servers.
     pub end_strays: bool,
 }
 

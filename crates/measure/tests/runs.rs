@@ -476,6 +476,22 @@ fn a_program_that_wants_the_terminal_is_ended_and_reported() {
 }
 
 #[test]
+fn what_nobody_waited_for_computed_counts_where_it_is_ended() {
+    if ignored_under_emulation(Emulated::Orphans) {
+        return;
+    }
+    let mut runner = Runner::start().unwrap();
+    let computes = "(i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done) & exec sleep 1";
+    let id = runner.add(&shell(computes)).unwrap();
+    let mut computed = |end_strays| {
+        let options = RunOptions { end_strays, ..RunOptions::default() };
+        runner.run(id, options).unwrap().user_seconds
+    };
+    let (with, without) = (computed(true), computed(false));
+    assert!(with > 0.02 && without < 0.02, "{with} s, {without} s");
+}
+
+#[test]
 fn a_process_that_leaves_the_group_is_ended_when_asked_for_and_left_to_hooks() {
     if ignored_under_emulation(Emulated::Orphans) {
         return;

@@ -14,6 +14,8 @@ pub(crate) const FORKED_MORE: Duration = Duration::from_secs(3);
 pub(crate) const COMPUTING_MORE: Duration = Duration::from_millis(250);
 /// That is believed if the same tests without a change take no more than a share of it: the first of them may load what others had found there.
 pub(crate) const COMPUTING_SHARE: f64 = 0.25;
+/// A test program that was ended soon has computed so long at least, s, or it may have waited for something.
+pub(crate) const COMPUTING_LEAST: f64 = 0.1;
 /// What was ended at a limit of its processor's time has used this share of it at least: the system counts in other ways than it reports.
 pub(crate) const NEARLY: f64 = 0.9;
 /// Without a change, the whole suite may take so long.

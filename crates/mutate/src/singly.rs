@@ -6,8 +6,7 @@
 use crate::arena::{Arena, Came, With, judged, untried};
 use crate::policy::{CHOOSING_SHARE, PATIENCE_MORE, SLOW_PROGRAM};
 use crate::suite::How;
-use crate::switched::{Built, Kind, Stage, limit};
-use anyhow::Context;
+use crate::switched::{Behind, Built, Kind, Stage, limit};
 use assay_data::mutation::Fate;
 use assay_measure::Outcome;
 use assay_suites::programs::Program;
@@ -143,11 +142,11 @@ impl Arena<'_> {
         &mut self,
         (programs, stage): (&[&Program], &Stage),
         built: &Built,
-        unit: usize,
+        behind: Behind,
         with: With<'_>,
     ) -> anyhow::Result<Option<Came>> {
         let known = &built.singly;
-        let tests = known.tests.get(&unit).map_or(&[][..], Vec::as_slice);
+        let tests = known.tests.get(&behind.unit).map_or(&[][..], Vec::as_slice);
         let of = |program: &Program| -> Vec<usize> {
             let own = |test: &&usize| {
                 parts(&with.all[**test].name).is_some_and(|(before, _)| before == program.tests)
@@ -183,9 +182,7 @@ impl Arena<'_> {
         ];
         let mut came = untried(Fate::Survived);
         for (programs, seconds) in steps.into_iter().filter(|(own, _)| !own.is_empty()) {
-            let (top, how) = (self.copy.top(), limit(seconds, built));
-            let ran = self.suite.again(&mut self.runs, &top, (&programs, &built.kept), how)?;
-            let ran = ran.context("what ran before can't run again")?;
+            let ran = self.run_with(behind, Some(&programs), seconds, built)?;
             let own = judged(&ran, true, with);
             came = Came {
                 tests_run: came.tests_run + own.tests_run,

@@ -43,6 +43,8 @@ pub(crate) struct Ran {
     pub outcome: Outcome,
     /// How long it took, s.
     pub seconds: f64,
+    /// How long its processes computed together, s.
+    pub computed: f64,
     /// What it said that tells most,
     pub said: Option<String>,
     /// and, where it reported nothing, all of it.
@@ -249,7 +251,8 @@ impl Suite {
         let is_told = run.as_ref().is_some_and(|run| !run.tests.is_empty());
         let text = if is_told { Vec::new() } else { [&errors[..], b"\n", &output].concat() };
         let text = String::from_utf8_lossy(&text).into_owned();
-        Ok(Ran { run, outcome, seconds: result.wall_seconds, said: answer.said(), text })
+        let (seconds, said) = (result.wall_seconds, answer.said());
+        Ok(Ran { run, outcome, seconds, computed, said, text })
     }
 
     /// What a program says that runs none of the tests, where they run; `None`: it can't be run, or fails.

@@ -4,7 +4,7 @@
 //! Before anything is believed, all tests run with no mutant on: they must pass as they do without a switch.
 
 use crate::arena::{Arena, Came, With, judged, untried};
-use crate::policy::{FORKED_MORE, PATIENCE};
+use crate::policy::{COMPUTING_LEAST, COMPUTING_MORE, COMPUTING_SHARE, FORKED_MORE, PATIENCE};
 use crate::singly::Singly;
 use crate::sources::Source;
 use crate::suite::{How, Ran};
@@ -243,7 +243,7 @@ impl Arena<'_> {
     pub fn behind(&mut self, own: Behind, with: With<'_>) -> anyhow::Result<Came> {
         let built = self.built.take().context("nothing is built with a switch")?;
         self.set(&own.number.to_string())?;
-        let came = self.tried(&built, own.unit, with);
+        let came = self.tried(&built, own, with);
         self.set("0")?;
         self.built = Some(built);
         let noticed = came.iter().flat_map(|came| &came.killed_by);
@@ -251,11 +251,9 @@ impl Arena<'_> {
         came
     }
 
-    fn tried(&mut self, built: &Built, unit: usize, with: With<'_>) -> anyhow::Result<Came> {
-        let top = self.copy.top();
+    fn tried(&mut self, built: &Built, behind: Behind, with: With<'_>) -> anyhow::Result<Came> {
         if built.stages.is_empty() {
-            let how = limit(built.seconds, built);
-            let ran = self.suite.run(&mut self.runs, &top, &Wanted::default(), how)?;
+            let ran = self.run_with(behind, None, built.seconds, built)?;
             return Ok(judged(&ran, true, with));
         }
         let mut came = untried(Fate::Survived);
@@ -265,17 +263,14 @@ impl Arena<'_> {
             if stage.kind == Kind::Compiling && has_silent {
                 continue;
             }
-            let programs = those_that_reach(stage, built, unit);
+            let programs = those_that_reach(stage, built, behind.unit);
             if programs.is_empty() {
                 continue;
             }
-            let own = match self.tried_singly((&programs, stage), built, unit, with)? {
+            let own = match self.tried_singly((&programs, stage), built, behind, with)? {
                 Some(own) => own,
                 None => {
-                    let how = limit(stage.seconds, built);
-                    let again = (&programs[..], built.kept.as_path());
-                    let ran = self.suite.again(&mut self.runs, &top, again, how)?;
-                    let ran = ran.context("what ran before can't run again")?;
+                    let ran = self.run_with(behind, Some(&programs), stage.seconds, built)?;
                     Came { seconds: ran.seconds, ..came_of(stage.kind, programs.len(), &ran, with) }
                 }
             };
@@ -289,6 +284,54 @@ impl Arena<'_> {
             }
         }
         Ok(came)
+    }
+}
+
+impl Arena<'_> {
+    /// Runs programs (`None`: the user's command), which take so long otherwise (s), with a mutant on. What computes far longer than that is ended soon, and believed to have no end if the
+    /// same programs are quick without the mutant; all else that takes long has the time that a busy machine is given.
+    ///
+    /// # Errors
+    /// When they can't be started, or the switch not be set.
+    pub fn run_with(
+        &mut self,
+        behind: Behind,
+        programs: Option<&[&Program]>,
+        seconds: f64,
+        built: &Built,
+    ) -> anyhow::Result<Ran> {
+        let patient = limit(seconds, built);
+        let soon = Duration::from_secs_f64(seconds * PATIENCE) + COMPUTING_MORE;
+        let soon = How { limit: soon, ..patient };
+        let ran = self.run_again(programs, built, soon)?;
+        if ran.outcome != Outcome::TimedOut {
+            return Ok(ran);
+        }
+        // What waits may wait for a machine that is busy.
+        if ran.computed >= COMPUTING_LEAST {
+            self.set("0")?;
+            let control = self.run_again(programs, built, How { stops: false, ..soon })?;
+            self.set(&behind.number.to_string())?;
+            let is_quick = control.computed <= ran.computed * COMPUTING_SHARE;
+            if control.outcome == Outcome::Exited(0) && is_quick {
+                return Ok(ran);
+            }
+        }
+        self.run_again(programs, built, patient)
+    }
+
+    fn run_again(
+        &mut self,
+        programs: Option<&[&Program]>,
+        built: &Built,
+        how: How,
+    ) -> anyhow::Result<Ran> {
+        let (top, runs) = (self.copy.top(), &mut self.runs);
+        let Some(programs) = programs else {
+            return self.suite.run(runs, &top, &Wanted::default(), how);
+        };
+        let ran = self.suite.again(runs, &top, (programs, built.kept.as_path()), how)?;
+        ran.context("what ran before can't run again")
     }
 }
 
