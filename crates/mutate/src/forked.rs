@@ -139,7 +139,7 @@ impl Loading {
         let Some((argv, env)) = command(suite, top, room.path()) else { return Ok(None) };
         let directory = top.join(&suite.below);
         let (command, entered) =
-            suite.walls.command(limited(argv, true, None), env, &directory, &[top, room.path()])?;
+            suite.walls.command(limited(argv, true, None), env, &directory, (top, room.path()))?;
         let server = Server::start(&command, &[], room.path())?;
         Ok(Some(Self { server, limits: entered, room }))
     }

@@ -262,7 +262,7 @@ impl Suite {
         let directory = top.join(&self.below);
         let argv = limited(argv, true, None);
         let env = self.environment(top);
-        let (command, _limits) = self.walls.command(argv, env, &directory, &[top, room]).ok()?;
+        let (command, _limits) = self.walls.command(argv, env, &directory, (top, room)).ok()?;
         let subject = runs.runner.add(&Command { keep_output: true, ..command }).ok()?;
         let options = RunOptions {
             timeout: Some(LONGEST_QUESTION),
@@ -317,7 +317,7 @@ impl Suite {
         let argv = limited(request.argv.clone(), self.sees().is_some(), computing);
         let mut env = self.environment(top);
         add_to_environment(&mut env, &request.env, &request.options, &request.paths);
-        let (command, entered) = self.walls.command(argv, env, directory, &[top, room])?;
+        let (command, entered) = self.walls.command(argv, env, directory, (top, room))?;
         Ok((Command { keep_output: true, keep_errors: true, ..command }, entered))
     }
 }

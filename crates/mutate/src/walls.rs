@@ -9,13 +9,31 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+/// What users install for themselves: the variable that names the place, where it is below their home by default, and what of it is read. Within, their
+/// home is another.
+const INSTALLED: [(&str, &str, &str); 7] = [
+    ("CARGO_HOME", ".cargo", ""),
+    ("RUSTUP_HOME", ".rustup", ""),
+    ("GOPATH", "go", ""),
+    ("PYENV_ROOT", ".pyenv", ""),
+    ("RBENV_ROOT", ".rbenv", ""),
+    ("NVM_DIR", ".nvm", ""),
+    ("PYTHONUSERBASE", ".local", "lib"),
+];
+/// What lies in such places that is nobody else's business.
+const SECRET: [&str; 3] = ["credentials", "credentials.toml", "share/keyrings"];
+
 /// What stands between a changed program and the machine.
 #[derive(Debug)]
 pub(crate) struct Walls {
     /// `None`: nothing.
     sandbox: Option<Sandbox>,
-    /// What may be read beside the system.
+    /// What may be read beside the system,
     reads: Vec<PathBuf>,
+    /// what of it is not seen,
+    hides: Vec<PathBuf>,
+    /// and variables that say where things are, since no home does.
+    places: Vec<(&'static str, PathBuf)>,
 }
 
 impl Walls {
@@ -25,7 +43,8 @@ impl Walls {
     /// When there is no sandbox here.
     pub fn of(without: bool, readable: &[PathBuf], top: &Path) -> anyhow::Result<Self> {
         if without {
-            return Ok(Self { sandbox: None, reads: Vec::new() });
+            let (reads, hides, places) = (Vec::new(), Vec::new(), Vec::new());
+            return Ok(Self { sandbox: None, reads, hides, places });
         }
         let sandbox = Sandbox::find().context(
             "a changed program may delete files, so it runs in a sandbox only, and there is none here; --no-sandbox runs it as you",
@@ -40,6 +59,8 @@ impl Walls {
         let mut reads: Vec<PathBuf> = beside.filter(|own| !is_too_much(own)).collect();
         let installed = NOT_WRITTEN.iter().filter(|(_, is_installed)| *is_installed);
         reads.extend(installed.map(|(own, _)| top.join(own)));
+        let places = places(home.as_deref());
+        reads.extend(places.iter().map(|(own, read, _)| own.join(read)));
         let is_system =
             |own: &PathBuf| ["/usr", "/bin", "/sbin"].iter().any(|system| own.starts_with(system));
         reads.retain(|own| own.is_absolute() && own.exists() && !is_system(own));
@@ -53,7 +74,12 @@ impl Walls {
             sandbox.check(&policy, std::slice::from_ref(&own)).context("--readable")?;
             reads.push(own);
         }
-        Ok(Self { sandbox: Some(sandbox), reads })
+        let is_read = |(own, read, _): &(PathBuf, &str, &str)| reads.contains(&own.join(read));
+        let places = places.into_iter().filter(is_read);
+        let places = places.map(|(own, _, name)| (name, own)).collect();
+        let secret = reads.iter().flat_map(|own| SECRET.map(|below| own.join(below)));
+        let hides = secret.filter(|own| own.exists()).collect();
+        Ok(Self { sandbox: Some(sandbox), reads, hides, places })
     }
 
     /// Makes a private directory the place of those within.
@@ -85,7 +111,8 @@ impl Walls {
             .context("the tests can't be run in the sandbox; --no-sandbox runs them as you")
     }
 
-    /// A command within, which starts in `directory` and may write these; what is given back holds its limits.
+    /// A command within, which starts in `directory` and may write a copy of the project and a `room`, which has its caches; what is given back holds its
+    /// limits.
     ///
     /// # Errors
     /// When it can't be made.
@@ -94,7 +121,7 @@ impl Walls {
         argv: Vec<OsString>,
         env: BTreeMap<String, String>,
         directory: &Path,
-        writes: &[&Path],
+        (copy, room): (&Path, &Path),
     ) -> anyhow::Result<(Command, Option<Entered>)> {
         let failed = |error| anyhow::anyhow!("{error}");
         let Some(sandbox) = &self.sandbox else {
@@ -107,16 +134,59 @@ impl Walls {
         ["HOME", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"].iter().for_each(|name| {
             environment.remove(&OsString::from(name));
         });
+        let places = self.places.iter().map(|(name, own)| (OsString::from(name), own.into()));
+        environment.extend(places);
+        environment.insert("XDG_CACHE_HOME".into(), room.join("cache").into());
         environment.extend(env.into_iter().map(|(name, value)| (name.into(), value.into())));
         let policy = Policy {
             directory: directory.to_owned(),
             reads: self.reads.clone(),
-            writes: writes.iter().map(|own| (*own).to_owned()).collect(),
+            writes: vec![copy.to_owned(), room.to_owned()],
+            hides: self.hides.clone(),
             environment: environment.into_iter().collect(),
             ..Policy::default()
         };
         let entered = sandbox.enter(&policy, &argv)?;
         let command = Command::new(entered.argv.clone()).map_err(failed)?;
         Ok((command, Some(entered)))
+    }
+}
+
+/// What is installed for this user: the place, what of it is read, and the variable that names it.
+fn places(home: Option<&Path>) -> Vec<(PathBuf, &'static str, &'static str)> {
+    let place = |(name, below, read): (&'static str, &str, &'static str)| {
+        let own = std::env::var_os(name).map(PathBuf::from);
+        let own = own.or_else(|| Some(home?.join(below)))?;
+        own.join(read).is_dir().then_some((own, read, name))
+    };
+    INSTALLED.into_iter().filter_map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    #[test]
+    fn what_a_user_installed_is_found_without_their_home() {
+        let home = tempfile::tempdir().unwrap();
+        for own in [".cargo/bin", ".local/lib", ".local/share"] {
+            std::fs::create_dir_all(home.path().join(own)).unwrap();
+        }
+        let found = places(Some(home.path()));
+        let of = |name: &str| found.iter().find(|(_, _, own)| *own == name);
+        // A variable that is set names another place.
+        if std::env::var_os("CARGO_HOME").is_none() {
+            assert_eq!(of("CARGO_HOME").unwrap().0, home.path().join(".cargo"));
+        }
+        if std::env::var_os("PYTHONUSERBASE").is_none() {
+            assert_eq!(
+                *of("PYTHONUSERBASE").unwrap(),
+                (home.path().join(".local"), "lib", "PYTHONUSERBASE")
+            );
+        }
+        if std::env::var_os("NVM_DIR").is_none() {
+            assert!(of("NVM_DIR").is_none());
+        }
     }
 }
