@@ -72,6 +72,7 @@ def overrides_of(contents):
             yield f"{tag} sqlite3 [usr/bin/assay]", why
         else:
             yield tag, why
+    yield "no-manual-page [usr/bin/assay-blocks]", "it is started by assay, and has no words for people"
 
 
 def control(contents, number, size):

@@ -249,7 +249,7 @@ def twice(dist, here, other):
         if done.returncode != 0:
             raise Failed(done.stdout + done.stderr)
         again = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (place / "out").iterdir()}
-    before = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in dist.iterdir()}
+    before = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in dist.iterdir() if path.is_file()}
     common = sorted((set(again) & set(before)) - {"SHA256SUMS"})
     differing = [name for name in common if again[name] != before[name]]
     if differing or len(common) < len(packed):

@@ -132,6 +132,12 @@ impl Baseline {
                 seconds,
             });
         }
+        let tests: Vec<&str> = own.tests.iter().map(|test| test.name.as_str()).collect();
+        for (test, file) in suite.files(top, &tests).into_iter().enumerate() {
+            if file.is_some() {
+                own.tests[test].file = file;
+            }
+        }
         names.extend(failed.into_keys());
         own.flaky = names.into_iter().collect();
         let of_tests: f64 = own.tests.iter().filter_map(|test| test.seconds).sum();

@@ -178,6 +178,11 @@ impl Suite {
         self.framework.code(&self.call(top))
     }
 
+    /// The files in which tests stand that runs in the copy with this top name without one, below where they run.
+    pub fn files(&self, top: &Path, tests: &[&str]) -> Vec<Option<String>> {
+        self.framework.files(&self.call(top), tests)
+    }
+
     /// The user's command as it is in the copy whose top this is.
     fn call(&self, top: &Path) -> Call {
         let argv: Vec<OsString> = self.argv.iter().map(|word| self.moved(word, top)).collect();

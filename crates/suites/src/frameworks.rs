@@ -97,6 +97,11 @@ pub trait Framework: Debug + Sync {
         None
     }
 
+    /// The files in which tests stand that runs name without one, below the directory of the call; `None`: not known.
+    fn files(&self, _call: &Call, tests: &[&str]) -> Vec<Option<String>> {
+        vec![None; tests.len()]
+    }
+
     /// The command that builds as [`Framework::builds`] does, and records in `kept` which compilers it runs on the project's own code, which can run again
     /// ([`programs`]). `None`: it says nothing of them.
     fn compiles(&self, _call: &Call, _kept: &Path) -> Option<Request> {
@@ -244,6 +249,10 @@ impl Framework for &'static dyn Framework {
 
     fn names(&self, program: &Program) -> Option<String> {
         (**self).names(program)
+    }
+
+    fn files(&self, call: &Call, tests: &[&str]) -> Vec<Option<String>> {
+        (**self).files(call, tests)
     }
 
     fn compiles(&self, call: &Call, kept: &Path) -> Option<Request> {

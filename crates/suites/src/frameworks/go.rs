@@ -95,6 +95,10 @@ impl Framework for GoTest {
         can.then(|| program.about.clone())
     }
 
+    fn files(&self, call: &Call, tests: &[&str]) -> Vec<Option<String>> {
+        seen::go::files(&call.directory, tests)
+    }
+
     fn code(&self, call: &Call) -> Option<Vec<OsString>> {
         let options = ["-o", "/dev/null", "-gcflags=-S -l", "."].map(str::to_owned);
         let words = ["go", "build"].map(str::to_owned).into_iter();

@@ -150,12 +150,44 @@ pub(crate) fn modules(directory: &Path) -> Option<String> {
 
 /// Whether a package of the module around a directory has a directory.
 pub(crate) fn is_there(directory: &Path, package: &str) -> bool {
-    let Ok(directory) = directory.canonicalize() else { return false };
+    place_of(directory, package).is_some_and(|own| own.is_dir())
+}
+
+/// Where a package of the module around a directory lies.
+fn place_of(directory: &Path, package: &str) -> Option<PathBuf> {
+    let directory = directory.canonicalize().ok()?;
     let around = directory.ancestors().find_map(|own| Some((own, module(&read(own, "go.mod")?)?)));
-    let Some((top, module)) = around else { return false };
-    let below = package.strip_prefix(&module);
-    let below = below.filter(|rest| rest.is_empty() || rest.starts_with('/'));
-    below.is_some_and(|rest| top.join(rest.trim_start_matches('/')).is_dir())
+    let (top, module) = around?;
+    let rest = package.strip_prefix(&module)?;
+    (rest.is_empty() || rest.starts_with('/')).then(|| top.join(rest.trim_start_matches('/')))
+}
+
+/// The files in which tests stand that `go test` names by their packages alone, below a directory of their module.
+pub(crate) fn files(directory: &Path, tests: &[&str]) -> Vec<Option<String>> {
+    let package = |test: &str| Some(test.split_once(": ")?.0.to_owned());
+    let packages: BTreeSet<String> = tests.iter().filter_map(|test| package(test)).collect();
+    let packages: HashMap<String, _> =
+        packages.into_iter().map(|own| (own.clone(), files_of(directory, &own))).collect();
+    let file = |test: &&str| {
+        let (package, name) = test.split_once(": ")?;
+        packages.get(package)?.get(name.split('/').next()?).cloned()
+    };
+    tests.iter().map(file).collect()
+}
+
+fn files_of(directory: &Path, package: &str) -> HashMap<String, String> {
+    let (Ok(here), Some(place)) = (directory.canonicalize(), place_of(directory, package)) else {
+        return HashMap::new();
+    };
+    let mut files = HashMap::new();
+    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let is_of_tests = entry.file_name().to_string_lossy().ends_with("_test.go");
+        let Some(file) = below(&here, &path).filter(|_| is_of_tests) else { continue };
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        files.extend(tests_of(&text).into_iter().map(|own| (own, file.clone())));
+    }
+    files
 }
 
 /// The functions of a file: their names, `None` for methods, and their first lines. `gofmt` has each begin a line.
