@@ -36,6 +36,7 @@ fn all_of_this_by_the_portable_runner() {
         "peak_memory_is_the_programs_own_and_not_the_runners",
         "a_thousand_captured_runs_use_up_no_descriptors",
         "a_process_that_leaves_the_group_is_ended_when_asked_for_and_left_to_hooks",
+        "what_nobody_waited_for_computed_counts_where_it_is_ended",
     ];
     common::again_by_the_portable_runner("all_of_this_by_the_portable_runner", &lacking);
 }
