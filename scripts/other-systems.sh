@@ -27,6 +27,7 @@ for target in "$@"; do
     fi
     verb=zigbuild did="compiled and linked"
     [ "$how" = build ] || verb=check did=compiled
+    echo "building for $target, which takes minutes" >&2
     if ! cargo-zigbuild "$verb" $options --target "$target" 2>"$log"; then
         cat "$log" >&2
         # All is compiled by then; what Apple's own libraries are linked by comes with its compilers alone (SDKROOT names it).

@@ -77,7 +77,9 @@ impl Walls {
         let is_read = |(own, read, _): &(PathBuf, &str, &str)| reads.contains(&own.join(read));
         let places = places.into_iter().filter(is_read);
         let places = places.map(|(own, _, name)| (name, own)).collect();
-        let secret = reads.iter().flat_map(|own| SECRET.map(|below| own.join(below)));
+        // What is called so in the project is its own.
+        let outside = reads.iter().filter(|own| !own.starts_with(top));
+        let secret = outside.flat_map(|own| SECRET.map(|below| own.join(below)));
         let hides = secret.filter(|own| own.exists()).collect();
         Ok(Self { sandbox: Some(sandbox), reads, hides, places })
     }
