@@ -3,10 +3,10 @@
 //! The documents are the only place where a word is explained; here they are only taken apart.
 
 use crate::names::clean;
+use crate::packed::FINDINGS;
 use std::collections::BTreeSet;
 
 const GLOSSARY: &str = include_str!("../../../docs/reference/glossary.md");
-const FINDINGS: &str = include_str!("../../../docs/reference/findings.md");
 
 /// Fewer letters are a word of their own, not the beginning of another.
 const LETTERS: usize = 4;
@@ -50,12 +50,12 @@ pub fn terms() -> impl Iterator<Item = &'static str> {
 /// of those that may be meant.
 pub fn find(asked: &str) -> Result<Entry, Vec<&'static str>> {
     // A code is written as codes are: a word of the glossary may be called like it.
-    if let Some(finding) = entries(FINDINGS).find(|entry| entry.term == asked.trim()) {
+    if let Some(finding) = entries(&FINDINGS).find(|entry| entry.term == asked.trim()) {
         return Ok(finding);
     }
     let folded = |text: &str| text.to_lowercase().replace(['_', '-'], " ");
     let asked = folded(asked.trim());
-    let all = || entries(GLOSSARY).chain(entries(FINDINGS));
+    let all = || entries(GLOSSARY).chain(entries(&FINDINGS));
     if let Some(entry) = all().find(|entry| folded(entry.term) == asked) {
         return Ok(entry);
     }
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn every_entry_explains_its_word_in_plain_text() {
-        for entry in entries(GLOSSARY).chain(entries(FINDINGS)) {
+        for entry in entries(GLOSSARY).chain(entries(&FINDINGS)) {
             let text = entry.text();
             assert!(text.len() > 40 && !text.contains("]("), "{}: {text}", entry.term);
         }

@@ -59,6 +59,7 @@ mod names;
 mod noise;
 pub use assay_analysis::number;
 pub mod overview;
+mod packed;
 pub mod planning;
 mod plot;
 pub mod preloaded;

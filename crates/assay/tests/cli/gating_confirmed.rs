@@ -173,14 +173,15 @@ fn a_command_is_confirmed_as_the_kept_run_says_and_the_better_question_is_named(
     room.write(".gitignore", "state/\ncache/\n.assay/\n");
     let lines = "mkdir .assay && git init -q -b main && echo 'sleep 0.01' > work && git add . && git commit -q -m 0 && \
                  for n in 1 2 3 4 5 6 7; do git commit -q --allow-empty -m $n; git tag t$n; done && \
-                 echo 'sleep 0.15' > work && git commit -q -a -m slow";
+                 echo 'sleep 0.3' > work && git commit -q -a -m slow";
     as_somebody(room.shell(lines)).ends(0);
     let with_cache = |words: &[&str]| {
         let mut command = room.assay(words);
         command.env("XDG_CACHE_HOME", room.path("cache"));
         finish(command)
     };
-    let run = ["run", "-r", "3", "-n", "it", "sh work"];
+    // So many runs that a machine which has other work in between leaves no doubt.
+    let run = ["run", "-r", "12", "-n", "it", "sh work"];
     // The last one is measured last.
     for range in [["t1..t7", "--quiet"], ["--at", "main"]] {
         with_cache(&[&["history", "backfill"], &range[..], &["--"], &run[..]].concat()).ends(0);

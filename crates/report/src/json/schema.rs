@@ -9,6 +9,7 @@ use super::{
     SeriesDescription, SmokeTest, StoreChange, SuiteShares, Synthetic, TestLog, Trends, VERSION,
     WatchedRun,
 };
+use crate::packed::SCHEMAS;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
@@ -26,7 +27,8 @@ pub struct Document {
 impl Document {
     /// Its JSON Schema, draft 2020-12.
     pub fn schema(&self) -> Value {
-        let written: Value = serde_json::from_str(WRITTEN).unwrap_or_default();
+        // Every document without what it mentions, by its first name, and every type that is mentioned, once.
+        let written: Value = serde_json::from_str(&SCHEMAS).unwrap_or_default();
         let definitions = written[DEFINITIONS].as_object().cloned().unwrap_or_default();
         let mut schema = written["documents"][self.names[0]].clone();
         let mut names = Vec::new();
@@ -40,8 +42,6 @@ impl Document {
     }
 }
 
-/// Every document without what it mentions, by its first name, and every type that is mentioned, once: a line for each.
-const WRITTEN: &str = include_str!("schemas.json");
 const DEFINITIONS: &str = "$defs";
 
 // ---- From the types; not in the program, which asks for none of it. ----

@@ -1,0 +1,30 @@
+//! Long texts that are seldom shown, packed into the program by `build.rs`: together they are a quarter of a megabyte, and packed a fifth of that.
+
+use flate2::read::DeflateDecoder;
+use std::io::Read;
+use std::sync::LazyLock;
+
+/// The JSON Schemas of all documents.
+pub(crate) static SCHEMAS: LazyLock<String> =
+    LazyLock::new(|| text(include_bytes!(concat!(env!("OUT_DIR"), "/schemas.deflate"))));
+/// What each finding means, docs/reference/findings.md.
+pub(crate) static FINDINGS: LazyLock<String> =
+    LazyLock::new(|| text(include_bytes!(concat!(env!("OUT_DIR"), "/findings.deflate"))));
+
+fn text(packed: &[u8]) -> String {
+    let mut text = String::new();
+    // What was packed when this was built is whole.
+    let _whole = DeflateDecoder::new(packed).read_to_string(&mut text);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_is_what_stands_there() {
+        assert!(*SCHEMAS == include_str!("json/schemas.json"));
+        assert!(*FINDINGS == include_str!("../../../docs/reference/findings.md"));
+    }
+}
