@@ -48,8 +48,8 @@ pub struct Farm {
 pub struct Cluster {
     /// Jobs of this farm that it has, waiting or running.
     pub placed: Vec<Placed>,
-    /// Nodes on which an agent is about to say hello, or does.
-    pub greeting: BTreeSet<String>,
+    /// Agents that are about to say hello, or do.
+    pub greeting: Vec<Greeting>,
     /// Its nodes.
     pub machines: Vec<Machine>,
 }
@@ -62,6 +62,17 @@ pub struct Placed {
     /// The farm's.
     pub job: i64,
     /// Whether the cluster keeps it back, until somebody releases it: as it does with a job that it could not start.
+    pub is_held: bool,
+}
+
+/// An agent that is to say hello, as the cluster has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Greeting {
+    /// The cluster's name for it.
+    pub id: String,
+    /// The node that it is for.
+    pub machine: String,
+    /// As for [`Placed`].
     pub is_held: bool,
 }
 
@@ -208,7 +219,7 @@ impl Placing {
             let waits = self.greeted.get(&machine.name).is_some_and(|&(_, until)| until > now);
             machine.drained.is_none()
                 && !is_known(&machine.name)
-                && !cluster.greeting.contains(&machine.name)
+                && !cluster.greeting.iter().any(|own| !own.is_held && own.machine == machine.name)
                 && !waits
         });
         let room = GREETING.saturating_sub(cluster.greeting.len());
@@ -313,8 +324,10 @@ impl Placing {
 
 fn cancels(farm: &Farm, cluster: &Cluster) -> Vec<Action> {
     let is_taken_back = |placed: &&Placed| placed.is_held || farm.cancelled.contains(&placed.job);
-    let taken_back = cluster.placed.iter().filter(is_taken_back);
-    taken_back.map(|placed| Action::Cancel(placed.id.clone())).collect()
+    let taken_back = cluster.placed.iter().filter(is_taken_back).map(|placed| &placed.id);
+    // One that is held would stay there for ever: its node is had say hello anew.
+    let held = cluster.greeting.iter().filter(|own| own.is_held).map(|own| &own.id);
+    taken_back.chain(held).map(|id| Action::Cancel(id.clone())).collect()
 }
 
 /// Who drains whom. A drain belongs to the side whose reason has no prefix; it is handed on to the other, and taken back there when it ends

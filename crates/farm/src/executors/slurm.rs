@@ -6,7 +6,7 @@
 //!
 //! Time limits are the agent's: Slurm's have the grain of a minute.
 
-use super::placing::{Batch, Cluster, Machine, Placed};
+use super::placing::{Batch, Cluster, Greeting, Machine, Placed};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -163,24 +163,30 @@ impl Slurm {
     /// Jobs of this farm among the lines of `squeue`. One of an array is named by its place in the comment.
     fn placed(&self, lines: &str) -> Vec<Placed> {
         let read = |line: &str| {
-            let mut columns = line.trim().splitn(4, '|');
-            let (id, index) = (columns.next()?, columns.next()?);
-            let (reason, comment) = (columns.next()?, columns.next()?);
-            let mut jobs = comment.strip_prefix(&self.mark)?.split(',');
+            let [id, index, reason, what] = self.own(line)?;
             let index = index.parse().unwrap_or(0);
-            let is_held = HELD.iter().any(|held| reason.contains(held));
-            Some(Placed { id: id.to_owned(), job: jobs.nth(index)?.parse().ok()?, is_held })
+            let job = what.split(',').nth(index)?.parse().ok()?;
+            Some(Placed { id: id.to_owned(), job, is_held: is_held(reason) })
         };
         lines.lines().filter_map(read).collect()
     }
 
-    /// Nodes that an agent is to say hello on, among the lines of `squeue`; one that is held does so as soon as somebody lets it.
-    fn greeting(&self, lines: &str) -> BTreeSet<String> {
+    /// Agents that are to say hello, among the lines of `squeue`.
+    fn greeting(&self, lines: &str) -> Vec<Greeting> {
         let read = |line: &str| {
-            let comment = line.trim().splitn(4, '|').nth(3)?;
-            Some(comment.strip_prefix(&self.mark)?.strip_prefix(HELLO)?.to_owned())
+            let [id, _, reason, what] = self.own(line)?;
+            let machine = what.strip_prefix(HELLO)?.to_owned();
+            Some(Greeting { id: id.to_owned(), machine, is_held: is_held(reason) })
         };
         lines.lines().filter_map(read).collect()
+    }
+
+    /// The columns of a line of `squeue` about a job of this farm, the comment without its mark.
+    fn own<'l>(&self, line: &'l str) -> Option<[&'l str; 4]> {
+        let mut columns = line.trim().splitn(4, '|');
+        let (id, index) = (columns.next()?, columns.next()?);
+        let (reason, comment) = (columns.next()?, columns.next()?);
+        Some([id, index, reason, comment.strip_prefix(&self.mark)?])
     }
 
     /// Words for `sbatch` that are the same for all. `what`: behind the mark of this farm in the comment.
@@ -252,6 +258,10 @@ fn machines(lines: &str) -> Vec<Machine> {
         seen.insert(machine.name.clone()).then_some(machine)
     };
     lines.lines().filter_map(read).collect()
+}
+
+fn is_held(reason: &str) -> bool {
+    HELD.iter().any(|held| reason.contains(held))
 }
 
 /// A word for a shell.
@@ -375,6 +385,7 @@ mod tests {
         let lines = format!(
             "12_0|0|None|{mark}41,42,43\n12_2|2|Resources|{mark}41,42,43\n13|N/A|launch failed requeued held|{mark}7\n\
              18|N/A|job requeued in held state|{mark}8\n19|N/A|None|{mark}hello n1\n\
+             20|N/A|launch failed requeued held|{mark}hello n2\n\
              14|N/A|None|(null)\n15|N/A|None|assay-farm:00000000:9\n16|3|None|{mark}1,2\n17|N/A|None|{mark}x\nslurm_load_jobs error\n",
             mark = slurm.mark
         );
@@ -389,7 +400,15 @@ mod tests {
                 ("18".to_owned(), 8, true),
             ]
         );
-        assert_eq!(slurm.greeting(&lines), BTreeSet::from(["n1".to_owned()]));
+        let greeting: Vec<_> = slurm
+            .greeting(&lines)
+            .into_iter()
+            .map(|own| (own.id, own.machine, own.is_held))
+            .collect();
+        assert_eq!(
+            greeting,
+            [("19".to_owned(), "n1".to_owned(), false), ("20".to_owned(), "n2".to_owned(), true)]
+        );
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn machine(name: &str, drained: Option<&str>) -> Machine {
 
 fn cluster(placed: &[i64], machines: &[Machine]) -> Cluster {
     let placed = placed.iter().map(|&job| Placed { id: format!("9_{job}"), job, is_held: false });
-    Cluster { placed: placed.collect(), greeting: BTreeSet::new(), machines: machines.to_vec() }
+    Cluster { placed: placed.collect(), greeting: Vec::new(), machines: machines.to_vec() }
 }
 
 fn feature(fact: &str, value: &str, name: &str) -> Feature {
@@ -233,14 +233,20 @@ fn a_node_that_the_farm_does_not_know_is_had_say_hello_once_at_a_time() {
     let mut placing = Placing::new(Vec::new(), 10);
     let greet = || vec![Action::Greet("n2".to_owned())];
     assert_eq!(placing.next(&farm, &there, 0.0).0, greet());
-    there.greeting.insert("n2".to_owned());
+    let greeting = |is_held| Greeting { id: "20".to_owned(), machine: "n2".to_owned(), is_held };
+    there.greeting = vec![greeting(false)];
     assert_eq!(placing.next(&farm, &there, 9.0).0, []);
     // It ended without having been heard of: after a while it is tried again, later each time.
     there.greeting.clear();
     assert_eq!(placing.next(&farm, &there, 10.0).0, greet());
     assert_eq!(placing.next(&farm, &there, 13.0).0, []);
     assert_eq!((placing.next(&farm, &there, 14.5).0, placing.greetings_of("n2")), (greet(), 3));
+    // One that the cluster holds back is taken from it, and does not count.
+    there.greeting = vec![greeting(true)];
+    let held = Action::Cancel("20".to_owned());
+    assert_eq!(placing.next(&farm, &there, 15.0).0, std::slice::from_ref(&held));
+    assert_eq!(placing.next(&farm, &there, 500.0).0, [vec![held.clone()], greet()].concat());
     farm.nodes.push(node("n2", &["d"], None));
-    assert_eq!(placing.next(&farm, &there, 1000.0).0, []);
+    assert_eq!(placing.next(&farm, &there, 1000.0).0, [held]);
     assert_eq!(placing.greetings_of("n2"), 0);
 }
