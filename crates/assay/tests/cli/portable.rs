@@ -93,6 +93,7 @@ fn a_commit_is_found_and_an_alarm_is_confirmed() {
     let json = finish(gate).complains(SAID).complains("confirming `BM_One`").json();
     // How sure it gets in that time depends on the machine.
     assert!(json["benchmarks"][0]["confirmation"]["verdict"].is_string(), "{json:#}");
+    assert!(codes(&json).contains(&"PORTABLE_RUNNER"), "{json:#}");
 }
 
 #[test]

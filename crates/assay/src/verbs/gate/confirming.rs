@@ -13,7 +13,7 @@ use crate::run_error::RunError;
 use anyhow::Context;
 use assay_analysis::history::gate::{Confirmation, Fresh, Gate, Judged, Standing, can_confirm};
 use assay_analysis::history::short;
-use assay_analysis::{Analysis, Comparison, Options, analyse};
+use assay_analysis::{Analysis, Comparison, Options, analyse, machine};
 use assay_data::{Action, Environment, Finding, How, StopReason, assay_file};
 use assay_measure::revisions::RevisionError;
 use assay_measure::{environment, git, interrupt};
@@ -74,6 +74,12 @@ impl Confirming<'_> {
                 Ok(pair) => groups.entry(pair.old).or_default().push(place),
                 Err(why) => drop(found.insert(place, Err(why))),
             }
+        }
+        // The runs themselves are told to be quiet.
+        let here = Environment::from_facts(environment::capture());
+        if let Some(finding) = machine::runner(&here).filter(|_| !groups.is_empty()) {
+            self.say(&assay_report::findings::line(&finding));
+            gate.findings.push(finding);
         }
         for (old, places) in groups {
             let (Ok(how), Ok(new)) = (&known, self.new_revision()) else { continue };
@@ -265,11 +271,6 @@ impl Confirming<'_> {
         if matches!(how, Measured::Run { .. }) {
             // Each command is an experiment of its own.
             parts = places.iter().map(|&place| vec![place]).collect();
-        }
-        // The runs themselves are told to be quiet.
-        let here = Environment::from_facts(environment::capture());
-        if let Some(finding) = assay_analysis::machine::runner(&here) {
-            self.say(&assay_report::findings::line(&finding));
         }
         for part in parts {
             let labels: Vec<String> = part
