@@ -55,7 +55,7 @@ bench: tools
 # bench-tests-log, bench-tests-parts, bench-tests-itself, bench-tests-polluter, bench-tests-report, bench-tests-toggles, bench-bisect,
 # bench-kill-history, bench-watch (all of watching), bench-watch-start, bench-watch-files, bench-watch-saves, bench-watch-syntax, bench-watch-warm,
 # bench-watch-recording, bench-change-recall, bench-mutate (all of mutants), bench-mutate-generate,
-# bench-farm (all of the farm's server), bench-farm-lease, bench-farm-pages, bench-farm-kill.
+# bench-farm (all of the farm's server), bench-farm-lease, bench-farm-pages, bench-farm-kill, bench-dist.
 bench-%: tools
 	python3 bench/run.py $*
 

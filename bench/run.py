@@ -24,6 +24,7 @@ import damaged
 import farm
 import farm_kill
 import front_ends
+import handed_out
 import history_site
 import imports
 import kill
@@ -123,6 +124,7 @@ FIGURES = {
     "farm-lease": (farm.lease, ["farm-lease"]),
     "farm-pages": (farm.pages, ["farm-pages"]),
     "farm-kill": (farm_kill.kill, ["farm-kill"]),
+    "dist": (handed_out.handed_out, ["dist-build", "dist-install"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
 # Figures that are asked for together.
