@@ -240,6 +240,11 @@ fn a_command_starts_with_default_signals_and_nothing_blocked() {
     command.output = Output::File(d.path().join("out"));
     assert!(run(&command).outcome.is_success());
     let mut said = fs::read_to_string(d.path().join("out")).unwrap();
+    if is_emulated(Emulated::Time) {
+        // What the emulator keeps to itself stays ignored where its parent ignored it, as make does.
+        said = said.replace("0000000080000000", "0000000000000000");
+        said = said.replace("0000000680000000", "0000000600000000");
+    }
     if RunnerKind::chosen().unwrap() == RunnerKind::Portable {
         // Two signals that glibc keeps to itself: its `posix_spawn` leaves them ignored, and the program's own C library minds them alone.
         said = said.replace("0000000180000000", "0000000000000000");
