@@ -75,7 +75,7 @@ impl Confirming<'_> {
                 Err(why) => drop(found.insert(place, Err(why))),
             }
         }
-        // The runs themselves are told to be quiet.
+        // The runs themselves are quiet.
         let here = Environment::from_facts(environment::capture());
         if let Some(finding) = machine::runner(&here).filter(|_| !groups.is_empty()) {
             self.say(&assay_report::findings::line(&finding));
