@@ -48,7 +48,7 @@ def built(bench, place):
         minutes[step] = (time.monotonic() - began) / 60
     for name, shown in MACHINES.items():
         sizes = {path.name: path.stat().st_size / 1e6 for path in (place / "target/handed-out" / name).iterdir()}
-        result.row(f"programs for {shown}", "", *(f"{sizes[program]:.2f}" for program in sorted(sizes)))
+        result.row(f"programs for {shown}", "–", *(f"{sizes[program]:.2f}" for program in sorted(sizes)))
         result.bar(Bar.at_most(f"`assay` for {shown}", sizes[CORE], CORE_MUST, lambda size: f"{size:.2f} MB"))
         result.raw[name] = sizes
     empty = ["–"] * 4

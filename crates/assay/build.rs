@@ -5,7 +5,8 @@
 //!   source that is built, so two builds of one source are the same. Builds for tests don't ask, since each commit would have them linked anew.
 //! - At a fixed address: a position-independent program of this size touches fifty pages more to start, only to write addresses into
 //!   them.
-//! - Without tables for unwinding, a tenth of the file: a panic ends the program. That holds for static programs, as they are handed out, too.
+//! - Without tables for unwinding, a tenth of the file: a panic ends the program. Those who build what is handed out leave them out of every
+//!   program.
 //! - Without libgcc_s, which would be loaded for unwinding alone: `c/unwind.c` stands for it.
 
 use std::path::{Path, PathBuf};
@@ -13,9 +14,7 @@ use std::process::Command;
 use std::{env, fs};
 
 const UNWINDER: &str = "../../c/unwind.c";
-const WITHOUT_TABLES: &str = "\
-SECTIONS { /DISCARD/ : { *(.eh_frame) *(.gcc_except_table .gcc_except_table.*) } } INSERT AFTER .text;
-";
+const WITHOUT_TABLES: &str = "without-tables.ld";
 
 fn main() -> Result<(), String> {
     println!("cargo::rerun-if-changed=build.rs");
@@ -31,19 +30,12 @@ fn main() -> Result<(), String> {
     }
     // Both profiles that are given out say `panic = "abort"`, which a build script is not told. (In `cargo test --release` a failed
     // unit test of the binary ends all of them.)
-    let linker = env::var("RUSTC_LINKER").unwrap_or_default();
-    if is("CARGO_CFG_TARGET_ENV", "musl") {
-        if the_usual_linker() || linker.contains("zigcc") {
-            leave_out_tables(&out()?)?;
-        }
-        return Ok(());
-    }
     if !is("CARGO_CFG_TARGET_ENV", "gnu") {
         return Ok(());
     }
     println!("cargo::rustc-link-arg-bins=-no-pie");
     if the_usual_linker() {
-        never_unwind(&out()?)?;
+        never_unwind()?;
     }
     Ok(())
 }
@@ -90,18 +82,7 @@ fn the_usual_linker() -> bool {
     env::var_os("RUSTC_LINKER").is_none() && !flags.contains("link")
 }
 
-fn out() -> Result<PathBuf, &'static str> {
-    env::var_os("OUT_DIR").map(PathBuf::from).ok_or("no OUT_DIR")
-}
-
-fn leave_out_tables(directory: &Path) -> Result<(), String> {
-    let script = directory.join("without-tables.ld");
-    fs::write(&script, WITHOUT_TABLES).map_err(|e| format!("{}: {e}", script.display()))?;
-    println!("cargo::rustc-link-arg-bins=-Wl,-T,{}", script.display());
-    Ok(())
-}
-
-fn never_unwind(directory: &Path) -> Result<(), String> {
+fn never_unwind() -> Result<(), String> {
     let objects = cc::Build::new()
         .file(UNWINDER)
         .std("gnu11")
@@ -113,5 +94,9 @@ fn never_unwind(directory: &Path) -> Result<(), String> {
         println!("cargo::rustc-link-arg-bins={}", object.display());
     }
     println!("cargo::rustc-link-arg-bins=-Wl,--no-eh-frame-hdr");
-    leave_out_tables(directory)
+    let tables =
+        env::current_dir().map_err(|e| format!("no current directory: {e}"))?.join(WITHOUT_TABLES);
+    println!("cargo::rerun-if-changed={WITHOUT_TABLES}");
+    println!("cargo::rustc-link-arg-bins=-Wl,-T,{}", tables.display());
+    Ok(())
 }

@@ -46,7 +46,8 @@ def settings(targets):
     (a start is measured, too), and with every path of this machine replaced."""
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     paths = {str(ROOT): "/assay", str(home): "/cargo"}
-    rust = ["-Cforce-unwind-tables=no", "-Crelocation-model=static"]
+    # The linker is started in the root; the path of the script must not depend on where that is.
+    rust = ["-Cforce-unwind-tables=no", "-Crelocation-model=static", "-Clink-arg=-Wl,-T,crates/assay/without-tables.ld"]
     rust += [f"--remap-path-prefix={path}={name}" for path, name in paths.items()]
     c = shlex.join(f"-ffile-prefix-map={path}={name}" for path, name in paths.items())
     environment = dict(os.environ)
