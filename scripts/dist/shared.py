@@ -209,14 +209,14 @@ def write_tar_gz(path, entries):
             head.size, head.mode, head.mtime = len(content), entry.mode, date
             head.uname = head.gname = "root"
             archive.addfile(head, io.BytesIO(content))
-    write_whole(path, gzipped(plain.getvalue()))
+    write_whole(path, gzipped(plain.getvalue(), LEVEL))
     return path
 
 
-def gzipped(content):
-    """Compressed, without name and date."""
+def gzipped(content, level=9):
+    """Compressed, without name and date; as far as it goes, which Debian asks for."""
     packed = io.BytesIO()
-    with gzip.GzipFile(filename="", mode="wb", compresslevel=LEVEL, fileobj=packed, mtime=0) as file:
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=level, fileobj=packed, mtime=0) as file:
         file.write(content)
     return packed.getvalue()
 

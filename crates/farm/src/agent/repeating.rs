@@ -29,6 +29,16 @@ fn script(commands: &str) -> String {
     }
 }
 
+/// One command, which may go over several lines as its words do, on one line.
+fn words(command: &str) -> String {
+    match shell_words::split(command) {
+        Ok(words) if command.trim().contains('\n') => {
+            words.iter().map(|word| script(word)).collect::<Vec<_>>().join(" ")
+        }
+        _ => command.trim().to_owned(),
+    }
+}
+
 /// Commands that stand for themselves.
 fn group(commands: &str) -> String {
     match commands.trim_end().contains('\n') {
@@ -117,12 +127,12 @@ pub(super) fn line(leased: &Leased, steps: &Steps, runtime: (&str, &str)) -> Opt
         Kind::Test => {
             let mut parts = vec![own];
             parts.extend(steps.install.iter().map(|own| group(own)));
-            parts.extend(steps.test.iter().map(|own| format!("assay tests -- {own}")));
+            parts.extend(steps.test.iter().map(|own| format!("assay tests -- {}", words(own))));
             parts.join(" && ")
         }
         Kind::Bench => {
             let base = leased.base.as_ref()?;
-            let bench = leased.project.of.recipe.bench.as_deref()?;
+            let bench = words(leased.project.of.recipe.bench.as_deref()?);
             match origin? {
                 Origin::Git { url } => format!(
                     "git clone -q -- {} {at} && cd {at} && assay bench --rev {} --rev {} {bench}",
@@ -208,6 +218,13 @@ mod tests {
         let ran = Command::new("sh").args(["-c", &several]).current_dir(room.path()).output();
         let said = String::from_utf8(ran.unwrap().stdout).unwrap();
         assert_eq!(said, "a\\b\n1.0\nit's 5 %\none\ntwo\n", "{several}");
+        let steps = Steps {
+            test: Some("python3 -m pytest -x\n  -k 'a or b'\n  --of 'c\nd'\n".to_owned()),
+            ..Steps::default()
+        };
+        let tests = line(&leased("test", &origins[0], "1.0"), &steps, RUBY).unwrap();
+        let own = tests.split_once("assay tests -- ").unwrap().1;
+        assert_eq!(own, r#"python3 -m pytest -x -k 'a or b' --of "$(printf %b 'c\nd')""#);
         // One for several runtimes finds that of the job.
         let steps = Steps { install: vec!["echo $ASSAY_RUNTIME".to_owned()], ..Steps::default() };
         let own = line(&leased("test", &origin, "1.0"), &steps, RUBY).unwrap();
