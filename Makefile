@@ -1,7 +1,8 @@
 # Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting, lints, that
 # the fuzz targets compile and the libraries can be packaged), bench (every figure of BENCHMARKS.md), coverage (how
 # often intervals hold), docs (the pages that are generated), site (the documentation as pages with a search), history (how fast this program was at
-# each tag, as pages), dist (all that is handed out), dist-test (installs that and tries it).
+# each tag, as pages), dist (all that is handed out), dist-test (installs that and tries it), dist-same (builds it twice and compares), dist-smoke
+# (tries three channels in a minute), other-systems (compiles for them), arm64 (tests under an emulator), tools and runtimes (what tests need), clean.
 
 CARGO ?= cargo
 ASSAY := target/release/assay
@@ -48,7 +49,7 @@ bench: tools
 	python3 bench/run.py all
 	python3 bench/run.py report
 
-# One figure: make bench-overhead, bench-startup, bench-memory, bench-scale, bench-power, bench-aa-recorded, bench-aa-live,
+# One figure (`bench/run.py --help` names all): make bench-overhead, bench-startup, bench-memory, bench-scale, bench-power, bench-aa-recorded, bench-aa-live,
 # bench-kill, bench-damaged, bench-stats, bench-ministat, bench-imports, bench-allocations, bench-suites, bench-load, bench-load-memory, bench-load-soak,
 # bench-load-connections, bench-load-aa, bench-load-capacity, bench-history, bench-history-quiet, bench-history-step, bench-history-changes,
 # bench-history-scale, bench-history-site, bench-ruby-methods, bench-python-methods, bench-ruby-blocks, bench-python-blocks, bench-tests,
@@ -87,8 +88,8 @@ history: compiler
 	$(CARGO) build --release --locked -p assay
 	sh scripts/history.sh $(ASSAY) $(REVISIONS)
 
-# Everything that is handed out, in dist/: static programs for each machine, in the packages of every channel, with their sums. About a quarter of
-# an hour on two idle cores (estimated).
+# Everything that is handed out, in dist/: static programs for each machine, in the packages of every channel, with their sums. About twenty
+# minutes on two idle cores (BENCHMARKS.md).
 dist:
 	python3 scripts/dist/build.py
 	python3 scripts/dist/pack.py

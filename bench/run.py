@@ -2,7 +2,7 @@
 """The benches of BENCHMARKS.md, one sub-command a figure: measures, prints a table, and keeps it in bench/results.
 
     bench/run.py overhead          one figure (overhead and bias come from the same runs)
-    bench/run.py all               all of them, about three quarters of an hour
+    bench/run.py all               all of them, between five and six hours
     bench/run.py all --quick       shows in a few minutes that everything works; its numbers mean nothing
     bench/run.py report            writes the tables of bench/results into BENCHMARKS.md
 

@@ -22,7 +22,7 @@ pub enum StoreError {
     },
     /// There is nothing.
     #[error(
-        "there is no history at `{place}`; `--keep` of run, bench and load begins one, and so does `assay history add FILE`"
+        "there is no history at `{place}`; `--keep` of run, bench, load and tests begins one, and so does `assay history add FILE`"
     )]
     None {
         /// Where it should be.

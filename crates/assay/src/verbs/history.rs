@@ -50,7 +50,7 @@ enum Command {
     Trend(trend::Args),
     /// Write the history as pages that any browser opens from a disk or a web server
     Site(site::Args),
-    /// Show the same pages in a browser while they change, on this machine alone
+    /// Show the same pages in a browser while they change
     Serve(serve::Args),
     /// Remove runs
     Rm(runs::RmArgs),

@@ -13,7 +13,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
   assay history serve             then open the address that it prints; Ctrl-C ends it
   assay history serve --port 0    at any port that is free
 
-It answers this machine alone, and programs of other web pages not at all. It only reads the history.")]
+It answers this machine alone, unless --listen is given, and programs of other web pages not at all. It only reads the history.")]
 pub(crate) struct Args {
     /// Port to listen at; 0: one that is free
     #[arg(long, value_name = "PORT", default_value_t = 8020)]
