@@ -9,7 +9,7 @@
 //!   program.
 //! - Without libgcc_s, which would be loaded for unwinding alone: `c/unwind.c` stands for it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 

@@ -279,7 +279,7 @@ pub const SLOWER_CONFIDENCE: f64 = 0.95;
 /// The chance of seeing a change of level among the runs that a gate takes for normal: smaller than [`LEVEL_CHANGED`], because a gate looks at all
 /// benchmarks after every run, and knows little of a level that is none: at 2 %, 5.2 % of runs with heavy tails were alarms, at 1 % as without any such look 4.8 %.
 pub const GATE_CHANGED: f64 = 0.01;
-/// Where fewer than [`FEWEST_RUNS`] are known, so many are asked for: then they are enough for a change, too.
+/// Of a level that has only begun so many runs are asked for: then they are enough for a change, too.
 pub const GATE_RUNS: usize = 10;
 /// The share of the error that belongs to a new run alone; the rest to the last three together. Steps as large as three of the deviations between
 /// runs are then found within three runs in more than 90 %, those of seven at once (`history/gate/tests.rs`).

@@ -78,9 +78,12 @@ pub(crate) fn advised(mut error: clap::Error) -> clap::Error {
         let name = typed.split('=').next().unwrap_or_default();
         HABITS.iter().find(|(option, _)| *option == name)
     };
-    // Of `-col` the error knows the first letter alone.
-    let whole =
-        || std::env::args().filter(|word| word.starts_with(typed)).find_map(|word| of(&word));
+    // Of `-col` the error knows the first letter alone; a dash alone begins every option.
+    let own = || std::env::args().take_while(|word| word != "--");
+    let whole = || {
+        let mut words = own().filter(|word| typed != "-" && word.starts_with(typed));
+        words.find_map(|word| of(&word))
+    };
     if let Some((_, advice)) = of(typed).or_else(whole) {
         let advice = clap::builder::StyledStr::from((*advice).to_owned());
         error.remove(ContextKind::SuggestedArg);

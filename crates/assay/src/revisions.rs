@@ -235,10 +235,10 @@ pub(crate) fn found(
     }
     command.resolve().with_context(|| {
         format!(
-            "`{}`: the build line succeeded ({}), but `{}` is not there",
+            "`{}`: `{}` is not there; what its build said, if it has one, is in {}",
             revision.written,
-            built.log.display(),
-            program.argv[0].display()
+            program.argv[0].display(),
+            built.log.display()
         )
     })?;
     Ok(command)

@@ -12,7 +12,13 @@ use clap::{Command, CommandFactory, Parser};
     name = "assay farm",
     bin_name = "assay farm",
     version,
-    after_help = "Exit codes: 0 success, 1 something is missing (doctor --strict), 2 usage or input error, 130 interrupted."
+    after_help = "Examples:
+  assay farm setup --directory /srv/farm              a server, with its tokens and a unit of systemd
+  assay farm serve --data farm                        one to try it
+  assay farm add alice/tidy --git https://git.example/tidy --test 'rake test'
+  assay farm status --data farm alice/tidy            what passes where, and what is said of the newest version
+
+Exit codes: 0 success, 1 something is missing (doctor --strict), 2 usage or input error, 130 interrupted."
 )]
 pub(crate) struct Args {
     /// What is to be done.

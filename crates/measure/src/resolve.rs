@@ -193,7 +193,9 @@ fn not_found_in_path(program: &OsStr, directory: &Path, search: &OsStr) -> Resol
     let hint = if directory.join(program).is_file() {
         format!("\nThere is a file of that name in the current directory: write `./{wanted}`.")
     } else if SHELL_WORDS.contains(&wanted.as_str()) {
-        format!("\n`{wanted}` is a shell builtin: use --shell sh.")
+        format!(
+            "\n`{wanted}` is a shell builtin: `sh -c` runs it, and so does --shell sh of `assay run`."
+        )
     } else {
         let names = env::split_paths(search).flat_map(|entry| names_in(&directory.join(entry)));
         let names = names.take(NAMES_SEARCHED);

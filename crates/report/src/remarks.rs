@@ -184,17 +184,17 @@ impl List {
             untold.filter(|(r, lines)| r.kind == kind && **lines == 0).count()
         };
         let kinds = [
-            (Kind::Warning, "warning"),
-            (Kind::Machine, "warning about the machine"),
-            (Kind::Hint, "hint"),
-            (Kind::Check, "check"),
-            (Kind::Note, "note"),
+            (Kind::Warning, "warning", ""),
+            (Kind::Machine, "warning", " about the machine"),
+            (Kind::Hint, "hint", ""),
+            (Kind::Check, "check", ""),
+            (Kind::Note, "note", ""),
         ];
         let more: Vec<String> = kinds
             .into_iter()
-            .filter_map(|(kind, noun)| match left_out(kind) {
+            .filter_map(|(kind, noun, about)| match left_out(kind) {
                 0 => None,
-                n => Some(counted(n, &format!("more{STICKY}{noun}"))),
+                n => Some(format!("{}{about}", counted(n, &format!("more{STICKY}{noun}")))),
             })
             .collect();
         let is_cut = self.remarks.iter().zip(&lines).any(|(r, n)| *n > 0 && *n < r.whole.lines());

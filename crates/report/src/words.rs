@@ -142,7 +142,11 @@ impl<'a> Teller<'a> {
             Verdict::Faster | Verdict::Slower => self.directional(interval),
             Verdict::Equivalent => {
                 let claim = format!("no difference that matters: {}", self.ranged(interval));
-                (claim, format!("{}; threshold {}", self.sure(), self.threshold()))
+                let threshold = match self.c.decision.threshold.is_nan() {
+                    true => "no share of 0 is a threshold".to_owned(),
+                    false => format!("threshold {}", self.threshold()),
+                };
+                (claim, format!("{}; {threshold}", self.sure()))
             }
             Verdict::Inconclusive => {
                 let ranged = self.ranged(interval);

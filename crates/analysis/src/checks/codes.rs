@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 144] = [
+pub const CODES: [&str; 145] = [
     "ALARM_CONFIRMED",
     "ALARM_NOT_CONFIRMED",
     "ALARM_UNCONFIRMED",
@@ -21,6 +21,7 @@ pub const CODES: [&str; 144] = [
     "BUILDS_VARY",
     "BUSY_PROCESS",
     "CAN_CONFIRM",
+    "CAPACITY_CAPPED",
     "CERTIFICATES_NOT_CHECKED",
     "CHANGED_WITHOUT_COMMIT",
     "CHANGE_POINT",

@@ -358,7 +358,7 @@ impl Known {
         let ratio_of = |log: f64| (sign * (log - self.mean)).exp();
         let normal = (self.runs > 0).then(|| (sign * self.mean).exp());
         if self.runs < policy::FEWEST_RUNS {
-            let more = policy::GATE_RUNS - self.runs;
+            let more = policy::FEWEST_RUNS - self.runs;
             findings.push(trend::too_few_runs(label, self.runs, more));
             let ratio = normal.map(|normal| now.centre / normal);
             let last_normal = self.last_normal;

@@ -231,7 +231,7 @@ pub(super) fn without_commit(point: &Point) -> Finding {
 /// Fewer runs than it takes.
 pub(super) fn too_few_runs(benchmark: &str, runs: usize, more: usize) -> Finding {
     let message = format!(
-        "of {benchmark} there {} on this machine: {more} more {} needed to know what is normal",
+        "of {benchmark} there {} on this machine: {more} more {} needed at least to know what is normal",
         if runs == 1 { "is 1 run".to_owned() } else { format!("are {runs} runs") },
         if more == 1 { "is" } else { "are" }
     );

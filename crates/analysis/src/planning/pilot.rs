@@ -199,8 +199,8 @@ impl Pilot {
         if let Some((name, few)) = all.iter().find(|(_, values)| values.len() < FEWEST_PILOT_VALUES)
         {
             return Err(PlanningError::Pilot(format!(
-                "the pilot has {} values of '{name}'; a spread needs {FEWEST_PILOT_VALUES} at least, and some dozens to be worth planning with",
-                few.len()
+                "the pilot has {} of '{name}'; a spread needs {FEWEST_PILOT_VALUES} at least, and some dozens to be worth planning with",
+                if few.len() == 1 { "1 value".to_owned() } else { format!("{} values", few.len()) }
             )));
         }
         let spreads: Vec<SpreadOf> =

@@ -9,7 +9,7 @@ use super::slice::{self, ANSWERED, CAPACITY};
 use assay_analysis::policy;
 use assay_data::source::{Obstacle, RowResult};
 use assay_data::unit::{Quantity, parse_quantity};
-use assay_data::{Better, Metric, Unit};
+use assay_data::{Action, Better, Finding, Metric, Severity, Unit};
 use assay_load::Tally;
 use std::time::Instant;
 
@@ -85,6 +85,8 @@ pub(crate) struct Search {
     most: f64,
     /// Where the last search of each place ended.
     known: Vec<Option<f64>>,
+    /// The searches of each place, and those of them that ended at what is never exceeded, with all goals met.
+    ended: Vec<(u32, u32)>,
     /// Position in a sequence that fills the interval from 0 to 1 evenly.
     draw: f64,
 }
@@ -92,7 +94,21 @@ pub(crate) struct Search {
 impl Search {
     pub fn new(goals: Vec<Goal>, from: f64, most: f64, places: usize, seed: u64) -> Self {
         let draw = (seed as f64 * 1e-9).fract();
-        Self { goals, from, most, known: vec![None; places], draw }
+        Self { goals, from, most, known: vec![None; places], ended: vec![(0, 0); places], draw }
+    }
+
+    /// Of a place that met its goals at the highest rate allowed: what it would hold beyond is not known.
+    pub fn capped(&self, place: usize, name: &str) -> Option<Finding> {
+        let (all, capped) = self.ended[place];
+        let message = format!(
+            "{name} still met the goals at {}/s, the most that --most-rate allows, in {capped} of {all} searches: its capacity is that or more, and a verdict about it holds up to that rate alone",
+            self.most
+        );
+        let finding = Finding::new("CAPACITY_CAPPED", Severity::Warning, message);
+        let finding = finding.with("searches", f64::from(capped)).with("rate", self.most);
+        (capped > 0).then(|| {
+            finding.advise(Action::text("raise --most-rate, if the server may be loaded so much"))
+        })
     }
 
     /// What is found.
@@ -167,6 +183,9 @@ impl Search {
             }
         }
         self.known[place] = held.map(|(rate, _)| rate).or(self.known[place]);
+        let (all, capped) = &mut self.ended[place];
+        *all += 1;
+        *capped += u32::from(held.is_some_and(|(rate, _)| rate >= self.most));
         let (capacity, p99) = held.unwrap_or((0.0, f64::NAN));
         let (tally, from) = last.unwrap_or_default();
         let mut row = slice::row(&tally, vec![capacity, p99]);
@@ -196,6 +215,21 @@ mod tests {
             let values = slice::values(&tally, 10.0, 30.0, None);
             Ok((tally, values))
         }
+    }
+
+    #[test]
+    fn a_search_that_may_go_no_further_says_so() {
+        let goals = Goal::parse_all("p99<200ms").expect("goals");
+        let mut search = Search::new(goals, 100.0, 150.0, 2, 7);
+        for _ in 0..3 {
+            let row = search.run(0, of_capacity(4_321.0)).expect("it goes on");
+            assert_eq!(row.values[0], 150.0);
+            search.run(1, of_capacity(120.0)).expect("it goes on");
+        }
+        let found = search.capped(0, "a").expect("a finding");
+        assert!(found.message.contains("a still met the goals at 150/s"), "{}", found.message);
+        assert!(found.message.contains("in 3 of 3 searches"), "{}", found.message);
+        assert_eq!(search.capped(1, "b"), None);
     }
 
     #[test]

@@ -59,6 +59,13 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
+    /// A side, with the values that it has at a place.
+    fn name_of(&self, place: usize) -> String {
+        let own = &self.places[place];
+        let values = own.parameters.iter().map(|(name, value)| format!(" {name}={value}"));
+        format!("{}{}", self.sides[own.side].name, values.collect::<String>())
+    }
+
     pub fn new(
         sides: Vec<Side>,
         places: Vec<Place>,
@@ -279,15 +286,16 @@ impl Source for Slices {
                     .advise(Action::text("ask for lower rates, or give requests more time")),
             );
         }
+        if let Some(search) = &self.search {
+            let places = 0..self.places.len();
+            found.extend(places.filter_map(|place| search.capped(place, &self.name_of(place))));
+        }
         for (&place, &held) in &self.over_memory {
-            let own = &self.places[place];
-            let values: Vec<String> =
-                own.parameters.iter().map(|(name, value)| format!(" {name}={value}")).collect();
-            let (name, mib) = (&self.sides[own.side].name, held as f64 / 1_048_576.0);
+            let mib = held as f64 / 1_048_576.0;
             let limit = self.memory_limit.unwrap_or_default() as f64 / 1_048_576.0;
             let message = format!(
-                "{name}{} held {mib:.0} MiB, more than the {limit:.0} MiB that it may have",
-                values.concat()
+                "{} held {mib:.0} MiB, more than the {limit:.0} MiB that it may have",
+                self.name_of(place)
             );
             found.push(
                 Finding::new("SERVER_OVER_MEMORY", Severity::Warning, message)

@@ -224,7 +224,7 @@ fn what_is_not_known_says_what_it_takes() {
     suite(&room, "now.json", [101.0, 51.0]);
     let all = |json: &Value| json["benchmarks"].as_array().unwrap().clone();
     let few = room.run(&["gate", "now.json", "--json"]).ends(3).json();
-    assert!(all(&few).iter().all(|b| b["more_runs"] == 7), "{few:#}");
+    assert!(all(&few).iter().all(|b| b["more_runs"] == 2), "{few:#}");
     finish(room.shell("git tag -d $(git tag -l 't*')")).ends(0);
     recorded(&room, 27, 1.0);
     // As many as there are don't do, a few more would; and then no number does.

@@ -198,7 +198,7 @@ fn a_gate_ends_by_what_is_normal_and_says_what_it_can_not_know() {
     room.run(&["gate", "usual.json"])
         .ends(3)
         .shows("it is not known whether 2 of 2 benchmarks are worse")
-        .shows("more runs");
+        .shows("inconclusive: 1 more run");
     recorded_more(&room, 26);
     room.run(&["gate", "usual.json"]).ends(0).shows("nothing is worse than normal (2 benchmarks)");
     suite(&room, "worse.json", [120.0, 51.0]);

@@ -16,6 +16,11 @@ use serde::Serialize;
 
 /// Show how much there is to do, which nodes are there, and what came last
 #[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  assay farm status --data farm                  jobs, nodes and the last builds
+  assay farm status --data farm alice/tidy       versions and targets of a project, with the verdict
+  assay farm status --data /var/lib/assay-farm --store postgres:///farm --json")]
 pub(crate) struct Args {
     /// Project whose versions and targets are shown instead, with the verdict
     #[arg(value_name = "OWNER/PROJECT")]

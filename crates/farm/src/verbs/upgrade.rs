@@ -14,6 +14,10 @@ use std::path::{Path, PathBuf};
 /// Bring a farm's store up to this version, with a backup before
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
+Examples:
+  assay farm upgrade --data farm
+  assay farm upgrade --data /var/lib/assay-farm --store postgres:///farm
+
 A store that is not there yet is made. One of an earlier version is first written into the directory `backups` below the data; if a step then fails,
 nothing of it stays. Stop the server meanwhile.")]
 pub(crate) struct Args {

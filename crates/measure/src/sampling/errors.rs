@@ -187,8 +187,9 @@ pub(super) fn nothing_written(
         return SamplingError::NotAllowed { sampler, scope, said };
     }
     let who = match (sampler, target) {
-        (Sampler::Stackprof, _) => "the program",
-        _ => "it",
+        (Sampler::Stackprof, _) => "the program".to_owned(),
+        (_, Target::Process(_)) => "it".to_owned(),
+        _ => format!("the program, or {} itself,", sampler.name()),
     };
     let ending = match ended.outcome {
         Outcome::Exited(0) if sampler == Sampler::Stackprof => {

@@ -206,7 +206,9 @@ impl<'a> Teller<'a> {
         let share = found.superiority();
         let (word, share) = if share < 0.5 { (behind, 1.0 - share) } else { (ahead, share) };
         let what = if self.chain.paired { "blocks" } else { "pairs" };
-        format!("{} is {word} in {} of {what}", self.of(), number::share(share, 1.0))
+        let has_ties = found.wins.better + found.wins.worse < found.wins.of;
+        let ties = if has_ties { " (ties half)" } else { "" };
+        format!("{} is {word} in {} of {what}{ties}", self.of(), number::share(share, 1.0))
     }
 }
 

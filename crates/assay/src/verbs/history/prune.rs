@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 /// Arguments of `assay history prune`.
 #[derive(clap::Args, Debug)]
+#[command(group = clap::ArgGroup::new("what").args(["keep", "older_than"]).required(true).multiple(true))]
 #[command(after_help = "Examples:
   assay history prune --keep 5                        what would go: all but 5 runs of each revision on each machine
   assay history prune --older-than 365d               what would go: what was measured more than a year ago
@@ -20,7 +21,7 @@ use std::collections::HashMap;
 Without --remove nothing is changed. A run whose level was accepted (`assay history bless`) stays.")]
 pub(crate) struct Args {
     /// Keep so many of the last runs of each revision on each machine
-    #[arg(long, value_name = "RUNS", required_unless_present = "older_than", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..))]
     keep: Option<u32>,
 
     /// Only runs that were measured so many days ago or earlier, as in 90d

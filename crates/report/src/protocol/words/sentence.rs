@@ -38,8 +38,13 @@ impl Teller<'_> {
         parts.extend(self.chain.power.found.as_ref().map(|power| self.power_told(power)));
         parts.push(format!("{}.", self.superiority(effect)));
         let found = self.chain.validity.findings.iter();
-        let warned = found.filter(|f| f.severity == Severity::Warning);
-        parts.extend(warned.map(|finding| format!("Warning: {}.", finding.message)));
+        for finding in found.filter(|f| f.severity == Severity::Warning) {
+            let warning = format!("Warning: {}.", finding.message);
+            // What holds of both is said once.
+            if !parts.contains(&warning) {
+                parts.push(warning);
+            }
+        }
         parts.push(self.environment());
         if self.chain.paired {
             parts.push("Both were measured in blocks, in a new random order in each.".to_owned());
