@@ -320,17 +320,25 @@ class PatchingTest < Minitest::Test
   end
 
   def test_classes_that_nobody_else_has_are_collected_with_their_wrappers
-    left = {plain: nil, idle: {}, kept: {keep: true}, unpatched: {unpatch: true}}.transform_values do |options|
-      base = class_of { def work = 1 }
-      Thread.new { make_and_call(base, 100, options) }.join # No stack keeps one.
-      MethodProfiler.start.stop
-      GC.start
-      base.subclasses.size
-    end
+    left = {plain: nil, idle: {}, kept: {keep: true}, unpatched: {unpatch: true}}.transform_values { |options| left_of(100, options) }
     return assert(left) if defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled? # In 3.1 it keeps every class whose methods it looked up.
 
-    # The collector takes whatever is left on the stack for a reference, and what it holds with it; who kept classes would keep all hundred.
     left.each { |state, number| assert_operator number, :<, left[:plain] + 50, "#{state}: #{left}" }
+  end
+
+  # How many of so many classes are not collected. The collector takes whatever is left on a stack for a reference, and keeps what that holds, by chance
+  # many; who kept classes would keep all of them, every time.
+  def left_of(number, options)
+    fewest = number
+    10.times do
+      base = class_of { def work = 1 }
+      Thread.new { make_and_call(base, number, options) }.join # No stack keeps one.
+      MethodProfiler.start.stop
+      GC.start
+      fewest = [fewest, base.subclasses.size].min
+      break if fewest < number / 2
+    end
+    fewest
   end
 
   def make_and_call(base, number, options)
