@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs the gem's tests: those of the profiler three times, with its recorder in C, under YJIT, and with the recorder in Ruby.
+# Runs the gem's tests: those of the profiler, and the cases that both front ends share, three times: with the recorder in C, under YJIT, and
+# with the recorder in Ruby.
 # Usage: run.sh [FILE...]     FILE: from ruby/ on, such as test/method_profiler/counting_test.rb
 # Needs ruby, ruby-dev, ruby-minitest and a C compiler; builds into ruby/tmp (build.sh).
 set -eu
@@ -18,8 +19,8 @@ if [ "$#" -gt 0 ]; then
     exit
 fi
 
-profiler=$(find test/method_profiler -name '*_test.rb' | sort)
-others=$(find test -name '*_test.rb' -not -path 'test/method_profiler/*' | sort)
+profiler=$(find test/method_profiler test/cases -name '*_test.rb' | sort)
+others=$(find test -name '*_test.rb' -not -path 'test/method_profiler/*' -not -path 'test/cases/*' | sort)
 # Paths have no blanks here: they are the names of this repository's tests.
 echo "# the recorder in C"
 ASSAY_RECORDER=native run "" $profiler

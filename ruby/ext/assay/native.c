@@ -170,4 +170,5 @@ Init_native(void)
     rb_define_singleton_method(native, "clock", native_clock, 0);
     rb_define_singleton_method(native, "current", native_current, 0);
     define_sessions(native);
+    define_status(native);
 }

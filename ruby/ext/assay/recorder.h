@@ -113,5 +113,8 @@ this_line(void)
 /* sessions.c */
 void define_sessions(VALUE native);
 
+/* status.c */
+void define_status(VALUE native);
+
 #pragma GCC visibility pop
 #endif

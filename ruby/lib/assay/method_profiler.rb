@@ -16,7 +16,8 @@ module Assay
   #
   # A profile counts in the thread that started it, in all fibers of it, and nowhere else; with `scope: :fiber` only in the fiber that
   # started it, which is right where a scheduler runs a request per fiber. Running#attach lets it count in another thread too.
-  # Profiles may be nested: a start within a profile begins another, both count, and `stop` ends the innermost.
+  # Profiles may be nested: a block within a profile is another, both count, and `stop` ends the innermost. A second `start` in a fiber
+  # replaces the first one, which somebody forgot to stop.
   #
   # The patched methods look as before: arguments, blocks, results, exceptions, visibility and arity. Calls within calls of the same
   # name are counted, but their time is not counted twice.
@@ -71,15 +72,19 @@ module Assay
       # The name under which a method was patched; nil if it was not.
       def patched(owner, method, singleton: false) = Patches.name_of(owner_of(owner, singleton), method.to_sym)
 
+      # [[class, method], …] of what is patched under this name.
+      def methods_named(name) = Patches.methods_named(name.to_sym)
+
       # Starts a profile in this thread, and gives it as a Running.
       #
       # exclusive::   also count the time that is spent in a method itself, less that in other patched methods that it calls
       # allocations:: also count the objects that are made meanwhile; by the whole process, since Ruby counts no others
       # scope::       :thread (all fibers of this thread), or :fiber (this fiber only)
+      # nested::      true for a profile within another one; otherwise it replaces a profile that was started in this fiber and never stopped
       #
-      # Both are priced apart: see Profile#overhead.
-      def start(exclusive: false, allocations: false, scope: :thread)
-        Running.new(exclusive: exclusive, allocations: allocations, scope: scope)
+      # Exclusive time and allocations cost extra: see Profile#overhead.
+      def start(exclusive: false, allocations: false, scope: :thread, nested: false)
+        Running.new(exclusive: exclusive, allocations: allocations, scope: scope, nested: nested)
       rescue Ractor::IsolationError
         raise_in_ractor
       end
@@ -91,11 +96,12 @@ module Assay
                                       "(or fiber), or stop the profile that `start` gave").stop
       end
 
-      # Profiles a block; takes what `start` takes. Gives the Profile, and in Profile#value what the block gave. An exception passes.
+      # Profiles a block; takes the options of `start`, and may be within another profile. Returns the Profile, with the block's result in
+      # Profile#value. An exception passes.
       def profile(**options)
         raise ArgumentError, "profile takes a block; without one call start and stop" unless block_given?
 
-        running = start(**options)
+        running = start(**options, nested: true)
         begin
           value = yield
         ensure

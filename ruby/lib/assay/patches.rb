@@ -4,6 +4,7 @@
 # statement or a command is in patches/, one file a library. It must not count: the method profiler does.
 
 require_relative "method_profiler"
+require_relative "plain"
 
 module Assay
   # Here first, since the files below are parts of it, and `require "assay"` would load this one for them.
@@ -14,8 +15,10 @@ require_relative "patches/library"
 require_relative "patches/pg"
 require_relative "patches/sqlite3"
 require_relative "patches/mysql2"
+require_relative "patches/trilogy"
 require_relative "patches/redis"
 require_relative "patches/net_http"
+require_relative "patches/unpatched"
 
 module Assay
   # Makes the methods of well-known libraries known to Assay::MethodProfiler:
@@ -41,6 +44,8 @@ module Assay
     # rows::    the names under which its calls are found
     # reason::  why nothing was done, and what to do; nil if it was applied
     Outcome = Struct.new(:library, :status, :version, :rows, :reason, keyword_init: true) do
+      include Plain
+
       # True if its calls are counted now.
       def applied? = status == :applied
 
@@ -52,7 +57,7 @@ module Assay
       end
     end
 
-    @libraries = [Pg, Sqlite3, Mysql2, Redis, NetHttp].to_h { |library| [library.key, library.new] }
+    @libraries = [Pg, Sqlite3, Mysql2, Trilogy, Redis, NetHttp].to_h { |library| [library.key, library.new] }
 
     class << self
       # The names of the libraries that are known.
@@ -75,6 +80,26 @@ module Assay
 
       # The rows under which the applied libraries count.
       def rows = @libraries.each_value.flat_map(&:rows).uniq
+
+      # Loaded libraries of a kind (:sql, :redis or :http) that are not counted: {library => reason and remedy}. A class also counts if one of
+      # its methods is patched under the name `row`.
+      def uncounted(kind, row)
+        known = @libraries.each_value.select { |library| library.class.counts == kind }
+        reasons = known.to_h { |library| [library.class.key.to_s, library.unknown_reason] }.compact
+        Unpatched.loaded(kind).each do |gem, owner|
+          next if MethodProfiler.methods_named(row).any? { |patched, _| patched == owner || (patched.is_a?(Class) && owner.is_a?(Class) && patched <= owner) }
+
+          reasons[gem] = "there is no ready patch for it. Patch the method that does the work: " \
+                         "Assay::MethodProfiler.patch(#{owner}, :METHOD, :#{row})"
+        end
+        reasons
+      end
+
+      # True if the method was patched by `apply`.
+      def own?(owner, method) = @libraries.each_value.any? { |library| library.patched?(owner, method) }
+
+      # The libraries of a kind that are loaded, by their names.
+      def loaded(kind) = @libraries.each_value.select { |library| library.class.counts == kind && library.versions.any? }.map { |library| library.class.key }
 
       private
 

@@ -136,7 +136,7 @@ RSpec.configure do |config|
   config.include(Assay::RSpec::Matchers)
   config.prepend_before(:each) { |example| assay_begin_budget(example.metadata[:budget]) }
   config.prepend_after(:each) { |example| assay_check_budget unless example.exception }
-  config.append_after(:each) { assay_teardown }
+  config.append_after(:each) { |example| assay_teardown(failed: !example.exception.nil?) }
   # What failed stands in the spec, not in here.
   config.backtrace_exclusion_patterns << /\A#{Regexp.escape(__dir__)}\//
 end

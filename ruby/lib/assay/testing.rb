@@ -16,6 +16,7 @@ require_relative "testing/clock"
 require_relative "testing/complexity"
 require_relative "testing/seam"
 require_relative "testing/kind"
+require_relative "testing/piping"
 require_relative "testing/fake"
 require_relative "testing/fakes"
 require_relative "testing/sandbox"
@@ -185,14 +186,34 @@ module Assay
       assay_teardown
     end
 
-    # Undoes all that the test faked and set up. Frameworks call it; a script of one's own calls it itself.
-    def assay_teardown
-      state = @assay_test
+    # Undoes all that the test faked and set up, and reports fakes that were never called, unless the test has failed anyway. Frameworks
+    # call it; a script of one's own calls it itself.
+    def assay_teardown(failed: assay_failed?)
+      state = @assay_test or return
       @assay_test = nil
-      state&.undo
+      state.undo
+      assay_report_unused(state.fakes) unless failed
     end
 
     private
+
+    def assay_failed?
+      return !failures.empty? if respond_to?(:failures)
+
+      respond_to?(:passed?) && !passed?
+    end
+
+    def assay_report_unused(fakes)
+      unused = fakes.reject { |fake| fake.used? || fake.unused == :ok }
+      return if unused.empty?
+
+      lines = unused.map { |fake| "#{fake.label} (#{fake.place ? "#{fake.place.path}:#{fake.place.lineno}" : "no file"}) was never called" }
+      message = "#{lines.join("\n")}\n  the code under test may have done it for real, in another way. Without an object, as in fake_sleep { … }, " \
+                "a fake stands for every call of the thread; `unused: :ok` allows a fake that is not called"
+      return assay_fail(message) if unused.any? { |fake| fake.unused == :fail }
+
+      warn("assay: #{"#{self.class}##{name}: " if respond_to?(:name)}#{message}")
+    end
 
     def assay_test = (@assay_test ||= State.new)
 

@@ -17,7 +17,7 @@ class CountingTest < Minitest::Test
     def throw_out = throw(:out, 5)
     def make(n) = Array.new(n) { Object.new }
     def stop = Assay::MethodProfiler.stop
-    def start = Assay::MethodProfiler.start
+    def start = Assay::MethodProfiler.start(nested: true)
     def outer = inner + inner
     def inner = Array.new(2_000) { |i| i.to_s }.size
   end
@@ -191,7 +191,7 @@ class CountingTest < Minitest::Test
     worker = Worker.new
     outer = MethodProfiler.start
     worker.work
-    inner = MethodProfiler.start
+    inner = MethodProfiler.start(nested: true)
     assert_same inner, MethodProfiler.current
     worker.work
     assert_equal 1, MethodProfiler.stop[:work][:calls]
@@ -204,7 +204,7 @@ class CountingTest < Minitest::Test
   def test_the_outer_profile_may_end_before_the_inner
     patch(Worker, :work)
     outer = MethodProfiler.start
-    inner = MethodProfiler.start
+    inner = MethodProfiler.start(nested: true)
     Worker.new.work
     assert_equal 1, outer.stop[:work][:calls]
     Worker.new.work
@@ -217,7 +217,7 @@ class CountingTest < Minitest::Test
     profiles = 2.times.flat_map do |turn|
       outer = MethodProfiler.start(exclusive: turn.zero?)
       worker.outer
-      inner = MethodProfiler.start(exclusive: turn == 1, allocations: true)
+      inner = MethodProfiler.start(exclusive: turn == 1, allocations: true, nested: true)
       worker.outer
       [inner.stop, outer.stop]
     end

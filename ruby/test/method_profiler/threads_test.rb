@@ -129,7 +129,7 @@ class ThreadsTest < Minitest::Test
     fiber = Fiber.new { loop { Worker.new.work && Fiber.yield } }
     outer = MethodProfiler.start
     fiber.resume
-    inner = MethodProfiler.start
+    inner = MethodProfiler.start(nested: true)
     fiber.resume
     assert_equal 1, inner.stop[:work][:calls]
     fiber.resume

@@ -26,7 +26,7 @@ class ApplyingTest < Minitest::Test
 
   def test_a_library_that_nobody_knows_is_an_error_that_names_those_that_are_known
     error = assert_raises(ArgumentError) { Patches.apply(:net_http, :oracle) }
-    assert_includes error.message, "pg, sqlite3, mysql2, redis, net_http"
+    assert_includes error.message, "pg, sqlite3, mysql2, trilogy, redis, net_http"
     assert_empty Patches.rows
   end
 

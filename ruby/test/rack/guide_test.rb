@@ -11,6 +11,7 @@ class RequestsGuideTest < Minitest::Test
 
   GUIDE = File.join(FrontEnd::CHECKOUT, "docs/guides/requests-in-production.md")
   EXAMPLES = File.exist?(GUIDE) ? File.read(GUIDE).scan(/^```ruby\n(.*?)^```/m).flatten : []
+  FROM_ANOTHER = File.join(FrontEnd::CHECKOUT, "docs/guides/from-rack-mini-profiler.md")
 
   # An application for those that need one, and one request to it.
   RUN = <<~'RUBY'
@@ -52,6 +53,18 @@ class RequestsGuideTest < Minitest::Test
       assert_match(example.start_with?("# config.ru") ? /^200\|hello\|total;dur=[\d.]+$/ : /^ran$/, said)
       assert_match(/total_ms=|"total_ms":/, said) if example.include?("log:")
     end
+  end
+
+  def test_the_examples_of_the_guide_from_rack_mini_profiler
+    skip("the guides are not beside the gem") unless File.exist?(FROM_ANOTHER)
+    %w[rack pg redis].each { |gem| need(gem, "ruby-#{gem}") }
+    config, part = File.read(FROM_ANOTHER).scan(/^```ruby\n(.*?)^```/m).flatten
+    said, error, status = ruby("File.write(\"config.ru\", #{config.dump})\n#{RUN}")
+    assert_equal [true, ""], [status.success?, error]
+    assert_match(/^200\|hello\|total;dur=/, said)
+    search = "class Search; def find(words) = words; end\nAssay::MethodProfiler.patch(Search, :find, :search)\n"
+    said, error, = ruby("require \"assay\"\n#{search}#{part}\nputs profile.to_json")
+    assert_equal [["total_duration", "search"], "", 1], [JSON.parse(said).keys, error, JSON.parse(said)["search"]["calls"]]
   end
 
   def test_the_script_gives_the_values_of_every_request_to_who_measures_it

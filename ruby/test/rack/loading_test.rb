@@ -12,7 +12,7 @@ class LoadingTest < Minitest::Test
     define_method("test_#{first}_and_then_#{second}") do
       program = "require #{first.dump}; require #{second.dump}; require 'assay'; print Assay::Rack.name, Assay::Patches.libraries.size"
       paths = $LOAD_PATH.first(3).flat_map { |path| ["-I", path] }
-      assert_equal "Assay::Rack5", IO.popen([RbConfig.ruby, "-w", *paths, "-e", program, err: %i[child out]], &:read)
+      assert_equal "Assay::Rack6", IO.popen([RbConfig.ruby, "-w", *paths, "-e", program, err: %i[child out]], &:read)
     end
   end
 end

@@ -196,6 +196,36 @@ class BudgetTest < Minitest::Test
     assert_match(/expected the block to stay within its budget: 1 started program, at most 0 were allowed\n\s+1 × true third/, out)
   end
 
+  def test_a_version_that_is_not_known_can_not_be_counted
+    said = suite(<<~'RUBY')
+      require "minitest/autorun"
+      require "assay/testing"
+      module SQLite3; VERSION = "7.0.0"; class Database; def execute = :plain; end; class Statement; end; end
+      class Unknown < Minitest::Test
+        include Assay::Testing
+        budget :test_whole, max_sql: 5
+        def test_block = assert_budget(max_sql: 0) { SQLite3::Database.new.execute }
+        def test_whole = nil
+        def test_allowed = assert_budget(max_sql: 1, uncounted: :ok) { SQLite3::Database.new.execute }
+      end
+    RUBY
+    assert_match(/3 runs, 1 assertions, 0 failures, 2 errors/, said)
+    assert_match(/max_sql: SQL statements can't be counted: sqlite3 is loaded, and of sqlite3 only >= 1\.3, < 3 is known/, said)
+  end
+
+  def test_a_library_that_is_loaded_meanwhile_is_told
+    said = suite(<<~'RUBY')
+      require "minitest/autorun"
+      require "assay/testing"
+      CLIENT = "module Mysql2; VERSION = '0.5'; class Client; def query; end; def prepare; end; end; class Statement; def execute; end; end; end"
+      class Late < Minitest::Test
+        include Assay::Testing
+        def test_late = assert_budget(max_sql: 0) { eval(CLIENT, TOPLEVEL_BINDING) && Mysql2::Client.new.query }
+      end
+    RUBY
+    assert_match(/mysql2 was loaded while the budget counted/, said)
+  end
+
   private
 
   def failure(**limits, &block) = assert_raises(Minitest::Assertion) { assert_budget(**limits, &block) }.message

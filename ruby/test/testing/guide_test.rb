@@ -17,7 +17,7 @@ class GuideTest < Minitest::Test
 
   def test_the_guides_have_their_examples
     skip("the guides are not beside the gem") unless Dir.exist?(GUIDES)
-    assert_equal [6, 1], %w[testing-with-ruby.md from-benchmark-ips.md].map { |guide| GuideTest.examples(guide).size }
+    assert_equal [6, 1, 1], %w[testing-with-ruby.md from-benchmark-ips.md from-timecop.md].map { |guide| GuideTest.examples(guide).size }
   end
 
   examples("testing-with-ruby.md").each_with_index do |example, index|
@@ -31,6 +31,15 @@ class GuideTest < Minitest::Test
       assert_predicate status, :success?, "#{out}#{err}"
       assert_match(/\b0 failures/, out)
       refute_match(/^0 (runs|tests|examples)/, out)
+    end
+  end
+
+  examples("from-timecop.md").each do |example|
+    define_method("test_the_example_of_from_timecop_passes") do
+      out, err, status = ruby(example)
+      assert_predicate status, :success?, "#{out}#{err}"
+      assert_match(/^3 runs, 4 assertions, 0 failures/, out)
+      assert_empty err
     end
   end
 

@@ -2,12 +2,17 @@
 
 # What the program says about one side against the reference, with names instead of keys. It reads an answer; it decides nothing.
 
+require_relative "../plain"
+require_relative "words"
+
 module Assay
   module Compare
     # An estimate with its interval; `lower` and `upper` are nil where too little is known for an interval. That which decides (the ratio,
     # unless the threshold is an amount) has one wherever the verdict is not "inconclusive". The other may have none all the same: where the
     # machine changed its speed meanwhile, a steady ratio is no steady amount, and the other way round.
     Interval = Struct.new(:estimate, :lower, :upper) do
+      include Plain
+
       # True when the interval lies wholly at or below the bound.
       def below?(bound) = !upper.nil? && upper <= bound
 
@@ -17,6 +22,8 @@ module Assay
 
     # One comparison of an analysis (docs/reference/json.md).
     class Comparison
+      include Plain
+
       # The fields as the program gives them.
       attr_reader :to_h
 
@@ -32,7 +39,7 @@ module Assay
       def verdict = to_h["verdict"]
 
       # The verdict in words.
-      def sentence = to_h["sentence"]
+      def sentence = Words.of(to_h["sentence"])
 
       def faster? = verdict == "faster"
       def slower? = verdict == "slower"

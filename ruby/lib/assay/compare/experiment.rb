@@ -45,6 +45,7 @@ module Assay
       # Measures until the block, given the program's analysis, says that it is settled, or until the plan's time is spent; without a
       # block until the time is spent. Gives the last analysis. What was recorded when an exception or an Interrupt ended it is whole blocks.
       def run(&settled)
+        @sides.each(&:check_whole)
         calibrate
         @recording.know(facts)
         count

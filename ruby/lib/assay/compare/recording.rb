@@ -8,6 +8,7 @@ require "json"
 require "rbconfig"
 require "tempfile"
 require "time"
+require_relative "../real_clock"
 
 module Assay
   module Compare
@@ -36,7 +37,7 @@ module Assay
             against: scan && index }.compact
         end
         @facts = {}
-        @started = Time.now.utc
+        @started = RealClock.time.utc
       end
 
       # The clock that decides: "wall" or "cpu".

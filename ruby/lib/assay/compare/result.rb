@@ -4,11 +4,14 @@
 # measuring process knows: what the loop costs, and what the garbage collector took.
 
 require "json"
+require_relative "../plain"
 
 module Assay
   module Compare
     # What Assay.compare gives back.
     class Result
+      include Plain
+
       # A part of the time below which it is not worth a line.
       WORTH_TELLING = 0.05
       private_constant :WORTH_TELLING
@@ -30,8 +33,6 @@ module Assay
       def to_h
         @analysis or raise Binary::Missing, "there is no verdict: the values were handed to the `assay` that measures this process"
       end
-
-      def to_json(*arguments) = to_h.to_json(*arguments)
 
       # One Comparison for every side but the first.
       def comparisons = to_h["comparisons"].select { |fields| fields["family"] == "primary" }.map { |fields| Comparison.new(fields) }
@@ -67,7 +68,8 @@ module Assay
       # The screen of `assay compare`, and below it what it can't know.
       def screen(colour: false)
         to_h
-        [@recording.with_file { |file| Binary.screen(file, colour: colour) }, *notes.map { |note| "#{note}\n" }].join
+        screen = @recording.with_file { |file| Binary.screen(file, colour: colour) }
+        [Words.of(screen, @sides.size), *notes.map { |note| "#{note}\n" }].join
       end
 
       def to_s = screen

@@ -32,10 +32,41 @@ module Assay
         compile(text)
       end
 
+      # Raises ArgumentError if the block returns work that is still to be done, whose making alone would be measured. Runs the block once.
+      def check_whole
+        return unless @form == :block
+
+        result = @block.call
+        undone = UNDONE.find { |(name, _), test| (kind = Side.known(name)) && kind === result && test.call(result) }
+        undone &&= undone.first
+        undone ||= [nil, "wait for it"] if pending?(result)
+        return if undone.nil?
+
+        raise ArgumentError, "report `#{@name}` returns #{result.class} with work that is still to be done: #{undone.last}, so that it is " \
+                             "measured; or end the block with `nil`, if only the making is meant"
+      end
+
       # What is called: a Proc, or nil for a text.
       attr_reader :block
 
+      # Results that are promises of work, with what does it.
+      UNDONE = {
+        ["Enumerator", "end it with `.to_a` or `.each { … }`"] => ->(_) { true },
+        ["Thread", "wait for it with `.join`"] => ->(thread) { thread.alive? },
+        ["Fiber", "resume it until it ends"] => ->(fiber) { fiber.alive? },
+        ["Async::Task", "wait for it with `.wait`"] => ->(task) { task.running? }
+      }.freeze
+      private_constant :UNDONE
+
+      # :nodoc:
+      def self.known(name) = Object.const_defined?(name) ? Object.const_get(name) : nil
+
       private
+
+      # Futures and promises of concurrent-ruby.
+      def pending?(result)
+        Object === result && result.respond_to?(:pending?) && result.respond_to?(:value!) && result.pending?
+      end
 
       def form_of(block)
         case block.arity

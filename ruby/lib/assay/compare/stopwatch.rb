@@ -2,20 +2,19 @@
 
 # Reads what a batch costs: wall time, CPU time, and the garbage collector's part of it; and how many objects it allocates, apart from the
 # time.
-# The clock is taken when this file is loaded, so that a test which fakes `Process.clock_gettime` never fakes what measures.
+
+require_relative "../real_clock"
 
 module Assay
   module Compare
     # The clock of the measurements. All times are whole nanoseconds.
     module Stopwatch
-      CLOCK = Process.method(:clock_gettime)
-      MONOTONIC = Process::CLOCK_MONOTONIC
       # Of all threads. The kernel counts by the tick, and wrongly, while an in-process profiler has a CPU timer armed.
       CPU = Process::CLOCK_PROCESS_CPUTIME_ID
       THREAD = Process::CLOCK_THREAD_CPUTIME_ID
       GC_TIME = GC.method(:total_time)
       ALLOCATED = GC.method(:stat)
-      private_constant :CLOCK, :MONOTONIC, :CPU, :THREAD, :GC_TIME, :ALLOCATED
+      private_constant :CPU, :THREAD, :GC_TIME, :ALLOCATED
 
       # What one batch took: `nanoseconds` of wall time and `cpu` of the process's, of which `collecting` were the garbage collector's, in
       # `collections` of it.
@@ -23,21 +22,21 @@ module Assay
 
       class << self
         # Now, by CLOCK_MONOTONIC.
-        def now = CLOCK.call(MONOTONIC, :nanosecond)
+        def now = RealClock.nanoseconds
 
         # CPU time of the process, and of this thread alone.
-        def cpu = CLOCK.call(CPU, :nanosecond)
-        def cpu_of_thread = CLOCK.call(THREAD, :nanosecond)
+        def cpu = RealClock.nanoseconds(CPU)
+        def cpu_of_thread = RealClock.nanoseconds(THREAD)
 
         # Runs a batch of the side, `times` iterations, and gives its Reading.
         def read(side, times)
           collections = GC.count
           collecting = GC_TIME.call
-          cpu = CLOCK.call(CPU, :nanosecond)
+          cpu = RealClock.nanoseconds(CPU)
           began = now
           side.run(times)
           ended = now
-          Reading.new(ended - began, CLOCK.call(CPU, :nanosecond) - cpu, GC_TIME.call - collecting, GC.count - collections)
+          Reading.new(ended - began, RealClock.nanoseconds(CPU) - cpu, GC_TIME.call - collecting, GC.count - collections)
         end
 
         # Objects allocated by the process while the side runs `times` iterations, per iteration: an Integer where it is one.

@@ -3,6 +3,8 @@
 # What a farm answers with, as values: they compare by what they hold, and can't be changed. Members that are not known here are left
 # out, so that a newer server is understood.
 
+require_relative "../plain"
+
 module Assay
   module Farm
     # Makes values of a Hash from JSON.
@@ -23,27 +25,29 @@ module Assay
     end
 
     # Who has projects.
-    Owner = Struct.new(:id, :name, keyword_init: true) { extend Record }
+    Owner = Struct.new(:id, :name, keyword_init: true) { extend Record; include Plain }
 
     # A project: where its versions come from (`origin`), what is done with each (`recipe`), what a target must be (`needs`), as Hashes
     # with the members of docs/reference/farm-api.md.
-    Project = Struct.new(:id, :owner, :name, :origin, :recipe, :needs, keyword_init: true) { extend Record }
+    Project = Struct.new(:id, :owner, :name, :origin, :recipe, :needs, keyword_init: true) { extend Record; include Plain }
 
     # A version: `kind` is "release" or "commit", `published` a time as text (RFC 3339).
     Version = Struct.new(:id, :owner, :project, :name, :kind, :published, :ordinal, :address, :sha256, :is_gone, keyword_init: true) do
       extend Record
+      include Plain
 
       # True when it is gone where it came from.
       def gone? = is_gone == true
     end
 
     # A platform, by its facts.
-    Target = Struct.new(:id, :digest, :name, :facts, keyword_init: true) { extend Record }
+    Target = Struct.new(:id, :digest, :name, :facts, keyword_init: true) { extend Record; include Plain }
 
     # What came of a version on a target; `target` is the target's digest, `outcome` a Hash with all that is known.
     Build = Struct.new(:id, :key, :job, :added, :log_bytes, :has_samples, :owner, :project, :version, :target, :node, :outcome,
                        keyword_init: true) do
       extend Record
+      include Plain
 
       # "passed", "failed", "errored", "not_tested", "install_failed", "timed_out", "infrastructure" or "lost".
       def state = outcome["state"]

@@ -3,6 +3,8 @@
 # What counting a call costs here: measured on an empty method once in a process, before the first profile that needs it, so that
 # profiles can subtract it and say how much it was. It takes some 10 ms, and must not disturb profiles that run.
 
+require_relative "../real_clock"
+
 module Assay
   module MethodProfiler
     module Calibration
@@ -47,13 +49,13 @@ module Assay
       {patched: "probe.patched", plain: "probe.plain", empty: nil}.each do |name, call|
         module_eval(<<~RUBY, __FILE__, __LINE__ + 1)
           def self.#{name}_loop(probe)
-            start = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+            start = RealClock.nanoseconds
             i = 0
             while i < CALLS
               #{call}
               i += 1
             end
-            Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - start
+            RealClock.nanoseconds - start
           end
         RUBY
         private_class_method :"#{name}_loop"

@@ -4,14 +4,15 @@
 # wrappers of one class are in site.rb.
 
 require "monitor"
+require_relative "kept"
 require_relative "site"
 
 module Assay
   module MethodProfiler
     # The registry. Everything that changes it holds its lock.
     module Patches
-      # One patched method.
-      Patch = Struct.new(:method, :name, :id, :wrapper, :keep)
+      # One patched method. It is `redundant` if it is inherited, and the class or module it comes from has a wrapper with the same name.
+      Patch = Struct.new(:method, :name, :id, :wrapper, :keep, :redundant)
 
       # Prepended to the singleton class of a patched class, and of one that a patched method is inherited from.
       module ClassHooks
@@ -33,8 +34,12 @@ module Assay
         end
       end
 
-      # Prepended to a patched singleton class: there it is the object that is told.
+      # Prepended to a patched singleton class, where Ruby calls the hooks of the object. Method objects that it returns are Kept ones.
       module ObjectHooks
+        def method(...) = Kept.of(super)
+        def public_method(...) = Kept.of(super)
+        def singleton_method(...) = Kept.of(super)
+
         private
 
         def singleton_method_added(name)
@@ -53,9 +58,15 @@ module Assay
         end
       end
 
-      # Prepended to the singleton class of a patched class. Whoever asks it for a method gets its own, never the wrapper: some keep
-      # it and define the method anew by it, and `super` in the wrapper would lead to that for ever. Objects show the wrapper: what
-      # they give (`map(&store.method(:read))`) is called, and counts.
+      # Prepended to the singleton class of a patched singleton class.
+      module KeptMethods
+        def instance_method(...) = Kept.of(super)
+        def public_instance_method(...) = Kept.of(super)
+      end
+
+      # Prepended to the singleton class of a patched class. `instance_method` returns the class's own method, never the wrapper: some
+      # libraries keep it and define the method anew by it, and `super` in the wrapper would lead to that for ever. Instances return the
+      # wrapper: `map(&store.method(:read))` calls it, and counts.
       module OwnMethods
         def instance_method(...) = Site.below(super)
         def public_instance_method(...) = Site.below(super)
@@ -69,7 +80,8 @@ module Assay
         end
       end
 
-      # Classes, and their sites. Neither is kept alive by this: a class that nobody else has is collected with its wrappers.
+      # Classes, and their sites. Neither is kept alive by this: an unreachable class is collected with its wrappers. Read only by
+      # `site_of` and `all_sites`: if the stack overflows while Ruby removes a collected entry, the entry stays, and refers to another object.
       @sites = ObjectSpace::WeakMap.new
       @methods = {}   # Names of methods that were ever patched: few of those that a program defines.
       @names = []     # Those of the ids, from FIRST_ID on.
@@ -83,11 +95,11 @@ module Assay
         def add(owner, methods, name, nested:, keep:)
           @lock.synchronize do
             check_owner(owner)
-            site = @sites[owner] || Site.new(owner)
+            site = site_of(owner) || Site.new(owner)
             raise ArgumentError, "no methods were named" if methods.empty?
 
             new = methods.uniq.filter_map { |method| check(site, method, name || row_name(owner, method), nested, keep) }
-            site.enter unless @sites.key?(owner)
+            site.enter unless site_of(owner)
             @sites[owner] = site
             new.each do |method, row|
               site.patches[method.name] = compile(owner, method, row, keep)
@@ -95,6 +107,7 @@ module Assay
               @once[row] = !nested
               watch(method.owner) unless method.owner == owner
               settle(site, site.patches[method.name])
+              compare_inherited(method.name)
             end
           end
         end
@@ -102,16 +115,26 @@ module Assay
         # See MethodProfiler.unpatch.
         def remove(owner, methods)
           @lock.synchronize do
-            site = @sites[owner] or return []
+            site = site_of(owner) or return []
             (methods || site.patches.keys).select do |method|
               patch = site.patches.delete(method)
-              site.take_out(patch) if patch
+              next if patch.nil?
+
+              site.take_out(patch)
+              compare_inherited(method)
               patch
             end
           end
         end
 
-        def name_of(owner, method) = @sites[owner]&.patches&.[](method)&.name
+        def name_of(owner, method) = site_of(owner)&.patches&.[](method)&.name
+
+        # [[owner, method], …] of those patched under this name.
+        def methods_named(name)
+          @lock.synchronize do
+            all_sites.flat_map { |site| site.patches.each_value.filter_map { |patch| [site.owner, patch.method] if patch.name == name } }
+          end
+        end
 
         # The name of a row, and whether nested calls of it count.
         def row(id) = @names[id - FIRST_ID]
@@ -158,14 +181,18 @@ module Assay
         # A class has another method of this name, or none any more. Its own site may have an alias to mend; wrappers of the method, in
         # it and in classes that inherit it, take what the new one takes.
         def changed(owner, name)
-          return unless @methods.key?(name) || @sites.key?(owner)
+          return unless @methods.key?(name) || site_of(owner)
 
           @lock.synchronize do
-            @sites[owner]&.mend(name)
-            @methods.key?(name) && @sites.values.each do |site|
+            site_of(owner)&.mend(name)
+            @methods.key?(name) && all_sites.each do |site|
               patch = site.patches[name]
-              renew(site, patch) if patch && site.owner <= owner
+              next unless patch && site.owner <= owner
+
+              site.changed(name)
+              renew(site, patch)
             end
+            compare_inherited(name) if @methods.key?(name)
           end
         end
 
@@ -177,17 +204,41 @@ module Assay
 
         private
 
+        def site_of(owner)
+          site = @sites[owner]
+          site if Site === site && site.owner.equal?(owner)
+        end
+
+        def all_sites = @sites.values.grep(Site)
+
         # Puts in or takes out what comes and goes with profiles. Under a server that is done twice for each request, or not at all.
         def swap
           each_patch { |site, patch| settle(site, patch) } unless @keep_all
         end
 
         def each_patch(&block)
-          @sites.values.each { |site| site.patches.each_value { |patch| block.call(site, patch) } }
+          all_sites.each { |site| site.patches.each_value { |patch| block.call(site, patch) } }
         end
 
         def settle(site, patch)
-          @users.positive? || @keep_all || patch.keep ? site.put_in(patch) : site.take_out(patch)
+          !patch.redundant && (@users.positive? || @keep_all || patch.keep) ? site.put_in(patch) : site.take_out(patch)
+        end
+
+        # Marks redundant wrappers of methods of this name.
+        def compare_inherited(name)
+          sites = all_sites.select { |site| site.patches.key?(name) }
+          sites.each do |site|
+            patch = site.patches[name]
+            other = sites.find do |each|
+              site.owner < each.owner && each.patches[name].name == patch.name && each.defined_by(name) == site.defined_by(name)
+            end
+            other.patches[name].keep ||= patch.keep if other
+            next if patch.redundant == !other.nil?
+
+            patch.redundant = !other.nil?
+            settle(site, patch)
+            settle(other, other.patches[name]) if other
+          end
         end
 
         # A method is marked by ruby2_keywords when it has been defined, and nothing tells of that.
@@ -208,7 +259,7 @@ module Assay
         def compile(owner, method, row, keep)
           id = id_of(row)
           where = "(assay: wrapper of #{row_name(owner, method.name)})"
-          Patch.new(method.name, row, id, wrapper(method, id, where), keep)
+          Patch.new(method.name, row, id, wrapper(method, id, where), keep, false)
         end
 
         def check_owner(owner)
@@ -216,7 +267,7 @@ module Assay
             raise ArgumentError, "#{owner.inspect} can't be patched: which refined method is called is settled when the caller is " \
                                  "compiled. Patch the class that is refined; calls of the refined method that reach it by super count"
           end
-          return if @sites.key?(owner) || !owner.frozen?
+          return if site_of(owner) || !owner.frozen?
 
           raise FrozenError.new("#{owner.inspect} is frozen, so that its methods can't be patched: patch them before it is frozen",
                                 receiver: owner)
@@ -242,7 +293,7 @@ module Assay
           [found, row]
         end
 
-        def used?(row) = @sites.values.any? { |site| site.patches.each_value.any? { |patch| patch.name == row } }
+        def used?(row) = all_sites.any? { |site| site.patches.each_value.any? { |patch| patch.name == row } }
 
         def look_up(owner, method)
           owner.instance_method(method)

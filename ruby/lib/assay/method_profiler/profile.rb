@@ -1,16 +1,23 @@
 # frozen_string_literal: true
 
-# What came out: a row for each name, the own cost subtracted, and said. It must not measure.
+# The result of a profile: a row for each name, with the profiler's own cost subtracted and stated. It must not measure.
+
+require_relative "../plain"
 
 module Assay
   module MethodProfiler
-    # The result of a profile.
+    # The result of a profile: the Hash of the article, with methods for what a Hash has no place for.
     #
+    #   profile                           # => {total_duration: 0.21, sql: {duration: 0.111, calls: 12}}
     #   profile[:sql]                     # => {duration: 0.111, calls: 12}
-    #   profile.to_h                      # => {total_duration: 0.21, sql: {duration: 0.111, calls: 12}}
+    #   profile.dig(:sql, :calls)         # => 12
+    #   profile.to_json                   # => {"total_duration":0.21,"sql":{"duration":0.111,"calls":12}}
+    #   profile => {sql: {calls:}}        # calls is 12 afterwards
     #   profile.rows[:sql].errors         # => 1
     #   puts profile                      # a table
-    class Profile
+    #
+    # Names without a call are absent. The members `exclusive:` and `allocations:` are optional, and `errors:` appears if there were any.
+    class Profile < Hash
       # Where things are in the recorder's rows.
       ID, CALLS, OUTERMOST, OPEN, ERRORS, OUTERMOST_ERRORS, NS, NESTED, EXCLUSIVE_NS, CHILDREN, ALLOCATIONS = *0..10
       private_constant :ID, :CALLS, :OUTERMOST, :OPEN, :ERRORS, :OUTERMOST_ERRORS, :NESTED, :EXCLUSIVE_NS, :CHILDREN, :ALLOCATIONS
@@ -25,7 +32,7 @@ module Assay
       # errors::       calls that ended by an exception. `throw` (by which Timeout interrupts), `break` and Thread#kill are none
       # open::         calls that had not ended when the profile stopped; their time until then is in `duration`
       # raw_duration:: `duration` as measured, with the own cost
-      Row = Struct.new(:name, :calls, :outermost, :duration, :exclusive, :allocations, :errors, :open, :raw_duration)
+      Row = Struct.new(:name, :calls, :outermost, :duration, :exclusive, :allocations, :errors, :open, :raw_duration) { include Plain }
 
       # What the profiler itself cost, as calibrated in this process, in seconds.
       #
@@ -34,39 +41,64 @@ module Assay
       # subtracted:: per call, from the duration that was measured: the part of `per_call` between the two readings of the clock
       # recorder::   :native or :ruby
       # clock::      :os, or :counter for the processor's time stamp counter, where Linux itself keeps time by it
-      Overhead = Struct.new(:per_call, :total, :subtracted, :recorder, :clock, keyword_init: true)
+      Overhead = Struct.new(:per_call, :total, :subtracted, :recorder, :clock, keyword_init: true) { include Plain }
 
-      # Seconds from start to stop, as measured; by how much the profiler itself made it longer is in `overhead`.
-      attr_reader :total_duration
-      # What the block of MethodProfiler.profile gave.
-      attr_accessor :value
+      # All that is not in the Hash itself. It is one variable, since those of a Hash are slow.
+      Facts = Struct.new(:total_duration, :rows, :calls, :cost, :overhead, :value)
+      private_constant :Facts
 
       # duration:: in ns; records:: as Session#finish gives them; cost:: a Calibration::Cost
       def initialize(duration, records, cost, exclusive:, allocations:)
-        @total_duration = duration / 1e9
-        @records = records
-        @cost = cost
-        @exclusive = exclusive
-        @allocations = allocations
+        super()
+        self[:total_duration] = duration / 1e9
+        rows = {}
+        calls = 0
+        records.each do |record|
+          row = row(record, cost, exclusive, allocations)
+          calls += record[CALLS]
+          rows[row.name] = row
+          self[row.name] = brief(row)
+        end
+        @facts = Facts.new(self[:total_duration], rows, calls, cost)
       end
 
+      # Seconds from start to stop, as measured; `overhead` has the part of it that is the profiler's.
+      def total_duration = @facts.total_duration
+
       # {name => Row}, in the order in which the names were patched.
-      def rows = @rows ||= @records.to_h { |record| [Patches.row(record[ID]), row(record)] }
+      def rows = @facts.rows
+
+      # The result of the block of MethodProfiler.profile.
+      def value = @facts.value
+
+      def value=(value)
+        @facts.value = value
+      end
 
       # An Overhead.
       def overhead
-        @overhead ||= Overhead.new(per_call: @cost.per_call / 1e9, total: @records.sum { |record| record[CALLS] } * @cost.per_call / 1e9,
-                                   subtracted: @cost.inside / 1e9, recorder: Recorder::KIND, clock: Recorder.clock)
+        cost = @facts.cost
+        @facts.overhead ||= Overhead.new(per_call: cost.per_call / 1e9, total: @facts.calls * cost.per_call / 1e9,
+                                         subtracted: cost.inside / 1e9, recorder: Recorder::KIND, clock: Recorder.clock)
       end
 
-      # {total_duration:, name: {duration:, calls:}}. What was asked for is there too: exclusive:,
-      # allocations:, and errors: where there were any.
-      def to_h
-        {total_duration: total_duration, **rows.transform_values { |row| brief(row) }}
+      # Also where the program has not loaded `json`.
+      def to_json(*arguments)
+        require "json"
+        to_h.to_json(*arguments)
       end
 
-      # total_duration, or what `to_h` has under this name; nil where nothing was called.
-      def [](name) = name == :total_duration ? total_duration : rows[name] && brief(rows[name])
+      # Psych (YAML) asks for this.
+      def encode_with(coder) = coder.represent_map(nil, to_h)
+
+      # All but the result of the block, which may be anything.
+      def marshal_dump = [to_h, total_duration, rows, overhead]
+
+      def marshal_load(dumped)
+        contents, total_duration, rows, overhead = dumped
+        replace(contents)
+        @facts = Facts.new(total_duration, rows, nil, nil, overhead)
+      end
 
       # A table for people.
       def to_s
@@ -85,22 +117,20 @@ module Assay
         lines.join("\n")
       end
 
-      def inspect = "#<#{self.class} #{to_h}>"
-
       private
 
-      def row(record)
+      def row(record, cost, exclusive, allocations)
         name = Patches.row(record[ID])
         nested = Patches.nested?(name)
         Row.new(name, record[nested ? CALLS : OUTERMOST], record[OUTERMOST],
-                less(record[NS], record[OUTERMOST] * @cost.inside + record[NESTED] * @cost.per_call),
-                @exclusive ? less(record[EXCLUSIVE_NS], exclusive_cost(record)) : nil, @allocations ? record[ALLOCATIONS] : nil,
+                less(record[NS], record[OUTERMOST] * cost.inside + record[NESTED] * cost.per_call),
+                exclusive ? less(record[EXCLUSIVE_NS], exclusive_cost(record, cost)) : nil, allocations ? record[ALLOCATIONS] : nil,
                 record[nested ? ERRORS : OUTERMOST_ERRORS], record[OPEN], record[NS] / 1e9)
       end
 
       # What lies between the readings of the clock of each call, and what its patched callees cost around theirs.
-      def exclusive_cost(record)
-        record[CALLS] * @cost.inside + record[CHILDREN] * [@cost.per_call - @cost.inside, 0].max
+      def exclusive_cost(record, cost)
+        record[CALLS] * cost.inside + record[CHILDREN] * [cost.per_call - cost.inside, 0].max
       end
 
       # Seconds. The cost is an estimate: what would be below nothing is nothing.

@@ -14,10 +14,27 @@ module Assay
         # good. Every start and every stop looks at two of those that run, so that a server pays for few and none is forgotten.
         def register(running)
           @lock.synchronize do
-            look(@process == Process.pid ? 2 : @all.size)
+            look(@process == Process.pid ? 2 : @all.size, running)
             @process = Process.pid
             @all << running
           end
+        end
+
+        # The profile that `start` began in this fiber, and that still counts here.
+        def left_over
+          running = Thread.current[:__assay_started]
+          running if running&.counts_here?
+        end
+
+        # Says once in a process that profiles are started and not stopped.
+        def warn_of_left_over
+          return if @warned
+
+          @warned = true
+          place = caller_locations.find { |location| !location.path.start_with?(OWN, "<internal:") }
+          warn("assay: the profile that starts at #{place ? "#{place.path}:#{place.lineno}" : "an unknown place"} replaces one that was " \
+               "started in the same fiber and never stopped. Stop it in an `ensure`, or use `profile { … }`; a profile within a profile " \
+               "is `start(nested: true)`. This is said only once")
         end
 
         def forget(running)
@@ -29,10 +46,14 @@ module Assay
 
         private
 
-        def look(number)
+        def look(number, starting = nil)
           [number, @all.size].min.times do
             oldest = @all.shift
-            oldest.abandoned? ? oldest.let_go : @all << oldest
+            next oldest.let_go if oldest.abandoned?
+            next @all << oldest unless starting && oldest.left_behind_for?(starting)
+
+            warn_of_left_over
+            oldest.let_go
           end
         end
       end
@@ -41,18 +62,22 @@ module Assay
       attr_reader :profile
 
       # Use MethodProfiler.start.
-      def initialize(exclusive:, allocations:, scope:)
+      def initialize(exclusive:, allocations:, scope:, nested:)
         raise ArgumentError, "scope is :thread or :fiber, not #{scope.inspect}" unless %i[thread fiber].include?(scope)
 
         @exclusive = exclusive ? true : false
         @allocations = allocations ? true : false
         @fiber_only = scope == :fiber
+        @nested = nested ? true : false
         @thread = Thread.current
+        @fiber = Fiber.current
+        replace_left_over unless @nested
         @cost = Calibration.of(@exclusive, @allocations)
         self.class.register(self)
         Patches.use
         @session = Recorder::Session.new(self, @exclusive, @allocations)
         @session.attach(@fiber_only)
+        Thread.current[:__assay_started] = self unless @nested # A variable of the fiber.
       end
 
       # Whether it still counts.
@@ -94,10 +119,25 @@ module Assay
       end
 
       # :nodoc: For `register`, which holds the lock.
-      def abandoned? = running? && !@session.nil? && !@thread.alive? && @session.abandoned?
+      def abandoned? = running? && !@session.nil? && !(@fiber_only ? @fiber : @thread).alive? && @session.abandoned?
+
+      # :nodoc: Whether the fiber that started it has ended, in a thread that starts another one.
+      def left_behind_for?(other) = running? && !@nested && !other.nested? && @thread.equal?(other.thread) && !@fiber.alive? && counts_here?
+
+      # :nodoc:
+      def counts_here? = running? && !@session.nil? && @session.attached?
 
       # :nodoc: Ends it, for nobody.
-      def let_go = finish
+      def let_go
+        @let_go = true
+        finish
+      end
+
+      # :nodoc:
+      def nested? = @nested
+
+      # :nodoc:
+      attr_reader :thread
 
       def inspect = "#<#{self.class} #{running? ? "running" : "stopped"}>"
 
@@ -109,9 +149,22 @@ module Assay
         Patches.release
       end
 
-      def check_running
-        raise NotRunning, "this profile was stopped already" unless running?
+      def replace_left_over
+        old = self.class.left_over or return
+        self.class.warn_of_left_over
+        old.let_go
+        self.class.forget(old)
       end
+
+      def check_running
+        return if running?
+        raise NotRunning, "this profile was stopped already" unless @let_go
+
+        raise NotRunning, "this profile was ended by a later `start` in the same fiber: a profile within a profile is `start(nested: true)`"
+      end
+
+      OWN = File.expand_path("../..", __dir__)
+      private_constant :OWN
     end
   end
 end

@@ -27,7 +27,12 @@ module Assay
           @owner = owner
           @patches = {} # By the method's name.
           @present = {}
+          @changes = Hash.new(0)
         end
+
+        # Number of times the method was redefined or removed since it was patched; `changed` adds one.
+        def changes(name) = @changes[name]
+        def changed(name) = @changes[name] += 1
 
         # RSpec asks this, and does not stub for any instance what is defined in a prepended module. What stands here only stands before
         # a method of the class, and follows when that is defined anew. For one object RSpec itself prepends what it defines, if it must.
@@ -39,9 +44,10 @@ module Assay
         # Makes the class ready. This is what a frozen class refuses.
         def enter
           owner.prepend(self)
-          return owner.prepend(ObjectHooks) if owner.singleton_class?
+          return owner.singleton_class.prepend(ClassHooks, OwnMethods) unless owner.singleton_class?
 
-          owner.singleton_class.prepend(ClassHooks, OwnMethods)
+          owner.prepend(ObjectHooks)
+          owner.singleton_class.prepend(KeptMethods)
         end
 
         # Where the method is gone there is nothing to stand before.
@@ -73,6 +79,13 @@ module Assay
 
           method = method.super_method until method.nil? || method.owner.equal?(self)
           method&.super_method
+        rescue NameError
+          nil
+        end
+
+        # The class or module whose definition is called, below all wrappers; nil if the method is missing.
+        def defined_by(name)
+          Site.below(FIND.bind_call(owner, name)).owner
         rescue NameError
           nil
         end

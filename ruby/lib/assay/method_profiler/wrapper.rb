@@ -63,7 +63,7 @@ module Assay
 
       # `def m(if:)` can be called, but `super(if: if)` can't be written.
       def key_that_has_no_variable?(kind, key)
-        %i[key keyreq].include?(kind) && !variable?(key)
+        %i[key keyreq].include?(kind) && (!variable?(key) || key.start_with?("__assay"))
       end
 
       def variable?(name)

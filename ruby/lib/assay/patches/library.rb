@@ -50,6 +50,15 @@ module Assay
         end
       end
 
+      # True if `apply` has patched this method.
+      def patched?(owner, method) = @lock.synchronize { @patched.any? { |each, methods| each == owner && methods.include?(method) } }
+
+      # The reason why a loaded library is not counted; nil if it is counted, or not loaded.
+      def unknown_reason
+        found = versions
+        unknown(found) unless found.empty?
+      end
+
       private
 
       def seams = {}

@@ -6,6 +6,7 @@ module Assay
   module Patches
     class Mysql2 < Library
       def self.key = :mysql2
+      def self.counts = :sql
 
       def versions = defined?(::Mysql2::Client) ? [["mysql2", ::Mysql2::VERSION, ">= 0.4"]] : []
 

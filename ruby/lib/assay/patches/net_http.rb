@@ -7,6 +7,7 @@ module Assay
   module Patches
     class NetHttp < Library
       def self.key = :net_http
+      def self.counts = :http
 
       # Up to Ruby 3.0 it had no version of its own.
       def versions = defined?(::Net::HTTP) ? [["net_http", defined?(::Net::HTTP::VERSION) ? ::Net::HTTP::VERSION : RUBY_VERSION, ">= 0"]] : []

@@ -7,6 +7,7 @@ module Assay
   module Patches
     class Pg < Library
       def self.key = :pg
+      def self.counts = :sql
 
       def versions = defined?(::PG::Connection) ? [["pg", ::PG::VERSION, ">= 1.0"]] : []
 

@@ -33,6 +33,7 @@ module Assay
       private_constant :Further, :Processing, :Pipelining
 
       def self.key = :redis
+      def self.counts = :redis
 
       def versions
         [

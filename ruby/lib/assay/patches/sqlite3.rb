@@ -27,6 +27,7 @@ module Assay
       private_constant :Reading
 
       def self.key = :sqlite3
+      def self.counts = :sql
 
       def versions = defined?(::SQLite3::Database) ? [["sqlite3", ::SQLite3::VERSION, [">= 1.3", "< 3"]]] : []
 

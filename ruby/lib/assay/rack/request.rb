@@ -56,7 +56,7 @@ module Assay
       # Runs a part of the request and adds its totals.
       def part
         # Not `current_scheduler`: servers read bodies by Enumerator#next, too, and in Ruby 3.1 its fiber sees none.
-        running = MethodProfiler.start(scope: @scope || (Fiber.scheduler ? :fiber : :thread))
+        running = MethodProfiler.start(scope: @scope || (Fiber.scheduler ? :fiber : :thread), nested: true)
         @open << running
         @env[PROFILE] = running
         yield

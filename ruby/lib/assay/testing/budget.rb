@@ -23,14 +23,20 @@ module Assay
         max_sleep: Limit.new(:sleep, "seconds of sleep", "second of sleep"),
         max_allocations: Limit.new(:allocations, "objects", "object")
       }.freeze
+      # The names under which the profiler counts the same.
+      ROWS = { sql: :sql, redis: :redis, http: :net }.freeze
       # So many kinds of statements, lines or programs are listed, and so many different ones are told apart.
       LISTED = 8
       TOLD_APART = 10_000
       OBJECTS = GC.method(:stat)
-      private_constant :Limit, :LIMITS, :LISTED, :TOLD_APART, :OBJECTS
+      private_constant :Limit, :LIMITS, :ROWS, :LISTED, :TOLD_APART, :OBJECTS
 
       # limits:: `max_sql: 10`, `max_redis:`, `max_log_lines:`, `max_http:`, `max_processes:`, `max_sleep:` (seconds), `max_allocations:`
-      def initialize(**limits)
+      # uncounted:: :ok where libraries may be loaded whose statements or requests can't be counted; else that is an error
+      def initialize(uncounted: nil, **limits)
+        raise ArgumentError, "uncounted: is :ok or left out, not #{uncounted.inspect}" unless [nil, :ok].include?(uncounted)
+
+        @uncounted = uncounted
         raise ArgumentError, "a budget has at least one limit: #{LIMITS.keys.join(", ")}" if limits.empty?
 
         limits.each do |name, most|
@@ -59,8 +65,10 @@ module Assay
         result
       end
 
-      # Begins to count.
+      # Begins to count. Raises CannotCount where a library is loaded that would not be counted.
       def start
+        check_countable
+        @loaded = loaded
         @watches = Points.of(@limits.keys.map { |name| LIMITS[name].kind }, self)
         @watches.each(&:put)
         @objects = OBJECTS.call(:total_allocated_objects)
@@ -78,6 +86,11 @@ module Assay
 
       # The outcome, once it has stopped.
       def result
+        late = loaded - @loaded
+        unless late.empty? || @uncounted
+          return Outcome.new(:fail, "#{late.join(", ")} was loaded while the budget counted, so that what it did is not counted: load it before")
+        end
+
         over = @limits.reject { |name, most| @counts[LIMITS[name].kind] <= most }
         return Outcome.new(:pass, "within the budget") if over.empty?
 
@@ -97,6 +110,23 @@ module Assay
       end
 
       private
+
+      def kinds = @limits.keys.map { |name| LIMITS[name].kind } & ROWS.keys
+      def loaded = kinds.flat_map { |kind| Patches.loaded(kind) }
+
+      # Raises CannotCount for a loaded library that is not counted.
+      def check_countable
+        return if @uncounted
+
+        kinds.each do |kind|
+          library, reason = Patches.uncounted(kind, ROWS[kind]).first
+          next if library.nil?
+
+          limit = @limits.keys.find { |name| LIMITS[name].kind == kind }
+          raise CannotCount, "#{limit}: #{LIMITS[limit].many} can't be counted: #{library} is loaded, and #{reason}. " \
+                             "`uncounted: :ok` counts the others alone"
+        end
+      end
 
       def said(limit, most)
         count = @counts[limit.kind]

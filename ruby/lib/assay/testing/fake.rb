@@ -9,9 +9,18 @@ module Assay
       # So many calls without scripted results are taken for a loop that never ends.
       LIMIT = 10_000
 
-      # results:: nil for the kind's usual answer, an Array for one answer per call, or something to `call` with what the method was given
+      # The reaction to a fake that was never called: :warn, :fail or :ok.
+      attr_reader :unused
+      # How the test made it, and where, for messages.
+      attr_reader :label, :place
+      # The faked threads, or :all.
+      attr_reader :threads
+
+      # results:: nil for the kind's usual answer, an Array for one answer per call, or something to `call` with the method's arguments
       # threads:: the threads for which it stands, or :all
-      def initialize(kind, journal, results:, threads:, limit: LIMIT)
+      # unused::  what becomes of it if it is never called
+      # label::   how the test made it
+      def initialize(kind, journal, results:, threads:, limit: LIMIT, unused: Testing.unused_fakes, label: nil)
         @kind = kind
         @journal = journal
         @script = results.respond_to?(:to_ary) ? results.to_ary.dup : nil
@@ -21,6 +30,9 @@ module Assay
         raise ArgumentError, "results: is a list or something to call, not #{results.inspect}" unless usable
         raise ArgumentError, "limit: is a number of calls, not #{limit.inspect}" unless limit.is_a?(Integer) && limit.positive?
 
+        @unused = Testing.checked_unused(unused)
+        @label = label
+        @place = caller_locations.find { |location| !location.path.start_with?(OWN, "<internal:") }
         @threads = threads == :all ? :all : Array(threads)
         @limit = limit
         @calls = 0
@@ -28,10 +40,10 @@ module Assay
         @targets = []
       end
 
-      # Puts the fake in front of the methods of these owners: `[[owner, name], …]`. All or none.
-      def install(targets)
+      # Puts the fake in front of the methods of these owners: `[[owner, name], …]`, or `beneath` other fakes. All or none.
+      def install(targets, beneath: false)
         targets.each do |owner, name|
-          Seam.put(self, owner, name)
+          Seam.put(self, owner, name, beneath: beneath)
           @targets << [owner, name]
         end
       rescue StandardError
@@ -43,6 +55,9 @@ module Assay
       def uninstall
         Seam.remove(self, *@targets.pop) until @targets.empty?
       end
+
+      # True once it was called.
+      def used? = @calls.positive?
 
       # True where the thread's calls come here.
       def covers?(thread) = @threads == :all || @threads.any? { |other| other.equal?(thread) }
@@ -86,11 +101,14 @@ module Assay
 
         scripted = !(@script.nil? && @answer.nil?)
         if answered.is_a?(Exit)
-          Kind.set_status(answered.status)
-          answered = answered.value.nil? ? @kind.after(answered.status) : answered.value
+          call.ended = answered
+          answered = @kind.ended(call, answered)
         end
         @kind.finish(call, scripted, answered)
       end
+
+      OWN = File.expand_path("../..", __dir__)
+      private_constant :OWN
     end
 
     # The calls of a test, in their order, over all its fakes and threads.

@@ -4,23 +4,13 @@
 # follows from a call. One small class for each kind of method.
 
 require "stringio"
+require_relative "last_status"
+require_relative "processes"
 
 module Assay
   module Testing
     # A method of which nothing is known: answers nil, or what is scripted.
     class Kind
-      SPAWN = Process.method(:spawn)
-      WAIT = Process.method(:wait)
-      private_constant :SPAWN, :WAIT
-
-      # Sets `$?` of this thread. Ruby lets nothing but a real process do that, so a short-lived one is run.
-      def self.set_status(status)
-        possible = status.is_a?(Integer) && status.between?(0, 255)
-        raise ArgumentError, "a status is a whole number from 0 to 255, not #{status.inspect}" unless possible
-
-        WAIT.call(SPAWN.call("/bin/sh", "-c", "exit #{status}", in: File::NULL, out: File::NULL, err: File::NULL))
-      end
-
       # True for the calls that it answers; others go to the original.
       def takes?(_call) = true
 
@@ -30,8 +20,14 @@ module Assay
       # Raises what the real method would raise for such arguments.
       def check(call); end
 
+      # The answer for a scripted ending of a process.
+      def ended(call, ending)
+        LastStatus.set(LastStatus.exited(ending.status), ending.value.is_a?(Integer) ? ending.value : 0)
+        ending.value.nil? ? after(call, ending.status) : ending.value
+      end
+
       # The answer of a process that ended with this status, where the script names none.
-      def after(_status) = usual
+      def after(_call, _status) = usual
 
       # What the caller gets.
       def finish(_call, scripted, answer) = scripted ? answer : usual
@@ -39,15 +35,43 @@ module Assay
       def usual = nil
     end
 
-    # `sleep`: answers at once with the seconds, rounded, and moves the clock on.
+    # `sleep`: returns the rounded seconds immediately, and advances the clock. A wait with a limit really waits for a moment, since
+    # another thread may be about to end it, and then times out.
     class SleepKind < Kind
+      MOMENT = 0.02
+      SLEEP = Thread::Mutex.instance_method(:sleep)
+      WAIT = Thread::ConditionVariable.instance_method(:wait)
+      POP = Thread::Queue.instance_method(:pop)
+      SIZED_POP = Thread::SizedQueue.instance_method(:pop)
+      private_constant :MOMENT, :SLEEP, :WAIT, :POP, :SIZED_POP
+
+      # Methods that wait with a limit, other than `sleep`.
+      def self.waits
+        queues = [Thread::Queue, Thread::SizedQueue].product(%i[pop shift deq])
+        [[Thread::Mutex, :sleep], [Thread::ConditionVariable, :wait], [Kernel, :select], [Kernel.singleton_class, :select],
+         [IO.singleton_class, :select], *(POP.parameters.include?(%i[key timeout]) ? queues : [])]
+      end
+
       def initialize(clock)
         super()
         @clock = clock
       end
 
+      # Waits without a limit, and waits for files, are left alone.
+      def takes?(call)
+        return false if Thread.current[:__assay_waiting]
+
+        case call.name
+        when :select then call.arguments.first(3).none? && !call.seconds.nil?
+        when :sleep then !call.receiver.is_a?(Thread::Mutex) || !call.seconds.nil?
+        else !call.seconds.nil?
+        end
+      end
+
       def check(call)
-        seconds = call.arguments.first
+        return unless call.name == :sleep
+
+        seconds = call.seconds
         raise ArgumentError, "wrong number of arguments (given #{call.arguments.size}, expected 0..1)" if call.arguments.size > 1
         return if call.arguments.empty?
         raise TypeError, "can't convert #{seconds.class} into time interval" unless seconds.respond_to?(:divmod)
@@ -55,47 +79,172 @@ module Assay
       end
 
       def finish(call, scripted, answer)
-        seconds = call.arguments.first || 0
+        seconds = call.seconds || 0
+        ended = waited(call)
+        return ended if ended
+
         @clock.advance(seconds)
-        scripted ? answer : seconds.round
+        return answer if scripted
+
+        seconds.round if call.name == :sleep && !call.receiver.is_a?(Thread::Mutex)
+      end
+
+      private
+
+      # The result of a wait that was ended within a moment; nil otherwise.
+      def waited(call)
+        Thread.current[:__assay_waiting] = true
+        moment = [MOMENT, call.seconds].compact.min
+        case call.receiver
+        when Thread::Mutex then SLEEP.bind_call(call.receiver, moment)
+        when Thread::ConditionVariable then WAIT.bind_call(call.receiver, call.arguments.first, moment)
+        when Thread::SizedQueue then SIZED_POP.bind_call(call.receiver, timeout: moment)
+        when Thread::Queue then POP.bind_call(call.receiver, timeout: moment)
+        end
+      ensure
+        Thread.current[:__assay_waiting] = nil
       end
     end
 
+    # What starts a program and waits for its end: it sets `$?`.
+    class ProgramKind < Kind
+      def initialize(processes)
+        super()
+        @processes = processes
+      end
+
+      def ended(call, ending)
+        set_status(LastStatus.exited(ending.status))
+        ending.value.nil? ? after(call, ending.status) : ending.value
+      end
+
+      private
+
+      def set_status(number) = LastStatus.set(number, @processes.number)
+    end
+
     # `system`: true, unless the status says otherwise. With `exception: true` a failure is raised, as the real one does.
-    class SystemKind < Kind
+    class SystemKind < ProgramKind
+      MISSING = 127
+      private_constant :MISSING
+
       def usual = true
-      def after(status) = status.zero?
+
+      def ended(call, ending)
+        answer = super
+        return answer if answer || !call.keywords[:exception]
+
+        raise "Command failed with exit #{ending.status}: #{call.program}"
+      end
+
+      def after(_call, status) = status.zero?
 
       def finish(call, scripted, answer)
         given = super
+        set_status(LastStatus.exited(given ? 0 : (given.nil? ? MISSING : 1))) unless call.ended
         return given if given || !call.keywords[:exception]
 
-        raise Errno::ENOENT, call.command.to_s if given.nil?
+        raise Errno::ENOENT, call.program.to_s if given.nil?
 
-        raise "Command failed: #{call.command}"
+        raise "Command failed: #{call.program}"
       end
     end
 
     # Backtick: an empty text.
-    class BacktickKind < Kind
+    class BacktickKind < ProgramKind
       def usual = +""
+
+      def finish(call, scripted, answer)
+        set_status(0) unless call.ended
+        super
+      end
     end
 
-    # `spawn` and `fork`: numbers that no process has (Linux ends at 2**22), so that a signal to one of them hits nobody.
-    class PidKind < Kind
-      FIRST = 1 << 30
-      private_constant :FIRST
+    # `spawn` and `fork`: numbers that no process has, for which WaitKind answers.
+    class PidKind < ProgramKind
+      def usual = @processes.number
 
-      def initialize
-        super
-        @next = FIRST - 1
-        @lock = Mutex.new
+      def ended(_call, ending) = @processes.begin(ending.value || usual, LastStatus.exited(ending.status))
+
+      def finish(call, scripted, answer)
+        pid = super
+        return pid if call.ended || !pid.is_a?(Integer)
+
+        @processes.begin(pid, 0)
+      end
+    end
+
+    # Waiting for a faked process: `Process.wait` and its kin, `detach`, `kill`. Real processes are the system's.
+    class WaitKind < Kind
+      WAITALL = Process.method(:waitall)
+      KILL = Process.method(:kill)
+      NAMES = %i[wait wait2 waitpid waitpid2 waitall detach kill].freeze
+      private_constant :WAITALL, :KILL
+
+      # The faked methods.
+      def self.targets = NAMES.map { |name| [Process.singleton_class, name] } << [Process::Status.singleton_class, :wait]
+
+      def initialize(processes)
+        super()
+        @processes = processes
       end
 
-      def usual = @lock.synchronize { @next += 1 }
+      def recorded? = false
+
+      def takes?(call)
+        first = call.arguments.first
+        case call.name
+        when :kill then call.arguments.drop(1).any? { |pid| @processes.known?(pid) }
+        when :waitall then @processes.any_waiting?
+        when :detach then @processes.known?(first)
+        else first.nil? || first == -1 ? @processes.any_waiting? : @processes.known?(first)
+        end
+      end
+
+      def finish(call, _scripted, _answer)
+        case call.name
+        when :kill then kill(*call.arguments)
+        when :waitall then waitall
+        when :detach then detach(call.arguments.first)
+        else wait(call, *@processes.take(wanted(call.arguments.first)))
+        end
+      end
+
+      private
+
+      def wanted(pid) = pid == -1 ? nil : pid
+
+      def wait(call, pid, status)
+        return LastStatus.make(status, pid) if call.receiver.equal?(Process::Status)
+
+        status = LastStatus.set(status, pid)
+        call.name.end_with?("2") ? [pid, status] : pid
+      end
+
+      def waitall
+        ended = []
+        while @processes.any_waiting?
+          pid, status = @processes.take(nil)
+          ended << [pid, LastStatus.set(status, pid)]
+        end
+        ended + WAITALL.call
+      end
+
+      # Process::Waiter can't be made.
+      def detach(pid)
+        _, status = @processes.waiting?(pid) ? @processes.take(pid) : [pid, 0]
+        Thread.new { LastStatus.set(status, pid) }.tap { |thread| thread.define_singleton_method(:pid) { pid } }
+      end
+
+      def kill(signal, *pids)
+        faked, real = pids.partition { |pid| @processes.known?(pid) }
+        faked.each { |pid| @processes.signal(pid, LastStatus.signalled(signal)) }
+        KILL.call(signal, *real) unless real.empty?
+        pids.size
+      end
     end
 
-    # `open` and `IO.popen`: a StringIO. A scripted text becomes the content of one; with a block it is handed to the block.
+    # `open`: a StringIO. A scripted text becomes the content of one; with a block it is handed to the block.
     class OpenKind < Kind
       def finish(call, scripted, answer)
         stream = scripted && !answer.nil? ? answer : +""
@@ -106,42 +255,67 @@ module Assay
       def usual = +""
     end
 
-    # `Time.now` and `Process.clock_gettime`: what the fake clock shows. Not written down.
+    # `Time.now`, `Time.new`, `Date.today`, `DateTime.now` and `Process.clock_gettime`: what the fake clock shows. Not written down.
     class TimeKind < Kind
       FACTORS = {
         nanosecond: ->(ns) { ns }, microsecond: ->(ns) { ns / 1_000 }, millisecond: ->(ns) { ns / 1_000_000 },
         second: ->(ns) { ns / 1_000_000_000 }, float_second: ->(ns) { ns / 1e9 }, float_millisecond: ->(ns) { ns / 1e6 },
         float_microsecond: ->(ns) { ns / 1e3 }
       }.freeze
-      private_constant :FACTORS
+      # Clocks that show the time of day, and those that show durations; a system has some of them.
+      OF_DAY, OF_DURATIONS = [%i[REALTIME REALTIME_COARSE], %i[MONOTONIC MONOTONIC_RAW MONOTONIC_COARSE BOOTTIME]].map do |names|
+        names.filter_map { |name| Process.const_get(:"CLOCK_#{name}") if Process.const_defined?(:"CLOCK_#{name}") }.freeze
+      end
+      private_constant :FACTORS, :OF_DAY, :OF_DURATIONS
 
-      def initialize(clock)
+      # The faked methods. `date` must be loaded.
+      def self.targets
+        [[Time, :now], [Time, :new], [Date, :today], [DateTime, :now], [Process, :clock_gettime]].map { |owner, name| [owner.singleton_class, name] }
+      end
+
+      # monotonic:: whether the clocks of durations are faked
+      def initialize(clock, monotonic)
         super()
         @clock = clock
+        @clocks = monotonic ? OF_DAY + OF_DURATIONS : OF_DAY
       end
 
       def recorded? = false
 
-      # Clocks of the CPU, and `now` of a subclass of Time, are the real ones.
+      # Clocks of the CPU are the real ones, and so is `new` with a time, or of a class that makes something else of it.
       def takes?(call)
-        return call.receiver.equal?(Time) if call.name == :now
-
-        [Process::CLOCK_MONOTONIC, Process::CLOCK_REALTIME].include?(call.arguments.first)
+        case call.name
+        when :new then call.arguments.compact.empty? && call.receiver.instance_method(:initialize).owner == Time
+        when :clock_gettime then @clocks.include?(call.arguments.first)
+        else true
+        end
       end
 
       def finish(call, _scripted, _answer)
-        return time(call) if call.name == :now
-
-        id, unit = call.arguments
-        nanoseconds = id == Process::CLOCK_REALTIME ? (@clock.now.to_r * 1_000_000_000).to_i : @clock.monotonic_nanoseconds
-        FACTORS.fetch(unit || :float_second) { raise ArgumentError, "unexpected unit: #{unit}" }.call(nanoseconds)
+        case call.name
+        when :clock_gettime then nanoseconds(call.arguments)
+        when :today then call.receiver.civil(*@clock.now.to_a.values_at(5, 4, 3), *call.arguments)
+        else call.receiver <= Time ? time(call) : date_time(call)
+        end
       end
 
       private
 
+      def nanoseconds(arguments)
+        id, unit = arguments
+        nanoseconds = OF_DAY.include?(id) ? (@clock.now.to_r * 1_000_000_000).to_i : @clock.monotonic_nanoseconds
+        FACTORS.fetch(unit || :float_second) { raise ArgumentError, "unexpected unit: #{unit}" }.call(nanoseconds)
+      end
+
       def time(call)
+        now = call.receiver.at(@clock.now)
         zone = call.keywords[:in]
-        zone ? @clock.now.localtime(zone) : @clock.now
+        zone ? now.localtime(zone) : now
+      end
+
+      def date_time(call)
+        now = @clock.now
+        call.receiver.civil(now.year, now.month, now.day, now.hour, now.min, now.sec + now.subsec, Rational(now.utc_offset, 86_400), *call.arguments)
       end
     end
   end

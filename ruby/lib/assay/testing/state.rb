@@ -7,11 +7,15 @@ module Assay
     # One per test, made when it is first needed.
     class State
       # Made before any fake can stand in the way.
-      attr_reader :clock, :journal
+      attr_reader :clock, :journal, :processes
+      # All fakes that the test made.
+      attr_reader :fakes
 
       def initialize
         @clock = Clock.new
         @journal = Journal.new
+        @processes = Processes.new
+        @fakes = []
         @undo = []
       end
 

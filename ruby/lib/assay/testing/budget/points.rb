@@ -3,6 +3,9 @@
 # Where a budget counts: the methods of Ruby and of well-known libraries, the same as those of the ready patches (lib/assay/patches), such that
 # what a library does once passes one of them once. They are intercepted while a budget counts, and then as before.
 
+require_relative "../../real_clock"
+require_relative "../../patches"
+require_relative "../kind"
 require_relative "../seam"
 
 module Assay
@@ -17,6 +20,9 @@ module Assay
           @handler = handler
           @put = false
         end
+
+        # [owner, name]
+        def place = [@owner, @name]
 
         # Begins to watch; nothing happens where there is no such method.
         def put
@@ -44,8 +50,7 @@ module Assay
         PG = %i[exec exec_params query async_query async_exec async_exec_params sync_exec sync_exec_params send_query send_query_params].freeze
         PG_PREPARED = %i[exec_prepared async_exec_prepared sync_exec_prepared send_query_prepared].freeze
         PG_PREPARE = %i[prepare async_prepare sync_prepare send_prepare].freeze
-        CLOCK = Process.method(:clock_gettime)
-        private_constant :PG, :PG_PREPARED, :PG_PREPARE, :CLOCK
+        private_constant :PG, :PG_PREPARED, :PG_PREPARE
 
         # Those of these kinds, for libraries that are loaded; they call the budget's `add`.
         def self.of(kinds, budget) = kinds.flat_map { |kind| new(budget).of(kind) }
@@ -58,10 +63,10 @@ module Assay
 
         def of(kind)
           case kind
-          when :sql then [*pg, *sqlite3, *mysql2, *trilogy]
-          when :redis then redis
+          when :sql then with_own(:sql, :sql, [*pg, *sqlite3, *mysql2, *trilogy])
+          when :redis then with_own(:redis, :redis, redis)
           when :log_lines then log_lines
-          when :http then http
+          when :http then with_own(:net, :http, http)
           when :processes then processes
           when :sleep then sleeps
           else []
@@ -81,6 +86,13 @@ module Assay
         end
 
         def first(call) = call.arguments.first
+
+        # Adds what the program has patched by itself under the name of the ready patches.
+        def with_own(row, kind, points)
+          known = points.to_h { |point| [point.place, true] }
+          own = MethodProfiler.methods_named(row).reject { |place| known[place] || Patches.own?(*place) }
+          points + own.flat_map { |owner, name| counted(owner, [name], kind) { |call| first(call).is_a?(String) ? first(call) : name } }
+        end
 
         def pg
           return [] unless defined?(::PG::Connection)
@@ -163,23 +175,37 @@ module Assay
             .flat_map { |owner, names| counted(owner, names, :processes, &command) }
         end
 
-        # As long as it really took, by a clock that nobody fakes.
+        # The real duration. Waits with a limit count only in the thread of the budget: in other threads they belong to libraries, such as
+        # Timeout.
         def sleeps
-          [::Kernel, ::Kernel.singleton_class].map do |owner|
-            Point.new(owner, :sleep) do |_call, original|
-              begun = CLOCK.call(Process::CLOCK_MONOTONIC)
-              begin
-                original.call
-              ensure
-                @budget.add(:sleep, CLOCK.call(Process::CLOCK_MONOTONIC) - begun, place)
-              end
+          thread = Thread.current
+          by_name = [::Kernel, ::Kernel.singleton_class].map { |owner| Point.new(owner, :sleep) { |_call, original| slept(original) } }
+          waits = SleepKind.waits.map do |owner, name|
+            Point.new(owner, name) do |call, original|
+              limited = !call.seconds.nil? && (name != :select || call.arguments.first(3).none?)
+              limited && Thread.current.equal?(thread) && !Thread.current[:__assay_waiting] ? slept(original) : original.call
             end
+          end
+          by_name + waits
+        end
+
+        # A sleep that calls another sleeping method counts once.
+        def slept(original)
+          return original.call if Thread.current[:__assay_waiting]
+
+          begun = RealClock.nanoseconds
+          Thread.current[:__assay_waiting] = true
+          begin
+            original.call
+          ensure
+            Thread.current[:__assay_waiting] = nil
+            @budget.add(:sleep, (RealClock.nanoseconds - begun) / 1e9, place)
           end
         end
 
         # Where the code under test is, outside of this gem.
         def place
-          found = caller_locations(2, 30).find { |each| !each.path.start_with?("<internal:", OWN) }
+          found = caller_locations(2, 30).find { |each| !each.path.start_with?("<internal:", OWN, RbConfig::CONFIG["rubylibdir"]) }
           found ? "from #{found.path.delete_prefix("#{Dir.pwd}/")}:#{found.lineno}" : "from somewhere"
         end
 

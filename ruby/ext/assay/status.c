@@ -1,0 +1,19 @@
+/*
+ * Sets the status of the last process (`$?`), which Ruby itself lets nothing but a process do: for faked programs. It must not be on
+ * the way of a call.
+ */
+#include "recorder.h"
+
+/* set_last_status(status, pid) -> Process::Status: `status` as waitpid(2) gives it. */
+static VALUE
+set_last_status(VALUE self, VALUE status, VALUE pid)
+{
+    rb_last_status_set(NUM2INT(status), NUM2PIDT(pid));
+    return rb_last_status_get();
+}
+
+void
+define_status(VALUE native)
+{
+    rb_define_singleton_method(native, "set_last_status", set_last_status, 2);
+}

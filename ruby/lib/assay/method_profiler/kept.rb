@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+# Method objects of patched class methods, as libraries keep them to define the method anew by them:
+#
+#   old = Store.method(:open)
+#   Store.define_singleton_method(:open) { |*all| trace { old.call(*all) } }
+#
+# A Method of the wrapper would recurse for ever there, since `super` in it leads to the new definition. It must not count: that is the
+# wrapper's.
+
+module Assay
+  module MethodProfiler
+    module Patches
+      # A Method that calls the wrapper, and so counts, until the method is defined anew; from then on it calls the definition that it
+      # was made of, whose calls count as those of the new one.
+      module Kept
+        # Members of a Method that show the class's own method. RSpec looks at the owner of an UnboundMethod, to find prepended modules.
+        SHOWN = %i[arity parameters source_location name original_name super_method inspect to_s hash].freeze
+        BOUND = %i[owner receiver unbind].freeze
+        private_constant :SHOWN, :BOUND
+
+        class << self
+          # Returns the kept one for a Method or an UnboundMethod of a wrapper, and any other object unchanged.
+          def of(found)
+            bound = found.is_a?(Method)
+            return found unless (bound || found.is_a?(UnboundMethod)) && found.owner.is_a?(Site)
+
+            own = Site.below(found)
+            unbound = closure(*(bound ? [found.unbind, own.unbind] : [found, own]), found.owner)
+            return shown(unbound, own, SHOWN).tap { |kept| kept.define_singleton_method(:owner) { found.owner } } unless bound
+
+            kept = shown(unbound.bind(found.receiver), own, SHOWN + BOUND)
+            kept.define_singleton_method(:==) { |other| other.is_a?(Method) && own == (other.respond_to?(:assay_own) ? other.assay_own : other) }
+            kept.define_singleton_method(:assay_own) { own }
+            kept
+          end
+
+          private
+
+          def closure(wrapper, own, site)
+            name = wrapper.name
+            changes = site.changes(name)
+            body = proc do |*arguments, **keywords, &block|
+              (site.changes(name) == changes ? wrapper : own).bind_call(self, *arguments, **keywords, &block)
+            end
+            Module.new { define_method(name, &body) }.instance_method(name)
+          end
+
+          def shown(kept, own, members)
+            members.each { |member| kept.define_singleton_method(member) { own.public_send(member) } }
+            kept
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+# Clients of databases and servers without a ready patch. If one of them is loaded, a count of zero may be wrong. This file must not load
+# anything.
+
+module Assay
+  module Patches
+    # Well-known libraries without a ready patch.
+    module Unpatched
+      # The class through which a library works => the gem, by what it does.
+      KNOWN = {
+        sql: {
+          "TinyTds::Client" => "tiny_tds", "OCI8" => "ruby-oci8", "Extralite::Database" => "extralite", "DuckDB::Connection" => "duckdb",
+          "ODBC::Database" => "ruby-odbc", "IBM_DB" => "ibm_db", "Amalgalite::Database" => "amalgalite", "Fb::Connection" => "fb",
+          "Mysql" => "ruby-mysql", "Cassandra::Session" => "cassandra-driver", "Trino::Client" => "trino-client"
+        },
+        redis: {},
+        http: {
+          "HTTPX::Session" => "httpx", "Ethon::Easy" => "typhoeus", "Curl::Easy" => "curb", "Excon::Connection" => "excon", "HTTP::Client" => "http",
+          "Patron::Session" => "patron", "HTTPClient" => "httpclient", "Async::HTTP::Client" => "async-http"
+        }
+      }.freeze
+      private_constant :KNOWN
+
+      # [[gem, class], …] of those of a kind that are loaded.
+      def self.loaded(kind)
+        KNOWN.fetch(kind, {}).filter_map { |name, gem| (found = constant(name)) && [gem, found] }
+      end
+
+      # The constant, if it is there without being loaded for that.
+      def self.constant(path)
+        path.split("::").reduce(Object) do |outer, name|
+          return unless outer.is_a?(Module) && outer.const_defined?(name, false) && !outer.autoload?(name)
+
+          outer.const_get(name, false)
+        end
+      end
+      private_class_method :constant
+    end
+    private_constant :Unpatched
+  end
+end
