@@ -14,6 +14,7 @@ begin
   raise "there is no working C compiler" unless try_compile("int main(void) { return 0; }")
   raise "the functions of Ruby that it needs are missing" unless
     have_func("rb_fiber_current", "ruby.h") && have_func("rb_ractor_local_storage_ptr", ["ruby.h", "ruby/ractor.h"])
+  have_func("rb_last_status_set", "ruby.h")
   $CFLAGS << " -std=gnu99 -Wall -Wextra -Wno-unused-parameter"
   create_makefile("assay/native")
 rescue LoadError, StandardError, SystemExit => e

@@ -63,6 +63,16 @@ class LeftOverTest < Minitest::Test
     assert_equal 1, running.stop[:work][:calls]
   end
 
+  def test_a_forked_process_replaces_the_copy_of_its_parents_profile_without_a_word
+    MethodProfiler.start
+    said = IO.pipe do |out, input|
+      Process.wait(fork { $stderr.reopen(input) && MethodProfiler.start && Worker.new.work && exit!(MethodProfiler.stop[:work][:calls]) })
+      input.close
+      out.read
+    end
+    assert_equal ["", 1, nil], [said, $?.exitstatus, MethodProfiler.stop[:work]]
+  end
+
   private
 
   def quietly(&block)

@@ -71,6 +71,7 @@ module Assay
         @nested = nested ? true : false
         @thread = Thread.current
         @fiber = Fiber.current
+        @process = Process.pid
         replace_left_over unless @nested
         @cost = Calibration.of(@exclusive, @allocations)
         self.class.register(self)
@@ -127,6 +128,9 @@ module Assay
       # :nodoc:
       def counts_here? = running? && !@session.nil? && @session.attached?
 
+      # :nodoc: Whether it was started by the process that this one was forked from.
+      def copied? = @process != Process.pid
+
       # :nodoc: Ends it, for nobody.
       def let_go
         @let_go = true
@@ -151,7 +155,7 @@ module Assay
 
       def replace_left_over
         old = self.class.left_over or return
-        self.class.warn_of_left_over
+        self.class.warn_of_left_over unless old.copied?
         old.let_go
         self.class.forget(old)
       end

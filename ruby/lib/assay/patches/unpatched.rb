@@ -7,16 +7,16 @@ module Assay
   module Patches
     # Well-known libraries without a ready patch.
     module Unpatched
-      # The class through which a library works => the gem, by what it does.
+      # A class that only this library has => the gem, by what it does.
       KNOWN = {
         sql: {
           "TinyTds::Client" => "tiny_tds", "OCI8" => "ruby-oci8", "Extralite::Database" => "extralite", "DuckDB::Connection" => "duckdb",
           "ODBC::Database" => "ruby-odbc", "IBM_DB" => "ibm_db", "Amalgalite::Database" => "amalgalite", "Fb::Connection" => "fb",
-          "Mysql" => "ruby-mysql", "Cassandra::Session" => "cassandra-driver", "Trino::Client" => "trino-client"
+          "Mysql::Stmt" => "ruby-mysql", "Cassandra::Session" => "cassandra-driver", "Trino::Client" => "trino-client"
         },
         redis: {},
         http: {
-          "HTTPX::Session" => "httpx", "Ethon::Easy" => "typhoeus", "Curl::Easy" => "curb", "Excon::Connection" => "excon", "HTTP::Client" => "http",
+          "HTTPX::Session" => "httpx", "Ethon::Easy" => "typhoeus", "Curl::Easy" => "curb", "Excon::Connection" => "excon", "HTTP::Redirector" => "http",
           "Patron::Session" => "patron", "HTTPClient" => "httpclient", "Async::HTTP::Client" => "async-http"
         }
       }.freeze
