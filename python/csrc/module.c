@@ -28,6 +28,7 @@ set_costs(PyObject *Py_UNUSED(module), PyObject *args)
 static PyMethodDef methods[] = {
     {"set_active", set_active, METH_O, NULL},
     {"set_costs", set_costs, METH_VARARGS, NULL},
+    {"retire", assay_retire, METH_O, NULL},
     {"tune", assay_tune, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -11,7 +11,7 @@ typedef struct {
     Py_ssize_t way; /* where the original keeps the way it is called; 0 where it has only tp_call */
     vectorcallfunc call;
     PyObject *weak;
-    int label;
+    int label; /* -1: it counts no longer */
 } Probe;
 
 static inline PyObject *
@@ -30,10 +30,10 @@ probe_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names
 {
     Probe *probe = (Probe *)self;
     Recording *recording;
-    if (!assay_active || !(recording = assay_recording()))
+    int label = probe->label;
+    if (!assay_active || label < 0 || !(recording = assay_recording()))
         return call_original(probe, args, nargsf, names);
 
-    int label = probe->label;
     Flow *flow = assay_flow(recording, label);
     if (!flow) {
         Py_DECREF(recording);
@@ -158,6 +158,18 @@ probe_wrapped(PyObject *self, void *Py_UNUSED(closure))
     PyObject *original = ((Probe *)self)->original;
     Py_INCREF(original);
     return original;
+}
+
+/* retire(probe): it counts no longer, and only calls what it stands for. */
+PyObject *
+assay_retire(PyObject *Py_UNUSED(module), PyObject *probe)
+{
+    if (Py_TYPE(probe) != &Probe_Type) {
+        PyErr_SetString(PyExc_TypeError, "retire takes a Probe");
+        return NULL;
+    }
+    ((Probe *)probe)->label = -1;
+    Py_RETURN_NONE;
 }
 
 static PyMethodDef probe_methods[] = {

@@ -110,6 +110,7 @@ int assay_step_enter(Span *span, Frame *frame);
 void assay_step_leave(Span *span, Frame *frame, int over, int whole, int error);
 void assay_forget(Recording *recording);
 void assay_ticks_ready(void);
+PyObject *assay_retire(PyObject *module, PyObject *probe);
 PyObject *assay_tune(PyObject *module, PyObject *none);
 
 static inline long long

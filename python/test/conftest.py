@@ -4,6 +4,8 @@ import os
 import shutil
 
 import pytest
+import servers
+from asking import Asked, library
 
 from assay import MethodProfiler
 from assay.profiler import engine
@@ -78,3 +80,44 @@ def program():
     if not found:
         pytest.skip("the program assay is not there (build it, and name it in ASSAY)")
     return found
+
+
+def server(kind):
+    @pytest.fixture(scope="session")
+    def running():
+        try:
+            started = kind()
+        except servers.Missing as missing:
+            pytest.skip(str(missing))
+        yield started
+        started.stop()
+
+    return running
+
+
+postgres = server(servers.Postgres)
+mariadb = server(servers.Mariadb)
+redis_server = server(servers.Redis)
+http = server(servers.Http)
+
+
+@pytest.fixture
+def asked_postgres(postgres):
+    psycopg2 = library("psycopg2-binary", "psycopg2")
+    with_it = psycopg2.connect(postgres.about)
+    with_it.autocommit = True
+    cursor = with_it.cursor()
+    cursor.execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+
+    def begin():
+        cursor.execute("SELECT pg_stat_statements_reset()")
+        return 0
+
+    def end():
+        cursor.execute(
+            "SELECT coalesce(sum(calls), 0)::int FROM pg_stat_statements WHERE query NOT LIKE '%pg_stat_statements%'"
+        )
+        return cursor.fetchone()[0]
+
+    yield Asked(begin, end)
+    with_it.close()

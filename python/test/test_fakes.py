@@ -111,6 +111,7 @@ def test_fakes_may_lie_over_each_other():
             one.sleep(2)
             one.time.sleep(3)
         one.time.sleep(4)
+        assert one.time.time() == one.time.time()
     assert outer == [1, 4] and inner == [2, 3]
     assert one.time is time and one.sleep is time.sleep
 

@@ -7,97 +7,17 @@ import subprocess
 import sys
 
 import pytest
-import servers
+from asking import Asked, applied, calls, library, same
 
 from assay import MethodProfiler, patches
 
 pytestmark = pytest.mark.once
 
 
-def server(kind):
-    @pytest.fixture(scope="module")
-    def running():
-        try:
-            started = kind()
-        except servers.Missing as missing:
-            pytest.skip(str(missing))
-        yield started
-        started.stop()
-
-    return running
-
-
-postgres = server(servers.Postgres)
-mariadb = server(servers.Mariadb)
-redis_server = server(servers.Redis)
-http = server(servers.Http)
-
-
 @pytest.fixture(autouse=True)
 def as_before():
     yield
     patches.remove()
-
-
-def library(name, module=None):
-    """The library, or a skipped test with the line that installs it."""
-    return pytest.importorskip(module or name, reason=f"needs {name}: pip install {name}")
-
-
-def applied(*names):
-    for outcome in patches.apply(*names):
-        assert outcome.applied, outcome
-
-
-def calls(row, work):
-    """How often the row was called meanwhile."""
-    with MethodProfiler.profile() as profile:
-        work()
-    return profile[row]["calls"]
-
-
-class Asked:
-    """How many statements or commands a server says that something was: the difference of two readings."""
-
-    def __init__(self, begin, end):
-        self.begin, self.end = begin, end
-
-    def __call__(self, work):
-        before = self.begin()
-        work()
-        return self.end() - before
-
-
-@pytest.fixture
-def asked_postgres(postgres):
-    psycopg2 = library("psycopg2-binary", "psycopg2")
-    with_it = psycopg2.connect(postgres.about)
-    with_it.autocommit = True
-    cursor = with_it.cursor()
-    cursor.execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
-
-    def begin():
-        cursor.execute("SELECT pg_stat_statements_reset()")
-        return 0
-
-    def end():
-        cursor.execute(
-            "SELECT coalesce(sum(calls), 0)::int FROM pg_stat_statements WHERE query NOT LIKE '%pg_stat_statements%'"
-        )
-        return cursor.fetchone()[0]
-
-    yield Asked(begin, end)
-    with_it.close()
-
-
-def same(row, ways, asked):
-    """Each of these ways to work counts as many as it says, and as the server says."""
-    counted = {}
-    for way, (_number, work) in ways.items():
-        before = asked.begin()
-        mine = calls(row, work)
-        counted[way] = (mine, asked.end() - before)
-    assert counted == {way: (number, number) for way, (number, _work) in ways.items()}
 
 
 def test_psycopg2_counts_what_the_server_says(postgres, asked_postgres):

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_documents import ROOT, blocks
+from test_documents import GUIDES, ROOT, blocks
 
 PYRIGHT = ROOT / "target/runtimes/pyright/node_modules/pyright/index.js"
 #: What needs no further trying in the same environment.
@@ -54,7 +54,7 @@ def examples(place):
     (place / "readme.py").write_text("\n".join(block for block in readme if block not in tests), encoding="utf-8")
     for number, block in enumerate(tests):
         (place / f"test_readme_{number}.py").write_text(block, encoding="utf-8")
-    for block in blocks("docs/guides/testing-with-python.md"):
+    for block in [block for guide in GUIDES for block in blocks(guide)]:
         (place / re.match(r"# (\w+\.py)\n", block).group(1)).write_text(block, encoding="utf-8")
     (place / "said.py").write_text(WHAT_TYPES_SAY, encoding="utf-8")
     wrong = "from said import handle, profile\n" + "".join(f"{line}\n" for line in WRONG)

@@ -1,6 +1,6 @@
 """The fixtures of pytest: `assert_faster`, `assert_no_slower`, `assert_complexity`, `assert_allocations`, `assert_calls`, `assert_budget`,
-`fake_sleep`, `fake_system`, `fake_run`, `fake_clock`. They are there wherever the package is installed, and load nothing until a test asks
-for one.
+`fake_sleep`, `fake_system`, `fake_run`, `fake_clock`, `fake_open`, and `benchmark` where pytest-benchmark is not installed. They are there
+wherever the package is installed, and load nothing until a test asks for one.
 
 What is inconclusive is a skipped test with the reason, unless `assay_inconclusive` (ini file), the variable `ASSAY_INCONCLUSIVE` or the
 argument `inconclusive` says `fail` or `pass`.
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator
 import pytest
 
 if TYPE_CHECKING:
-    from .testing import Clock, Fake
+    from .testing import Benchmark, Clock, Fake, FakeFiles
     from .testing.fixtures import (
         AssertAllocations,
         AssertBudget,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         AssertFaster,
         AssertNoSlower,
         FakeClock,
+        FakeOpen,
         FakeRun,
         FakeSleep,
         FakeSystem,
@@ -47,6 +48,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     limits = "max_sql, max_redis, max_log_lines, max_http, max_processes, max_sleep"
     config.addinivalue_line("markers", f"budget({limits}): what the test may do at most")
+    if not config.pluginmanager.hasplugin("benchmark"):
+        config.pluginmanager.register(_Benchmark(), "assay_benchmark")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -205,8 +208,49 @@ def fake_clock(_assay_fakes: list[Fake], _assay_clock: Clock) -> FakeClock:
     """`fake_clock(target)`: `time` and `datetime` stand still until the test ends. Returns the clock, which `advance` moves."""
     from . import testing
 
-    def fixture(target: object) -> Clock:
+    def fixture(target: object, **options: Any) -> Clock:
         __tracebackhide__ = True
-        return _started(_assay_fakes, testing.fake_clock(target, clock=_assay_clock)).clock
+        return _started(_assay_fakes, testing.fake_clock(target, clock=_assay_clock, **options)).clock
 
     return fixture
+
+
+@pytest.fixture
+def fake_open(_assay_fakes: list[Fake]) -> FakeOpen:
+    """`fake_open(target, files)`: no file is opened, until the test ends."""
+    from . import testing
+
+    def fixture(target: object, files: Any = None, **options: Any) -> FakeFiles:
+        __tracebackhide__ = True
+        fake = testing.fake_open(target, files, **options)
+        _started(_assay_fakes, fake)
+        return fake
+
+    return fixture
+
+
+class _Benchmark:
+    """The fixture `benchmark`, where pytest-benchmark is not there, which has one of this name."""
+
+    @pytest.fixture
+    def benchmark(self, request: pytest.FixtureRequest) -> Benchmark:
+        """`benchmark(function, *args)`: measures a function, and gives what it returns."""
+        from .testing import measuring
+
+        config = request.config
+        found: list[Any] = config.stash.setdefault(_measured_key, [])
+        return measuring.Benchmark(request.node.nodeid, found)
+
+    @pytest.hookimpl
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+        """What was measured, a line for each."""
+        found = config.stash.get(_measured_key, [])
+        if found:
+            from .testing import measuring
+
+            terminalreporter.section("benchmarks")
+            for line in measuring.table(found):
+                terminalreporter.write_line(line)
+
+
+_measured_key: pytest.StashKey[list[Any]] = pytest.StashKey()

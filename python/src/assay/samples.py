@@ -19,11 +19,11 @@ import math
 import os
 import sys
 import threading
-import time
 from contextlib import contextmanager
 from typing import Any, ContextManager, Iterable, Iterator
 
-_clock = time.monotonic_ns
+from ._clock import now as _clock
+
 _FULL = 1 << 16
 _LONGEST = 4096  # Values in one line: far below the protocol's limit of 1 MiB.
 

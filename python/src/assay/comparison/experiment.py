@@ -8,6 +8,7 @@ that allocates is made long enough to hold several collections, and none is push
 
 from __future__ import annotations
 
+import functools
 import gc
 import math
 import random
@@ -15,10 +16,12 @@ import sys
 from typing import Any, Callable
 
 from .. import binary
-from . import stopwatch
+from .._clock import now
+from . import driving, stopwatch
 from .plan import FEWEST_BLOCKS, LONG_BLOCK, MOST_BLOCKS, Plan, look_after
-from .recording import Recording
+from .recording import CPU, WALL, Recording
 from .side import Side
+from .waiting import Waiting
 
 #: Shortest batch, in nanoseconds: long against the clock and its reading, short against the slices that a busy machine deals out.
 _BATCH = 1_000_000
@@ -31,6 +34,9 @@ _ALIKE = 1.1
 _STRETCH = 10
 #: Iterations over which allocations are counted at most.
 _COUNTED = 1000
+#: Limits of the warm-up, in iterations of a batch and in batches, for sides that take no measurable time.
+_MOST_ITERATIONS = 1 << 40
+_MOST_BATCHES = 10_000
 #: Nanoseconds between two lines of progress: a terminal costs time, and nobody reads faster.
 _PAUSE = 200_000_000
 
@@ -48,6 +54,8 @@ class Experiment:
         self.analysis: dict[str, Any] | None = None
         #: Share of the garbage collector in each side's time, by name.
         self.collecting: dict[str, float] = {}
+        #: Which sides wait, rather than compute.
+        self.waiting: Waiting = Waiting(sides)
         self._sides = sides
         self._plan = plan
         self._random = random.Random(plan.seed)
@@ -72,6 +80,10 @@ class Experiment:
             self.recording.stop = "interrupted"
             raise
         finally:
+            self.recording.know(waiting=self.waiting.shares())
+            self._choose_clock()
+            self.waiting.close()
+            driving.close()
             if self._progress:
                 self._progress.clear()
 
@@ -107,18 +119,24 @@ class Experiment:
 
     def _block(self) -> int:
         """One block; gives the nanoseconds that it took."""
-        began = stopwatch.now()
+        began = now()
         order = list(range(len(self._sides)))
         self._random.shuffle(order)
         turns = []
         for index in order:
             side = self._sides[index]
-            reading = stopwatch.read(side, side.iterations)
+            reading = self.waiting.watch(side, functools.partial(stopwatch.read, side, side.iterations))
             turns.append((index, reading.nanoseconds / side.iterations * 1e-9, reading.cpu / side.iterations * 1e-9))
         self.recording.block(turns)
-        return stopwatch.now() - began
+        return now() - began
+
+    def _choose_clock(self) -> None:
+        # By a rule that does not look at the difference: wall time decides where a side waited in what was measured until now.
+        if self._plan.clock == "auto":
+            self.recording.primary = WALL if self.waiting.longest() else CPU
 
     def _ask(self) -> dict[str, Any]:
+        self._choose_clock()
         with self.recording.with_file() as path:
             self.analysis = binary.compare(path)
         gc.collect()  # What asking left over must not be collected in somebody's batch.
@@ -137,27 +155,33 @@ class Experiment:
     def _warm_up(self, side: Side) -> tuple[float, float]:
         """Runs the side for the time of the warm-up, in batches that double, and gives what an iteration takes at least and how long a
         batch should be, both in nanoseconds."""
-        times, spent, long = 1, 0, 0
+        times, spent, long, batches, taken = 1, 0, 0, 0, 0
         # Two long ones in a row: a short batch that was interrupted is none.
-        while long < 2 or spent < self._plan.warmup * 1e9:
+        while (long < 2 or spent < self._plan.warmup * 1e9) and times < _MOST_ITERATIONS and batches < _MOST_BATCHES:
+            batches += 1
             taken = stopwatch.read(side, times).nanoseconds
             spent += taken
             long = 0 if taken < _BATCH else long + (1 if taken < _LONGEST_BATCH else 2)
             if taken < _BATCH:
                 times *= 2
+        if taken >= _LONGEST_BATCH:  # Such a call holds all its collections, and further ones before the first block tell nothing new.
+            self.collecting[side.name] = 0.0
+            return taken / times, _BATCH
         return self._watch(side, times)
 
     def _watch(self, side: Side, times: int) -> tuple[float, float]:
         """Batches are longer where a side allocates: collections come every so often, and half a collection is no fair share."""
         readings: list[int] = []
+        spent = 0
         with stopwatch.collections() as collections:
-            while sum(readings) < _LONGEST_BATCH:
+            while spent < _LONGEST_BATCH and len(readings) < _MOST_BATCHES:
                 readings.append(stopwatch.read(side, times).nanoseconds)
-        self.collecting[side.name] = collections.nanoseconds / sum(readings)
+                spent += readings[-1]
+        self.collecting[side.name] = collections.nanoseconds / max(1, spent)
         cost = max(min(readings) / times, 1e-3)
         if not collections.count:
             return cost, _BATCH
-        return cost, max(_BATCH, min(_LONGEST_BATCH, sum(readings) / collections.count * _COLLECTIONS))
+        return cost, max(_BATCH, min(_LONGEST_BATCH, spent / collections.count * _COLLECTIONS))
 
 
 def loop_cost() -> float:
@@ -175,8 +199,8 @@ class Progress:
 
     def tell(self, blocks: int, measured: float, budget: float) -> None:
         """How far it is: blocks taken, and nanoseconds of so many."""
-        if stopwatch.now() >= self._next:
-            self._next = stopwatch.now() + _PAUSE
+        if now() >= self._next:
+            self._next = now() + _PAUSE
             sys.stderr.write(f"\rassay: block {blocks}, {measured / 1e9:.1f} s of {budget / 1e9:.1f} s at most ")
             sys.stderr.flush()
 

@@ -46,8 +46,8 @@ class Plan:
         self.confidence: float = share("confidence", confidence)
         if not 0.5 <= self.confidence <= 0.9999:
             raise ValueError(f"confidence: is from 50% to below 100%, such as '95%', not {confidence!r}")
-        if clock not in ("wall", "cpu"):
-            raise ValueError(f"clock: is 'wall' or 'cpu', not {clock!r}")
+        if clock not in ("wall", "cpu", "auto"):
+            raise ValueError(f"clock: is 'wall' or 'cpu', or 'auto' for the one that suits, not {clock!r}")
         self.clock: str = clock
         self.seed: int = random.SystemRandom().randrange(1 << 53) if seed is None else seed
         if not isinstance(self.seed, int) or not 0 <= self.seed < 1 << 53:

@@ -9,10 +9,9 @@ import platform
 import sys
 import tempfile
 from contextlib import contextmanager
-from datetime import datetime, timezone
 from typing import Any, Iterator, Sequence
 
-from .. import __version__
+from .. import __version__, _clock
 from .plan import Plan
 from .side import Side
 
@@ -31,13 +30,15 @@ class Recording:
         self.blocks: int = 0
         #: Why measuring stopped: "clear", "budget", "blocks" or "interrupted".
         self.stop: str | None = None
+        #: The clock that decides.
+        self.primary: str = CPU if plan.clock == "auto" else plan.clock
         self._sides = sides
         self._plan = plan
         self._scan = scan
         self._times: list[dict[str, Any]] = []
         self._counted: list[list[float]] = []
         self._facts: dict[str, Any] = {}
-        self._started = datetime.now(timezone.utc)
+        self._started = _clock.utc()
 
     def know(self, **facts: Any) -> None:
         """Adds facts about the machine or the measurement."""
@@ -62,7 +63,7 @@ class Recording:
 
     def times(self, side: int) -> list[float]:
         """Seconds per iteration of a side, block by block, by the clock that decides."""
-        return [turn["values"][self._plan.clock] for turn in self._times if turn["subject"] == side]
+        return [turn["values"][self.primary] for turn in self._times if turn["subject"] == side]
 
     def write(self, path: str, only: Sequence[int] | None = None) -> None:
         """Writes the file; of the sides with these indices only, if any are given."""
@@ -83,16 +84,16 @@ class Recording:
 
     def _lines(self, kept: Sequence[int]) -> Iterator[dict[str, Any]]:
         place = {index: number for number, index in enumerate(kept)}
-        tool, started = f"assay for Python {__version__}", self._started.strftime("%Y-%m-%dT%H:%M:%SZ")
+        tool = f"assay for Python {__version__}"
         argv = ["python", *sys.argv[:1]]
         yield {
             "assay": 1,
             "kind": "run",
             "tool": tool,
-            "time": started,
+            "time": self._started,
             "seed": self._plan.seed,
             "argv": argv,
-            "plan": self._plan.to_dict(),
+            "plan": {**self._plan.to_dict(), "primary": self.primary},
         }
         python = f"{platform.python_implementation()} {platform.python_version()}"
         yield {"kind": "environment", "python": python, "os": sys.platform, "cpus": os.cpu_count(), **self._facts}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .. import binary
+from . import words
 from .experiment import Experiment
 from .recording import Recording
 from .side import Side
@@ -54,7 +55,7 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """The verdict in words."""
-        return str(self._fields["sentence"])
+        return words.told(str(self._fields["sentence"]), words.COMPARE)
 
     @property
     def ratio(self) -> Interval | None:
@@ -151,7 +152,7 @@ class Result:
         """The screen of `assay compare`, and below it what it can't know."""
         self.to_dict()
         with self.recording.with_file() as path:
-            shown = binary.screen(path, colour=colour)
+            shown = words.told(binary.screen(path, colour=colour), words.COMPARE)
         return shown + "".join(f"{note}\n" for note in self._notes())
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""One thing that is compared, as something that can be run so many times in a row. It decides nothing and reads no clock."""
+"""One thing that is compared, as something that can be run a number of times in a row. It decides nothing."""
 
 from __future__ import annotations
 
@@ -8,10 +8,22 @@ import textwrap
 import types
 from typing import Any, Callable
 
+from .._clock import cpu, now
+from . import driving, work
+
 _BODY = """\
 def run(times):
     for _ in repeat(None, times):
 {body}
+"""
+#: What is awaited reads the clocks itself, within the loop that runs it.
+_AWAITED = """\
+async def run(times):
+    before, began = cpu(), now()
+    for _ in repeat(None, times):
+{body}
+    ended = now()
+    return ended - began, cpu() - before
 """
 
 
@@ -21,6 +33,9 @@ class Side:
     function: it is called once for each iteration, so that the loop and the call are in the time
     times:    a function of one argument, the number of times; it loops itself
     text:     compiled into a loop, nothing is called
+
+    Coroutine functions are awaited and generators are consumed to their end, at every call. A function that returns something else
+    that is to be awaited is refused with a TypeError.
 
     In a scan `size` is what the parameter `n` is at this side.
     """
@@ -35,8 +50,43 @@ class Side:
         #: Iterations of one batch; the calibration sets it.
         self.iterations: int = 1
         self.form: str = "text" if isinstance(code, str) else _form_of(self.name, code)
-        #: Runs it so many times.
-        self.run: Callable[[int], object] = _compiled(self.name, self.form, code, names)
+        self._code = code
+        self._names = names
+        self._kind: str = work.PLAIN if self.form == "text" else work.kind_of(code)
+        self._run: Callable[[int], Any] = _compiled(self.name, self.form, self._kind, code, names)
+        #: Whether a plain function has been called yet: it may return a generator, which must be consumed.
+        self._tried = self.form == "text" or self._kind != work.PLAIN
+
+    @property
+    def awaits(self) -> bool:
+        """Whether it is run by an event loop."""
+        return self._kind in work.AWAITED
+
+    def run(self, times: int) -> None:
+        """Runs it this many times."""
+        self.read(times)
+
+    def read(self, times: int) -> tuple[int, int]:
+        """Runs it this many times; gives the nanoseconds that it took, and those of the process's CPU time."""
+        if not self._tried:
+            self._try()
+        if self.awaits:
+            took: tuple[int, int] = driving.run(lambda: self._run(times))
+            return took
+        run = self._run
+        before = cpu()
+        began = now()
+        run(times)
+        ended = now()
+        return ended - began, cpu() - before
+
+    def _try(self) -> None:
+        self._tried = True
+        result = self._code(1) if self.form == "times" else self._code()
+        kind = work.kind_of_result(self.name, result)
+        if kind != work.PLAIN:
+            self._kind = kind
+            self._run = _compiled(self.name, self.form, kind, self._code, self._names)
 
 
 def _form_of(name: str, code: Any) -> str:
@@ -57,14 +107,22 @@ def _form_of(name: str, code: Any) -> str:
     raise ValueError(f"side `{name}` takes nothing, or the number of times, not {len(needed)} arguments")
 
 
-def _compiled(name: str, form: str, code: Any, names: dict[str, Any] | None) -> Callable[[int], object]:
+def _compiled(name: str, form: str, kind: str, code: Any, names: dict[str, Any] | None) -> Callable[[int], Any]:
     """Code of its own for this side alone: Python makes a call fast for the function that it finds there, and the other would pay."""
-    if form == "times":
+    if form == "times" and kind == work.PLAIN:
         run: Callable[[int], object] = code
         return run
-    if form == "function":
-        scope: dict[str, Any] = {"work": code}
-        body = "work()"
+    whole = _BODY
+    if form != "text":
+        scope: dict[str, Any] = {"work": code, "drain": work.drain, "cpu": cpu, "now": now}
+        call = "work(times)" if form == "times" else "work()"
+        body = {
+            work.PLAIN: call,
+            work.GENERATOR: f"drain({call})",
+            work.COROUTINE: f"await {call}",
+            work.ASYNC_GENERATOR: f"async for _ in {call}: pass",
+        }[kind]
+        whole = _AWAITED if kind in work.AWAITED else _BODY
     else:
         scope = dict(names or {})
         body = textwrap.dedent(code).strip("\n")
@@ -72,8 +130,10 @@ def _compiled(name: str, form: str, code: Any, names: dict[str, Any] | None) -> 
             compile(body, f"<assay: {name}>", "exec")  # By itself, so that it can't go on into the loop.
         except SyntaxError as problem:
             raise ValueError(f"the text of side `{name}` is not Python: {problem}") from None
+    if form == "times":
+        whole = whole.replace("for _ in repeat(None, times):", "if True:")
     scope["repeat"] = itertools.repeat
     made: dict[str, Any] = {}
-    exec(compile(_BODY.format(body=textwrap.indent(body or "pass", " " * 8)), f"<assay: {name}>", "exec"), scope, made)
+    exec(compile(whole.format(body=textwrap.indent(body or "pass", " " * 8)), f"<assay: {name}>", "exec"), scope, made)
     function: types.FunctionType = made["run"]
     return function

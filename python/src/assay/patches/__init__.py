@@ -16,14 +16,40 @@ carry a statement or a command is in the files here, one a library. They must no
 
 from __future__ import annotations
 
-from . import django, httpx, mysqlclient, psycopg, psycopg2, redis, requests, sqlalchemy, sqlite3
+from . import (
+    aiosqlite,
+    asyncpg,
+    django,
+    httpx,
+    mysqlclient,
+    psycopg,
+    psycopg2,
+    pymysql,
+    redis,
+    requests,
+    sqlalchemy,
+    sqlite3,
+)
 from .library import Library, Outcome
 
 __all__ = ["Outcome", "apply", "libraries", "remove", "rows"]
 
 _LIBRARIES: dict[str, Library] = {
     module.LIBRARY.key: module.LIBRARY
-    for module in (psycopg, psycopg2, sqlite3, mysqlclient, redis, httpx, requests, sqlalchemy, django)
+    for module in (
+        psycopg,
+        psycopg2,
+        asyncpg,
+        sqlite3,
+        aiosqlite,
+        mysqlclient,
+        pymysql,
+        redis,
+        httpx,
+        requests,
+        sqlalchemy,
+        django,
+    )
 }
 
 

@@ -121,6 +121,7 @@ class Library:
         self.counter: Counter = Counter()
         self._patched: list[tuple[Any, list[str]]] = []
         self._undo: list[Callable[[], None]] = []
+        self._seams: list[Any] = []
         self._subclasses: dict[type[Any], type[Any]] = {}
         self._lock = threading.Lock()
 
@@ -233,7 +234,11 @@ class Library:
     def _stand_before(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
         own = name in vars(owner)
         before = vars(owner)[name] if own else getattr(owner, name)
+        # A seam of before, which other code had displaced when it was taken out, and has put back since, must not count as well.
+        while any(before is former for former in self._seams):
+            before = before.__wrapped__
         seam = make(before)
+        self._seams = [*self._seams[-200:], seam]
         setattr(owner, name, seam)
 
         def undo() -> None:

@@ -19,6 +19,7 @@ import functools
 import inspect
 import logging
 import os
+import sys
 import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Iterable, overload
@@ -29,6 +30,7 @@ from .patching import Patch, check_target, describe, mangled
 from .profile import NotRecording, Overhead, Profile, Section, Totals
 
 if TYPE_CHECKING:
+    from . import pure
     from .._types import P, R, Target
 
 __all__ = ["MethodProfiler", "NotRecording", "Overhead", "Profile", "Profiling", "Section", "Totals"]
@@ -38,6 +40,9 @@ _log = logging.getLogger("assay.profile")
 #: After so many swaps the wrappers stay in. Each swap changes the class, and CPython 3.13 gives up making a class's attributes fast
 #: when it has been changed a thousand times.
 SWAPS = 100
+
+#: Maximum number of nested profiles that the program holds no reference to. More of them mean `start` without `stop`.
+LOST = 1000
 
 #: How calls are seen.
 WAYS = {kind.by: kind for kind in (Patch, Watch)}
@@ -167,10 +172,16 @@ class MethodProfiler:
         engine.tune()
         with cls._lock:
             calibration.calibrate(0, cls._count, monitored=bool(cls._monitored))
-            recording = engine.Recording(engine.recording())
+            outer = engine.recording()
+            depth = 0 if outer is None else outer.owner._depth + 1
+            if outer is not None and depth >= LOST and sys.getrefcount(outer.owner) <= 2:
+                cls._give_up(outer)
+                outer, depth = None, 0
+            recording = engine.Recording(outer)
             profile = Profile(recording, cls._names, cls._cost_of, cls._finish)
+            profile._depth = depth
             recording.owner = profile
-            cls._count(1)
+            profile.notes.extend(cls._count(1))
         engine.current.set(recording)
         return profile
 
@@ -246,36 +257,62 @@ class MethodProfiler:
             parent = recording.parent
             if parent is not None and parent.active:
                 parent.absorb(recording)
-            cls._count(-1)
+            profile.notes.extend(cls._count(-1))
         if engine.current.get(None) is recording:
             while parent is not None and not parent.active:
                 parent = parent.parent
             engine.current.set(parent)
 
     @classmethod
-    def _count(cls, by: int) -> None:
+    def _give_up(cls, recording: pure.Recording | None) -> None:
+        _log.warning(
+            "%d profiles were started in one thread or task and not stopped: they are given up. Every `MethodProfiler.start` needs a "
+            "`stop`, also after an exception; `with MethodProfiler.profile():` has it",
+            LOST,
+        )
+        while recording is not None:
+            recording.owner._give_up()
+            recording = recording.parent
+
+    @classmethod
+    def _count(cls, by: int) -> list[str]:
         cls._running += by
         engine.set_active(cls._running)
-        cls._settle()
+        return cls._settle()
 
     @classmethod
     def _installed(cls) -> bool:
         return cls._running > 0 or cls._keep
 
     @classmethod
-    def _settle(cls) -> None:
-        wanted = cls._installed()
-        changed = False
-        for patch in cls._patches.values():
-            if wanted and not patch.installed:
-                patch.install()
-                changed = True
-            elif not wanted and patch.installed:
-                patch.uninstall()
-        if changed:
+    def _settle(cls) -> list[str]:
+        """Puts everything in its place, or takes it out. Gives sentences about what others have done to it meanwhile: a name that has
+        vanished must not keep a profile of all the others from starting."""
+        if not cls._installed():
+            return cls._told([(patch, patch.uninstall()) for patch in cls._patches.values() if patch.installed])
+        # Runs at every request, and nearly always finds nothing to do.
+        other = [
+            patch
+            for patch in cls._patches.values()
+            if not patch.installed or patch.members.get(patch.name) is not patch.standing or not patch.own
+        ]
+        if not other:
+            return []
+        before = [patch.standing for patch in other if patch.installed]
+        notes = cls._told([(patch, patch.settle()) for patch in other])
+        if before != [patch.standing for patch in other if patch.installed]:
             cls._swaps += 1
             if cls._swaps >= SWAPS and not cls._keep:
                 cls._keep = True
+        return notes
+
+    @staticmethod
+    def _told(found: list[tuple[Patch | Watch, str | None]]) -> list[str]:
+        """The sentences that there are. What is not counted any more is logged as well, once."""
+        for patch, note in found:
+            if note and patch.lost:
+                _log.warning("%s", note)
+        return [note for _, note in found if note]
 
     @classmethod
     def _forked(cls) -> None:

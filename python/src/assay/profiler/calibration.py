@@ -5,10 +5,10 @@ Both parts are the least of many short rounds, since disturbance only ever adds.
 
 from __future__ import annotations
 
-import time
 import types
 from typing import Any, Callable, Sequence
 
+from .._clock import now
 from . import engine, monitoring, wrappers
 
 _ROUNDS, _CALLS = 40, 100
@@ -29,14 +29,14 @@ def _again() -> None:
 _inner: Callable[[], object] = _nothing
 
 
-def _loop(function: Callable[[], object], clock: Callable[[], int] = time.perf_counter_ns) -> float:
+def _loop(function: Callable[[], object], clock: Callable[[], int] = now) -> float:
     began = clock()
     for _ in _range:
         function()
     return (clock() - began) / _CALLS
 
 
-def _empty_loop(clock: Callable[[], int] = time.perf_counter_ns) -> float:
+def _empty_loop(clock: Callable[[], int] = now) -> float:
     began = clock()
     for _ in _range:
         pass

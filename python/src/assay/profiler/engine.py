@@ -32,6 +32,8 @@ current: ContextVar[pure.Recording | None] = pure.current
 count_allocations: Callable[[Callable[[], object]], tuple[int, int]] | None = None
 #: What listens to `sys.monitoring`, where there is such a thing.
 monitor: Any = None
+#: Makes a probe count no longer.
+retire: Any = None
 
 if _chosen is None:
 
@@ -45,6 +47,7 @@ else:
     current = _chosen.current
     count_allocations = _chosen.count_allocations
     tune = _chosen.tune
+    retire = _chosen.retire
     monitor = _chosen if hasattr(_chosen, "watch") else None
 
 #: The globals of all generated wrappers, so that one assignment switches all of them.

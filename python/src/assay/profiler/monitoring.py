@@ -14,7 +14,7 @@ import functools
 import inspect
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Mapping
 
 from . import engine, patching, wrappers
 
@@ -150,6 +150,7 @@ class Watch:
     """One name of one target, watched by `sys.monitoring`: does what `patching.Patch` does."""
 
     by = "monitoring"
+    own = True
 
     name: str
     functions: list[types.FunctionType]
@@ -162,6 +163,11 @@ class Watch:
         self.label = label
         self.index = index
         self.installed = False
+        #: Whether the last search for it failed.
+        self.lost: bool = False
+        #: The members of the target, and what is expected there while it is watched.
+        self.members: Mapping[str, Any] = vars(target)
+        self.standing: Any = None
         self._codes: list[types.CodeType] = []
         self._shared: dict[types.FunctionType, tuple[types.CodeType, types.CodeType]] = {}
         self.functions = functions_of(target, self.name)
@@ -172,16 +178,31 @@ class Watch:
             return
         _watches.add(self)
         self.functions = functions_of(self.target, self.name)
+        self.standing = self.members.get(self.name)
         for function in self.functions:
             watch(self._own_code(function), self.index)
             self._codes.append(function.__code__)
         self.installed = True
 
-    def uninstall(self) -> None:
+    def settle(self) -> str | None:
+        """Watches what stands under this name now. Never raises: gives a sentence where it can't be watched, None otherwise."""
+        if self.installed and self.members.get(self.name) is self.standing:
+            return None
+        self.uninstall()
+        try:
+            self.install()
+        except (AttributeError, TypeError, RuntimeError) as problem:
+            known, self.lost = self.lost, True
+            return None if known else f"not counted as {self.label!r} any more: {problem}"
+        self.lost = False
+        return None
+
+    def uninstall(self) -> str | None:
         """Counts no longer."""
         self.installed = False
         while self._codes:
             unwatch(self._codes.pop())
+        return None
 
     def remove(self) -> None:
         """Leaves everything as it was before."""

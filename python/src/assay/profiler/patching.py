@@ -8,9 +8,9 @@ from __future__ import annotations
 import difflib
 import functools
 import types
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Mapping
 
-from . import wrappers
+from . import inherited, wrappers
 
 if TYPE_CHECKING:
     from .._types import Function, Target
@@ -58,19 +58,23 @@ def mangled(target: object, name: str) -> str:
     return name
 
 
+def find(target: Target, name: str, *, behind: bool = False) -> tuple[Any, bool]:
+    """What stands under this name, unbound (`_missing` where there is nothing), and whether it is the target's own or inherited. With
+    `behind` the target's own is passed over."""
+    if isinstance(target, types.ModuleType):
+        return vars(target).get(name, _missing), True
+    for owner in target.__mro__[1:] if behind else target.__mro__:
+        found = vars(owner).get(name, _missing)
+        if found is not _missing:
+            return found, owner is target
+    return _missing, False
+
+
 def look_up(target: Target, name: str) -> tuple[Any, bool]:
     """What stands under this name, unbound, and whether it is the target's own or inherited."""
-    if isinstance(target, types.ModuleType):
-        if name not in vars(target):
-            getattr(target, name, None)  # A module may load its members when they are first asked for.
-        found = vars(target).get(name, _missing)
-        own = True
-    else:
-        found, own = _missing, False
-        for owner in target.__mro__:
-            if name in vars(owner):
-                found, own = vars(owner)[name], owner is target
-                break
+    if isinstance(target, types.ModuleType) and name not in vars(target):
+        getattr(target, name, None)  # A module may load its members when they are first asked for.
+    found, own = find(target, name)
     if found is _missing:
         close = difflib.get_close_matches(name, [n for n in dir(target) if callable(getattr(target, n, None))], 1)
         hint = f"; did you mean `{close[0]}`?" if close else ""
@@ -122,23 +126,13 @@ def _wrapped_function(where: str, wrap: Callable[[Function], Any], found: Any) -
     return wrap(found)
 
 
-def leads_to(callable_: Any, wrapper: object) -> bool:
-    """Whether the chain of `__wrapped__` from this callable comes to the wrapper: somebody wrapped it once more."""
-    seen = 0
-    while callable_ is not wrapper:
-        callable_ = getattr(_function(callable_), "__wrapped__", None)
-        seen += 1
-        if callable_ is None or seen > 100:
-            return False
-    return True
-
-
-def _function(found: Any) -> Any:
-    return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
+#: Number of former wrappers that are recognised if other code puts them back.
+_REMEMBERED = 64
 
 
 class Patch:
-    """One name of one target. `install` and `uninstall` may be called again and again; wrappers are made once."""
+    """One name of one target. Exactly one wrapper counts: the one that is in place. Where other code has replaced it or wrapped it, a
+    new one is made around what is there now, and the old one only passes calls on from then on."""
 
     by = "wrapper"
 
@@ -154,48 +148,120 @@ class Patch:
         self.label = label
         self.index = index
         self.installed = False
+        #: Whether the last search for it failed.
+        self.lost: bool = False
         #: What is profiled, without wrappers.
         self.functions: list[Any] = []
-        self.found, self.own = look_up(target, self.name)
-        self.wrapper = wrapped(target, self.name, self.found, self._wrap)
+        #: The members of the target, and what is expected there while the wrapper is in place.
+        self.members: Mapping[str, Any] = vars(target)
+        self._made: list[Any] = []
+        self._former: list[tuple[Any, Any, bool]] = []
+        found, own = look_up(target, self.name)
+        wrapped(target, self.name, found, lambda function: function)  # Raises TypeError for what can't be.
+        if found is not None and not own and getattr(found, "__func__", found) is object.__new__:
+            raise TypeError(
+                f"`{name}` of {describe(target)} is that of `object`, and Python does not make a class as it was when another one is "
+                "taken away again: patch `__init__`"
+            )
+        self._make(found, own)
 
-    def _wrap(self, found: Any) -> Any:
+    @property
+    def standing(self) -> Any:
+        """What is among the target's own members while this is installed."""
+        return self.wrapper
+
+    def _make(self, found: Any, own: bool) -> None:
+        self.found, self.own = found, own
+        self.functions.clear()
+        self._made = []
+        if own:
+            self.wrapper = wrapped(self.target, self.name, found, self._wrap)
+        else:
+            self.wrapper = inherited.stand_in(self.target, self.name, found, self._wrap)
+
+    def _wrap(self, found: Any, call: Any = None) -> Any:
         original = wrappers.original_of(found)
         self.functions.append(original)
-        return wrappers.wrap(original, self.index)
+        wrapper = wrappers.wrap(original, self.index, call)
+        self._made.append(wrapper)
+        return wrapper
 
     def install(self) -> None:
-        """Puts the wrapper in its place."""
-        if self.installed:
-            return
-        found, own = look_up(self.target, self.name)
-        if found is self.wrapper:
-            # Somebody who had replaced ours has put it back.
-            self.installed = True
-            return
-        if leads_to(_function(found), _function(self.wrapper)):
-            # Another library wrapped ours while it was in, and still holds it: it counts already.
-            return
-        if found is not self.found:
-            self.functions.clear()
-            self.wrapper = wrapped(self.target, self.name, found, self._wrap)
-        self.found, self.own = found, own
-        setattr(self.target, self.name, self.wrapper)
+        """Puts the wrapper in its place. Raises what Python raises where that can't be."""
+        if not self.installed:
+            self._put_in(*look_up(self.target, self.name))
+
+    def settle(self) -> str | None:
+        """Sees to it that the wrapper is in its place, and that it is of the right kind. Never raises: gives a sentence where something
+        other than expected was there, None otherwise."""
+        place = f"`{self.name}` of {describe(self.target)}"
+        found, own = find(self.target, self.name)
+        if self.installed and found is self.wrapper:
+            if self.own:
+                return None
+            found = inherited.find(self.target, self.target, self.name)
+            if found is not inherited._missing and inherited.kind_of(found) == inherited.kind_of(self.found):
+                return None
+            self.uninstall()
+            found, own = find(self.target, self.name)
+        was, self.installed = self.installed, False
+        if found is _missing:
+            return self._lose(f"{place} is gone: its calls are not counted as {self.label!r} any more")
+        try:
+            self._put_in(found, own)
+        except (AttributeError, TypeError) as problem:
+            return self._lose(f"{place} can't be profiled as it is now, and is not counted as {self.label!r}: {problem}")
+        self.lost = False
+        return self._replaced(place) if was else None
+
+    def _lose(self, note: str) -> str | None:
+        known, self.lost = self.lost, True
+        return None if known else note
+
+    def _replaced(self, place: str) -> str:
+        return f"{place} was replaced or wrapped by other code while it was profiled: calls that it got past the wrapper are not counted"
+
+    def _put_in(self, found: Any, own: bool) -> None:
+        if own and found is not self.wrapper:
+            # Other code may have put back a former wrapper.
+            found, own = next(((f, o) for wrapper, f, o in self._former if wrapper is found), (found, own))
+            if not own:
+                found, _ = find(self.target, self.name, behind=True)
+        if found is not self.wrapper and (found is not self.found or own is not self.own):
+            old, before = self._made, (self.wrapper, self.found, self.own)
+            self._make(found, own)
+            for wrapper in old:
+                wrappers.retire(wrapper)
+            self._former = [*self._former[-_REMEMBERED:], before]
+        inherited.in_place[id(self.wrapper)] = self.found if self.own else None
+        try:
+            setattr(self.target, self.name, self.wrapper)
+        except BaseException:
+            del inherited.in_place[id(self.wrapper)]
+            raise
         self.installed = True
 
-    def uninstall(self) -> None:
-        """Puts back what was there. Where somebody else has replaced the wrapper meanwhile, theirs stays: it may call ours,
-        which does nothing while nobody records."""
+    def uninstall(self) -> str | None:
+        """Puts back what was there. Where somebody else has replaced the wrapper meanwhile, theirs stays: it may call ours, which does
+        nothing while nobody records. Gives a sentence about that."""
         if not self.installed:
-            return
+            return None
         self.installed = False
-        if vars(self.target).get(self.name, _missing) is not self.wrapper:
-            return
+        inherited.in_place.pop(id(self.wrapper), None)
+        now = self.members.get(self.name, _missing)
+        if now is not self.wrapper:
+            place = f"`{self.name}` of {describe(self.target)}"
+            if now is not _missing or find(self.target, self.name)[0] is not _missing:
+                return self._replaced(place)
+            return self._lose(f"{place} is gone: its calls are not counted as {self.label!r} any more")
         if self.own:
             setattr(self.target, self.name, self.found)
         else:
             delattr(self.target, self.name)
+        return None
 
     def remove(self) -> None:
-        """Leaves everything as it was before."""
+        """Leaves everything as it was before. Whoever still holds the wrapper calls the original by it."""
         self.uninstall()
+        for wrapper in self._made:
+            wrappers.retire(wrapper)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple, TypedDict, overload
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, NamedTuple, TypedDict, Union, overload
 
+from .._clock import now as _clock
 from . import engine
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from . import pure
     from .._types import P, R
-
-_clock = time.monotonic_ns
 
 
 class Section(NamedTuple):
@@ -70,7 +68,7 @@ class NotRecording(RuntimeError):
     """There is no profile to stop in this context."""
 
 
-class Profile:
+class Profile(Mapping[str, Union[float, Totals]]):
     """A running or finished profile. `MethodProfiler.start` and `MethodProfiler.profile` make them.
 
     >>> profile.total_duration                           # doctest: +SKIP
@@ -78,7 +76,8 @@ class Profile:
     >>> profile["redis"]["calls"], profile["redis"]["duration"]   # doctest: +SKIP
     (12, 0.111)
 
-    While it runs, reading gives the totals so far.
+    While it runs, reading gives the totals so far. It is a mapping: `dict(profile)` is what `to_dict` gives. A copy, or what `pickle` reads
+    back, is a finished profile with the totals of that moment.
     """
 
     def __init__(
@@ -94,6 +93,9 @@ class Profile:
         self._finish = finish
         self._counted: dict[int, tuple[Any, ...]] | None = None
         self._process = os.getpid()
+        self._depth = 0
+        #: What is to be known about these totals: methods that others replaced, or that are gone.
+        self.notes: list[str] = []
         self._began = _clock()
         self._ended: int | None = None
 
@@ -101,6 +103,11 @@ class Profile:
         # Somebody started it and lost it, say with a task that was cancelled: it must not be profiled for ever.
         if getattr(self, "_ended", 0) is None and self._process == os.getpid():
             self._finish(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        counted = self._counted if self._counted is not None else self._recording.snapshot()
+        costs = {self._names[label]: self._cost_of(self._names[label]) for label in counted}
+        return _restored, (list(self._names), counted, {**costs, "": self._cost_of("")}, self._elapsed(), list(self.notes))
 
     @property
     def running(self) -> bool:
@@ -115,6 +122,10 @@ class Profile:
             raise NotRecording("this profile belongs to the process that forked this one: start one of your own here")
         self._finish(self)
         return self
+
+    def _give_up(self) -> None:
+        if self.running:
+            self._finish(self)
 
     def _close(self) -> None:
         # Called by MethodProfiler, which knows when the wrappers may go.
@@ -156,7 +167,10 @@ class Profile:
     @property
     def total_duration(self) -> float:
         """Seconds from start to stop, or until now. The profiler's own cost is in it."""
-        return ((self._ended or _clock()) - self._began) / 1e9
+        return self._elapsed() / 1e9
+
+    def _elapsed(self) -> int:
+        return (self._ended or _clock()) - self._began
 
     @property
     def sections(self) -> dict[str, Section]:
@@ -224,9 +238,11 @@ class Profile:
     def __iter__(self) -> Iterator[str]:
         return iter(["total_duration", *self.sections])
 
-    def keys(self) -> list[str]:
-        """So that `dict(profile)` works."""
-        return list(self)
+    def __len__(self) -> int:
+        return 1 + len(self.sections)
+
+    #: Profiles may be kept in sets and as keys, each for itself.
+    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         how = "running" if self.running else "finished"
@@ -247,7 +263,25 @@ class Profile:
             f"own cost: {cost.per_call * 1e9:.0f} ns a call ({'accelerator' if engine.NAME == 'c' else 'pure Python'}), "
             f"{cost.total * 1e3:.3f} ms in all; subtracted from each method's time, not from the total"
         )
+        lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
+
+
+def _restored(
+    names: list[str],
+    counted: dict[int, tuple[Any, ...]],
+    costs: dict[str, tuple[float, float]],
+    elapsed: int,
+    notes: list[str],
+) -> Profile:
+    """A finished profile from what was kept of one."""
+    recording = engine.Recording(None)
+    recording.active = False
+    profile = Profile(recording, names, lambda name: costs.get(name, costs[""]), lambda profile: None)
+    profile._counted = counted
+    profile._ended = profile._began + elapsed
+    profile.notes = notes
+    return profile
 
 
 def _calls(count: int, width: int = 0) -> str:

@@ -11,14 +11,15 @@ out; the profiler's own cost is taken off. Nothing here knows names of labels, o
 from __future__ import annotations
 
 import threading
-import time
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Callable
+
+from .._clock import seconds
 
 if TYPE_CHECKING:
     from .._types import Function
 
-clock: Callable[[], float] = time.monotonic
+clock: Callable[[], float] = seconds
 ident: Callable[[], int] = threading.get_ident
 
 #: The recording of this context; its `active` says whether it still goes on.

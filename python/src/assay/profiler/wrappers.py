@@ -13,6 +13,7 @@ import inspect
 import keyword
 import types
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from . import engine
 
@@ -125,28 +126,55 @@ def is_wrapper(callable_: object) -> bool:
     return getattr(callable_, "__globals__", None) is engine.wrapper_globals
 
 
+#: The attribute of a function that looks up an inherited method at every call, and the flags of functions that are executed step by step.
+THROUGH = "_assay_through"
+STEPWISE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
+
+#: The source of each generated wrapper.
+_sources: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+
+
 def original_of(callable_: Any) -> Any:
     """What a wrapper of this module stands for."""
-    while is_wrapper(callable_):
+    while is_wrapper(callable_) or (
+        type(callable_) is types.FunctionType and THROUGH in vars(callable_) and hasattr(callable_, "__wrapped__")
+    ):
         callable_ = callable_.__wrapped__
     return callable_
 
 
-def wrap(original: Any, label: int) -> Any:
-    """The function that counts and times calls of `original` for the label of this number."""
+def wrap(original: Any, label: int, call: Any = None) -> Any:
+    """The function that counts and times calls of `original` for the label of this number. With `call`, that is what it calls."""
     if isinstance(original, types.FunctionType):
         if inspect.isasyncgenfunction(original):
-            return _generated(original, label, "async def", ASYNC_GENERATOR)
+            return _generated(original, label, "async def", ASYNC_GENERATOR, call)
         if inspect.iscoroutinefunction(original):
-            return _generated(original, label, "async def", COROUTINE)
+            return _generated(original, label, "async def", COROUTINE, call)
         if inspect.isgeneratorfunction(original):
-            wrapper = _generated(original, label, "def", GENERATOR)
+            wrapper = _generated(original, label, "def", GENERATOR, call)
             if original.__code__.co_flags & inspect.CO_ITERABLE_COROUTINE:
                 wrapper = types.coroutine(wrapper)
             return wrapper
     if engine.Probe is not None:
-        return engine.Probe(original, label)
-    return _generated(original, label, "def", PLAIN)
+        return engine.Probe(call or original, label)
+    return _generated(original, label, "def", PLAIN, call)
+
+
+def retire(wrapper: Any) -> None:
+    """The wrapper counts no longer, and only calls what it wraps: somebody may still hold it when another one has taken its place."""
+    if engine.Probe is not None and type(wrapper) is engine.Probe:
+        engine.retire(wrapper)
+        return
+    source = _sources.get(wrapper)
+    if source is not None:
+        made: dict[str, Any] = {}
+        exec(
+            compile(source.replace("_assay_active", "0"), wrapper.__code__.co_filename, "exec"),
+            engine.wrapper_globals,
+            made,
+        )
+        code = made["make"](None).__code__
+        wrapper.__code__ = code.replace(co_flags=code.co_flags | wrapper.__code__.co_flags & inspect.CO_ITERABLE_COROUTINE)
 
 
 def _parameters(function: types.FunctionType) -> tuple[str, str, list[str]] | None:
@@ -185,8 +213,8 @@ def _parameters(function: types.FunctionType) -> tuple[str, str, list[str]] | No
     return ", ".join(declared), ", ".join(handed), everything
 
 
-def _generated(original: Any, label: int, how: str, body: str) -> Any:
-    described = _parameters(original) if isinstance(original, types.FunctionType) else None
+def _generated(original: Any, label: int, how: str, body: str, call: Any = None) -> Any:
+    described = _parameters(original) if isinstance(original, types.FunctionType) and call is None else None
     declared, handed, names = described or ("*args, **kwargs", "*args, **kwargs", ["args", "kwargs"])
     prefix = "_"
     while any(name.startswith(prefix) for name in names):
@@ -198,7 +226,8 @@ def _generated(original: Any, label: int, how: str, body: str) -> Any:
     source = f"def make({prefix}original):\n    {how} {name}({declared}):\n{text}    return {name}\n"
     made: dict[str, Any] = {}
     exec(compile(source, f"<assay: profiled {name}>", "exec"), engine.wrapper_globals, made)
-    wrapper = made["make"](original)
+    wrapper = made["make"](call or original)
+    _sources[wrapper] = source
     functools.update_wrapper(wrapper, original)
     if described:
         wrapper.__defaults__ = original.__defaults__

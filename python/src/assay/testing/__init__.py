@@ -17,10 +17,11 @@ from .assertions import (
     assert_no_slower,
 )
 from .async_processes import FakeAsyncProcess
-from .budget import Budget, assert_budget
+from .budget import Budget, Uncounted, assert_budget
 from .case import TestCase, Testing
 from .clock import Clock
-from .fakes import Call, Fake, UnexpectedCall, fake_clock, fake_sleep, fake_system
+from .fakes import Call, Fake, UnexpectedCall, UnusedFake, fake_clock, fake_sleep, fake_system
+from .files import FakeFiles, fake_open
 from .ended import Ended
 from .fixtures import (
     AssertAllocations,
@@ -30,10 +31,12 @@ from .fixtures import (
     AssertFaster,
     AssertNoSlower,
     FakeClock,
+    FakeOpen,
     FakeRun,
     FakeSleep,
     FakeSystem,
 )
+from .measuring import Benchmark, Measurement
 from .processes import FakeProcess, fake_run
 from .sandbox import sandbox
 
@@ -45,6 +48,7 @@ __all__ = [
     "AssertComplexity",
     "AssertFaster",
     "AssertNoSlower",
+    "Benchmark",
     "Budget",
     "Call",
     "CallCount",
@@ -53,15 +57,20 @@ __all__ = [
     "Fake",
     "FakeAsyncProcess",
     "FakeClock",
+    "FakeFiles",
+    "FakeOpen",
     "FakeProcess",
     "FakeRun",
     "FakeSleep",
     "FakeSystem",
     "Inconclusive",
+    "Measurement",
     "Report",
     "TestCase",
     "Testing",
+    "Uncounted",
     "UnexpectedCall",
+    "UnusedFake",
     "allocations",
     "assert_allocations",
     "assert_budget",
@@ -70,6 +79,7 @@ __all__ = [
     "assert_faster",
     "assert_no_slower",
     "fake_clock",
+    "fake_open",
     "fake_run",
     "fake_sleep",
     "fake_system",

@@ -4,6 +4,7 @@ measurement can't answer is `Inconclusive`, which is neither a pass nor a failur
 
 from __future__ import annotations
 
+import functools
 import gc
 import math
 import os
@@ -17,6 +18,7 @@ from typing import Any, Callable, Dict, Sequence, TypeVar
 from .. import binary
 from ..comparison.experiment import Experiment
 from ..comparison.plan import FEWEST_BLOCKS, Plan
+from ..comparison import driving, words, work
 from ..comparison.side import Side
 from ..profiler import engine
 from . import replace
@@ -142,7 +144,7 @@ def _assert_ratio(
     traced = "; a tracer is active (coverage, a debugger), and is in the times" if sys.gettrace() else ""
     warnings = [f["message"] for f in report["findings"] if f["severity"] != "note"]
     counted = f" [{experiment.recording.blocks} blocks]"
-    said = "".join([report["sentence"], counted, traced, *(f"; {warning}" for warning in warnings)])
+    said = words.told("".join([report["sentence"], counted, traced, *(f"; {warning}" for warning in warnings)]), words.ASSERT)
     if verdict is None:
         reason = f"not known whether {claim.format(*names)} after {seconds:g} s: {said}"
         settle_inconclusive(inconclusive, reason + _too_few(experiment))
@@ -156,14 +158,16 @@ def assert_faster(
     *,
     by: str | float = 0.0,
     seconds: float = 5.0,
-    clock: str = "wall",
+    clock: str = "auto",
     inconclusive: str | None = None,
     names: tuple[str, str] | None = None,
 ) -> Report:
     """Asserts that calling `subject` takes less time than calling `than`; with `by="20%"`, at least that much less.
 
-    Both are called by turns in blocks of random order until the answer is known, for `seconds` at most. `clock` is `wall` or `cpu` (the
-    time of this process, for busy machines). `inconclusive` says what happens where the answer stays unknown: `skip` (unless the
+    Both are called by turns in blocks of random order until the answer is known, for `seconds` at most. `clock` decides by `cpu`, the
+    CPU time of this process, which other programs disturb least, or by `wall` time; `auto` is CPU time unless one of them awaits something
+    or waits for more than 1 % of its time. Coroutine functions are run, by the running event loop if there is one, and generators are
+    consumed to their end; a function that returns something else to be awaited is a TypeError. `inconclusive` says what happens where the answer stays unknown: `skip` (unless the
     variable `ASSAY_INCONCLUSIVE` says otherwise), `fail` or `pass`. Returns the report of `assay compare --json`.
     """
     __tracebackhide__ = True
@@ -184,7 +188,7 @@ def assert_no_slower(
     *,
     by: str | float = "5%",
     seconds: float = 5.0,
-    clock: str = "wall",
+    clock: str = "auto",
     inconclusive: str | None = None,
     names: tuple[str, str] | None = None,
 ) -> Report:
@@ -228,7 +232,7 @@ def assert_complexity(
     setup: Callable[[int], Argument] | None = None,
     tolerance: float = 0.25,
     seconds: float = 10.0,
-    clock: str = "wall",
+    clock: str = "auto",
     inconclusive: str | None = None,
 ) -> Report:
     """Asserts that the time of `function(n)` grows no faster than `growth`: `constant`, `logarithmic`, `linear`, `linearithmic`,
@@ -249,7 +253,7 @@ def assert_complexity(
 
     def bound_call(size: int) -> Callable[[], object]:
         argument: Any = size if setup is None else setup(size)
-        return lambda: function(argument)
+        return functools.partial(function, argument)
 
     sides = [Side(f"{name} {size}", bound_call(size), size=size) for size in sizes]
     experiment = _experiment(sides, seconds, clock, scan=f"{name} {{n}}")
@@ -284,7 +288,7 @@ def assert_complexity(
     elif interval:
         grows = f"n^[{interval['lower']:.2f} … {interval['upper']:.2f}]"
     else:
-        grows = f"no single power of n ({curve['reason'] or 'too few blocks'})"
+        grows = words.told(f"no single power of n ({curve['reason'] or 'too few blocks'})", words.ASSERT)
     medians = ", ".join(f"{float(p['value']):g}: {p['median'] * 1e6:.4g} µs" for p in curve["points"])
     counted = f"{experiment.recording.blocks} blocks"
     said = f"it grows like {grows}, where at most n^{bound:.2f} was allowed ({medians}; {counted})"
@@ -321,6 +325,7 @@ def allocations(function: Callable[[], object]) -> Allocations:
     What Python takes from its free lists (most floats, small tuples and lists) is not allocated again and not counted, and neither
     is what an extension gets from the C library by itself.
     """
+    function = work.whole(function, _name(function, "the function"))
     for _ in range(3):
         function()
     was_enabled = gc.isenabled()
@@ -336,6 +341,7 @@ def allocations(function: Callable[[], object]) -> Allocations:
     finally:
         if was_enabled:
             gc.enable()
+        driving.close()
     calls, size = counted or (None, None)
     return Allocations(calls, size, kept, peak)
 

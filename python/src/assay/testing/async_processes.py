@@ -8,6 +8,7 @@ import asyncio.subprocess
 import subprocess
 from typing import Any, Iterable
 
+from .children import number
 from .ended import Ended, ended, in_form
 from .fakes import Fake
 from .replace import _StandIn
@@ -61,7 +62,7 @@ class FakeAsyncProcess:
         if options.get("stderr") == subprocess.STDOUT:
             out += err
         limit = options.get("limit", 2**16)
-        self.pid = 0
+        self.pid: int = number()
         self.returncode: int | None = None
         self._status = how.returncode
         self.stdin: FakeInput | None = FakeInput() if options.get("stdin") == _PIPE else None

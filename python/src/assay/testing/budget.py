@@ -4,15 +4,19 @@ statistics and no program. What is faked or stubbed does not happen, and is not 
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 import re
+import sys
 import threading
 import time
+import types
 from collections import Counter
 from contextlib import AbstractContextManager
 from typing import Any, Callable, Iterable
 
+from .._clock import now
 from . import _causes as causes
 from ._causes import Causes
 
@@ -46,9 +50,81 @@ class _Points(Causes):  # type: ignore[misc,unused-ignore]
     """Tells the open budgets what happens. Nothing is measured while none is open."""
 
     def __init__(self, budgets: list[Budget]) -> None:
-        # The clock as it is now, before anybody fakes it.
-        super().__init__(_counts, time.perf_counter_ns, lambda function, *args: function(*args))
+        super().__init__(_counts, now, lambda function, *args: function(*args))
         self.budgets = budgets
+        self.libraries["trio"] = self.trio
+        self.arrivals: Any = _Arrivals(self)
+        #: What stands for which function to sleep, by address, with the function itself so that the address stays its own.
+        self.sleepers: dict[int, tuple[Any, Any]] = {}
+        self.searched: set[str] = set()
+
+    def _put(self, owner: object, name: str, value: object) -> None:
+        super().put(owner, name, value)  # type: ignore[no-untyped-call]
+
+    def sleeps(self) -> None:
+        """All ways to sleep: also those of asyncio, and waiting for an event that does not come."""
+        self.timed_sleep(time, "sleep")
+        for module in (asyncio, asyncio.tasks):
+            self.timed_sleep(module, "sleep")
+        wait = threading.Event.wait
+
+        @functools.wraps(wait)
+        def waiting(event: threading.Event, timeout: float | None = None) -> bool:
+            begin = self.clock()
+            came = wait(event, timeout)
+            if not came and timeout is not None and timeout > 0 and self.budgets:
+                self._told(causes.SLEEPS, 1, self.clock() - begin, causes._caller)
+            return came
+
+        self._put(threading.Event, "wait", waiting)
+
+    def trio(self, module: Any) -> None:
+        """Its own way to sleep, below anyio too."""
+        self.timed_sleep(module, "sleep")
+
+    def timed_sleep(self, owner: Any, name: str) -> None:
+        """Counts a function to sleep, if its argument is more than nothing."""
+        original = getattr(owner, name)
+        original = getattr(original, "_assay_sleeps", original)
+        if id(original) not in self.sleepers:
+            self.sleepers[id(original)] = original, self._sleeping(original)
+        self._put(owner, name, self.sleepers[id(original)][1])
+
+    def _sleeping(self, original: Any) -> Any:
+        counted = self.around(original, causes.SLEEPS, text=causes._caller)
+
+        def counts(seconds: Any) -> bool:
+            return bool(self.budgets) and isinstance(seconds, (int, float)) and seconds > 0
+
+        if inspect.iscoroutinefunction(original):
+
+            @functools.wraps(original)
+            async def wait(delay: Any, *args: Any, **kwargs: Any) -> Any:
+                return await (counted if counts(delay) else original)(delay, *args, **kwargs)
+
+            vars(wait)["_assay_sleeps"] = original
+            return wait
+
+        @functools.wraps(original)
+        def sleep(seconds: Any) -> Any:
+            return (counted if counts(seconds) else original)(seconds)
+
+        vars(sleep)["_assay_sleeps"] = original
+        return sleep
+
+    def look(self) -> None:
+        """Also puts the counting where a module has taken a function to sleep for itself (`from time import sleep`)."""
+        super().look()
+        for name, module in list(sys.modules.items()):
+            if name in self.searched or type(module) is not types.ModuleType or name.startswith("assay."):
+                continue
+            if getattr(getattr(module, "__spec__", None), "_initializing", False):
+                continue
+            self.searched.add(name)
+            for member, value in list(vars(module).items()):
+                found = self.sleepers.get(id(value))
+                if found is not None and found[0] is value:
+                    self._put(module, member, found[1])
 
     def add(self, row: int, number: int, text: Callable[[], object]) -> None:
         """Tells it to every budget."""
@@ -101,6 +177,33 @@ class _Points(Causes):  # type: ignore[misc,unused-ignore]
             budget._add(row, number, took, text)
 
 
+class _Arrivals:
+    """Puts the counting into a library that is imported while a budget is open, as soon as it is there. A finder of modules, which
+    leaves finding to the others."""
+
+    def __init__(self, points: _Points) -> None:
+        self._points = points
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """What the other finders say; for a library that is counted with a loader that puts the counting in."""
+        if name not in self._points.libraries:
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if find is not None and finder is not self else None
+            if spec is not None:
+                if hasattr(spec.loader, "exec_module"):
+                    spec.loader.exec_module = functools.partial(self._load, name, spec.loader.exec_module)
+                return spec
+        return None
+
+    def _load(self, name: str, load: Callable[[Any], object], module: Any) -> None:
+        load(module)
+        count = self._points.libraries.pop(name, None)
+        if count is not None:
+            self._points.guarded(count, module)
+
+
 _open: list[Budget] = []
 #: All that was counted, by whatever points: connections outlive those that they were opened under.
 _counts = [0] * 10
@@ -119,6 +222,7 @@ def watch(holder: object) -> None:
             points = _Points(_open)
             _points.append(points)
             points.put_into_python()
+            sys.meta_path.insert(0, points.arrivals)
         _points[0].look()
 
 
@@ -127,14 +231,46 @@ def unwatch(holder: object) -> None:
     with _lock:
         _holders[:] = [each for each in _holders if each is not holder]
         if not _holders and _points:
-            _points.pop().undo()
+            points = _points.pop()
+            sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not points.arrivals]
+            points.undo()
+
+
+class Uncounted(RuntimeError):
+    """A budget that can't be asserted, since something is loaded whose calls are not counted."""
+
+
+#: Drivers of SQL that are counted, by the module that has `connect`, and what belongs to them.
+_COUNTED_SQL = ("sqlite3", "psycopg", "psycopg2", "MySQLdb", "pymysql", "asyncpg", "aiosqlite")
+#: Drivers that do not follow the Python Database API, by which the others are known.
+_OTHER_SQL = ("aiomysql", "asyncmy", "aiopg", "aioodbc", "apsw", "clickhouse_connect", "clickhouse_driver", "cassandra.cluster")
+_OTHER_REDIS = ("aioredis", "coredis", "glide", "valkey")
+
+
+def _uncounted_sql() -> list[str]:
+    """Drivers of SQL that are loaded and not counted: by PEP 249 each has `apilevel` and `connect`."""
+    found = []
+    for name, module in list(sys.modules.items()):
+        if not isinstance(module, types.ModuleType) or name.split(".")[0] in _COUNTED_SQL:
+            continue
+        members = vars(module)
+        if isinstance(members.get("apilevel"), str) and callable(members.get("connect")) and "paramstyle" in members:
+            found.append(name)
+    found += [name for name in _OTHER_SQL if name in sys.modules]
+    # A module of a package that is named already says nothing more.
+    return [name for name in found if not any(name.startswith(f"{other}.") for other in found)]
+
+
+def _uncounted_redis() -> list[str]:
+    return [name for name in _OTHER_REDIS if name in sys.modules]
 
 
 class Budget(AbstractContextManager["Budget"]):
     """The `with` block of `assert_budget`, and what it did so far."""
 
-    def __init__(self, limits: dict[str, float]) -> None:
+    def __init__(self, limits: dict[str, float], uncounted: str = "fail") -> None:
         self._limits = limits
+        self._uncounted = uncounted
         self._counts: Counter[int] = Counter()
         self._texts: dict[int, Counter[str]] = {limit.row: Counter() for limit in _LIMITS.values()}
 
@@ -177,6 +313,14 @@ class Budget(AbstractContextManager["Budget"]):
         ]
         if over:
             raise AssertionError("\n".join(over))
+        if self._uncounted == "fail":
+            for name, drivers in (("max_sql", _uncounted_sql), ("max_redis", _uncounted_redis)):
+                found = drivers() if name in self._limits else []
+                if found:
+                    raise Uncounted(
+                        f"{name} can't be asserted: {', '.join(f'`{each}`' for each in found)} is loaded, and what goes through it is not "
+                        'counted. Patch it where your program calls it and use assert_calls, or say uncounted="ok" if the test does not use it'
+                    )
 
     def _add(self, row: int, number: int, took: int, text: Callable[[], object]) -> None:
         self._counts[row] += number
@@ -215,10 +359,15 @@ def assert_budget(
     max_http: int | None = None,
     max_processes: int | None = None,
     max_sleep: float | None = None,
+    uncounted: str = "fail",
 ) -> Budget:
     """Asserts what the `with` block does at most, in all threads and tasks of the process: SQL statements, Redis commands, records that
-    loggers handle, HTTP requests, started programs, seconds slept by `time.sleep`. A failure lists the most frequent of them, with their values
+    loggers handle, HTTP requests, started programs, seconds slept: by `time.sleep`, `asyncio.sleep`, `anyio.sleep`, `trio.sleep`, and by
+    `Event.wait` until its timeout. Sleeps of several tasks or threads add up. A failure lists the most frequent of them, with their values
     replaced. After an exception in the block nothing is asserted.
+
+    Where a driver of SQL or Redis is loaded that is not counted, its limit can't be asserted, and `Uncounted` is raised, unless
+    `uncounted="ok"` says that the test does not use it.
     """
     given = {
         "max_sql": max_sql,
@@ -235,7 +384,9 @@ def assert_budget(
         whole = name != "max_sleep"
         if isinstance(most, bool) or not isinstance(most, int if whole else (int, float)) or not most >= 0:
             raise ValueError(f"{name} is a {'whole number' if whole else 'number of seconds'}, not {most!r}")
-    return Budget(limits)
+    if uncounted not in ("fail", "ok"):
+        raise ValueError(f'`uncounted` is "fail" or "ok", not {uncounted!r}')
+    return Budget(limits, uncounted)
 
 
 def _number(value: float) -> str:

@@ -6,17 +6,19 @@ from __future__ import annotations
 import datetime as _datetime
 import threading
 import time as _time
-from typing import Any, Callable
+from typing import Any, Callable, Union
+
+#: A moment that a clock may show.
+Moment = Union[float, str, _datetime.date]
 
 
 class Clock:
-    """Begins at the real time, or at `now`: seconds since 1970, or a `datetime` (without a zone: local time)."""
+    """Begins at the real time, or at `now`: seconds since 1970, a date or a `datetime`, or a text as `datetime.fromisoformat` takes it; without
+    a zone it is local time."""
 
-    def __init__(self, now: float | _datetime.datetime | None = None) -> None:
-        if isinstance(now, _datetime.datetime):
-            now = now.timestamp()
+    def __init__(self, now: Moment | None = None) -> None:
         self._lock = threading.Lock()
-        self._began = _time.time_ns() if now is None else round(now * 1e9)
+        self._began = _time.time_ns() if now is None else _nanoseconds(now)
         # A whole second: a deadline, `monotonic() + 3600`, is then the very number that the clock shows when the time is over. With
         # a fraction the two are rounded apart now and then, and a loop that waits for it turns once more.
         self._monotonic = -(-_time.monotonic_ns() // 10**9) * 10**9
@@ -39,6 +41,12 @@ class Clock:
         with self._lock:
             self._elapsed += round(seconds * 1e9)
 
+    def travel_to(self, to: Moment) -> None:
+        """Shows another moment, past or future, from now on. Clocks that measure durations stay where they are, as when somebody sets the
+        clock of the machine."""
+        with self._lock:
+            self._began = _nanoseconds(to) - self._elapsed
+
     def time_ns(self) -> int:
         """Nanoseconds since 1970."""
         return self._began + self._elapsed
@@ -47,34 +55,70 @@ class Clock:
         """Nanoseconds since some moment."""
         return self._monotonic + self._elapsed
 
-    def members(self) -> dict[str, dict[str, object]]:
-        """The members of `time` and `datetime` that read this clock."""
+    def members(self, used: Callable[[], object] = lambda: None) -> dict[str, dict[str, object]]:
+        """The members of `time` and `datetime` that read this clock; each calls `used` when it is called."""
+
+        def wall() -> int:
+            used()
+            return self.time_ns()
+
+        def steady() -> int:
+            used()
+            return self.monotonic_ns()
 
         def monotonic() -> float:
-            return self.monotonic_ns() / 1e9
+            return steady() / 1e9
 
         def of_now(function: Callable[[float], object]) -> object:
             def faked(seconds: float | None = None) -> object:
-                return function(self.now if seconds is None else seconds)
+                return function(wall() / 1e9 if seconds is None else seconds)
 
             return faked
 
         def strftime(form: str, t: Any = None) -> str:
-            return _time.strftime(form, _time.localtime(self.now) if t is None else t)
+            return _time.strftime(form, _time.localtime(wall() / 1e9) if t is None else t)
+
+        def clock_gettime_ns(clk_id: int) -> int:
+            if clk_id == getattr(_time, "CLOCK_REALTIME", None):
+                return wall()
+            if clk_id in _STEADY:
+                return steady()
+            return _time.clock_gettime_ns(clk_id)
+
+        def clock_gettime(clk_id: int) -> float:
+            return clock_gettime_ns(clk_id) / 1e9
 
         time: dict[str, object] = {
-            "time": lambda: self.now,
-            "time_ns": lambda: self.time_ns(),
+            "time": lambda: wall() / 1e9,
+            "time_ns": lambda: wall(),
             "monotonic": monotonic,
-            "monotonic_ns": lambda: self.monotonic_ns(),
+            "monotonic_ns": lambda: steady(),
             "perf_counter": lambda: monotonic(),
-            "perf_counter_ns": lambda: self.monotonic_ns(),
+            "perf_counter_ns": lambda: steady(),
+            "clock_gettime": clock_gettime,
+            "clock_gettime_ns": clock_gettime_ns,
             "localtime": of_now(_time.localtime),
             "gmtime": of_now(_time.gmtime),
             "ctime": of_now(_time.ctime),
             "strftime": strftime,
         }
-        return {"time": time, "datetime": {"datetime": _faked_datetime(self), "date": _faked_date(self)}}
+        return {"time": time, "datetime": {"datetime": _faked_datetime(wall), "date": _faked_date(wall)}}
+
+
+_STEADY = {getattr(_time, name, None) for name in ("CLOCK_MONOTONIC", "CLOCK_MONOTONIC_RAW", "CLOCK_BOOTTIME")} - {None}
+
+
+def _nanoseconds(moment: Moment) -> int:
+    """A moment as nanoseconds since 1970."""
+    if isinstance(moment, str):
+        text = moment.strip()
+        moment = _datetime.datetime.fromisoformat(text[:-1] + "+00:00" if text[-1:] in "Zz" else text)
+    if isinstance(moment, _datetime.date) and not isinstance(moment, _datetime.datetime):
+        moment = _datetime.datetime(moment.year, moment.month, moment.day)
+    if isinstance(moment, _datetime.datetime):
+        since = moment.astimezone(_datetime.timezone.utc) - _datetime.datetime(1970, 1, 1, tzinfo=_datetime.timezone.utc)
+        return (since.days * 86400 + since.seconds) * 10**9 + since.microseconds * 1000
+    return round(moment * 1e9)
 
 
 class _AsTheReal(type):
@@ -89,7 +133,7 @@ class _AsTheReal(type):
         return issubclass(other, cls._assay_real)
 
 
-def _faked_datetime(clock: Clock) -> type:
+def _faked_datetime(wall: Callable[[], int]) -> type:
     genuine = _datetime.datetime
 
     class datetime(_datetime.datetime, metaclass=_AsTheReal):
@@ -100,20 +144,20 @@ def _faked_datetime(clock: Clock) -> type:
 
         @classmethod
         def now(cls, tz: _datetime.tzinfo | None = None) -> Any:
-            return genuine.fromtimestamp(clock.now, tz)
+            return genuine.fromtimestamp(wall() / 1e9, tz)
 
         @classmethod
         def utcnow(cls) -> Any:
-            return genuine.fromtimestamp(clock.now, _datetime.timezone.utc).replace(tzinfo=None)
+            return genuine.fromtimestamp(wall() / 1e9, _datetime.timezone.utc).replace(tzinfo=None)
 
         @classmethod
         def today(cls) -> Any:
-            return genuine.fromtimestamp(clock.now)
+            return genuine.fromtimestamp(wall() / 1e9)
 
     return datetime
 
 
-def _faked_date(clock: Clock) -> type:
+def _faked_date(wall: Callable[[], int]) -> type:
     genuine = _datetime.date
 
     class date(_datetime.date, metaclass=_AsTheReal):
@@ -124,6 +168,6 @@ def _faked_date(clock: Clock) -> type:
 
         @classmethod
         def today(cls) -> Any:
-            return genuine.fromtimestamp(clock.now)
+            return genuine.fromtimestamp(wall() / 1e9)
 
     return date

@@ -9,12 +9,15 @@ the module, class or object that is given.
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
+import sys
 import threading
+import types
 from typing import Any, Callable, ClassVar, Iterable, Iterator, NamedTuple, NoReturn, Union, overload
 
-from .clock import Clock
-from .replace import Replacement, put
+from .clock import Clock, Moment
+from .replace import Also, Replacement, describe, put
 
 _MANY = 10_000
 _used_up = object()
@@ -27,6 +30,10 @@ Results = Union[Iterable[Any], Callable[..., Any], None]
 class UnexpectedCall(AssertionError):
     """A fake was called more often than its results were scripted. Also raised where the fake ends, should the code under test
     have caught it."""
+
+
+class UnusedFake(AssertionError):
+    """A fake was never called. What it should have replaced was done for real, or not at all."""
 
 
 class Call(NamedTuple):
@@ -46,7 +53,11 @@ class Fake:
     It equals the list of its first arguments: `sleeps == [1, 2]`, `commands == ["ls"]`. `calls` has everything.
     """
 
-    def __init__(self, name: str, target: object, results: Results, limit: int, clock: Clock) -> None:
+    def __init__(
+        self, name: str, target: object, results: Results, limit: int, clock: Clock, unused: str = "fail"
+    ) -> None:
+        if unused not in ("fail", "ok"):
+            raise ValueError(f'`unused` is "fail" or "ok", not {unused!r}')
         if isinstance(results, (str, bytes)):
             raise TypeError(
                 f"`results` is a list of what the calls give, one after the other, not a text: [{results!r}]"
@@ -64,13 +75,16 @@ class Fake:
         self._members: dict[str, dict[str, object]] = {}
         self._method = name
         self._function: Callable[..., Any] | None = None
+        self._also: Also | None = None
+        self._unused = unused
+        self._used = False
 
     def start(self) -> Fake:
         """Puts the fake in its place. LookupError where there is nothing to fake."""
         __tracebackhide__ = True
         if self._replacement is not None:
             raise RuntimeError(f"this fake of `{self.name}` is in its place already")
-        self._replacement = put(self._target, self._members, self._method, self._function)
+        self._replacement = put(self._target, self._members, self._method, self._function, self._also)
         return self
 
     def stop(self) -> None:
@@ -80,9 +94,16 @@ class Fake:
             self._replacement = None
 
     def check(self, known: BaseException | None = None) -> None:
-        """Raises again what the code under test caught: a call beyond the script. `known` is the exception that came of it anyway."""
+        """Raises again what the code under test caught: a call beyond the script. `known` is the exception that came of it anyway. Raises
+        `UnusedFake` where there was no call at all."""
         if self._unexpected is not None and not _comes_of(known, self._unexpected):
             raise self._unexpected
+        if known is None and self._unused == "fail" and not self.calls and not self._used:
+            target = f"module `{self._target}`" if isinstance(self._target, str) else describe(self._target)
+            raise UnusedFake(
+                f"the fake of `{self.name}` in {target} was never called, so that it has replaced nothing that the test does: give "
+                f'the module whose code makes the call, leave the fake out, or say unused="ok" if a call may be missing'
+            )
 
     def __enter__(self) -> Fake:
         return self.start()
@@ -161,38 +182,94 @@ def _comes_of(problem: BaseException | None, cause: BaseException) -> bool:
     return problem is cause
 
 
-def fake_sleep(target: object, *, results: Results = None, clock: Clock | None = None, limit: int = _MANY) -> Fake:
-    """Sleeping returns at once and advances `clock` (one of its own, without): `time.sleep` and `asyncio.sleep` in a module, or the
-    method `sleep` of a class or an object.
+def fake_sleep(
+    target: object, *, results: Results = None, clock: Clock | None = None, limit: int = _MANY, unused: str = "fail"
+) -> Fake:
+    """Sleeping returns at once and advances `clock` (one of its own, without): `time.sleep`, `asyncio.sleep`, and waiting for a
+    `threading.Event` with a timeout, in a module; or the method `sleep` of a class or an object. A time limit by `asyncio.timeout` that
+    would end a sleep ends it. A fake that is never called is an error, unless `unused` is "ok".
 
     `results` may be a list of what happens at each call, None or an exception, or a function of the seconds. Without it `limit` calls
     are allowed: a loop that only ever ends by sleeping long enough ends too.
     """
-    fake = Fake("sleep", target, results, limit, clock or Clock())
+    fake = Fake("sleep", target, results, limit, clock or Clock(), unused)
 
     def sleep(seconds: float) -> None:
         if seconds < 0:
+            fake._used = True
             raise ValueError("sleep length must be non-negative")
         fake.called(None, seconds)
         fake.clock.advance(seconds)
 
     async def asyncio_sleep(delay: float, result: Any = None) -> Any:
         fake.called(None, delay)
+        limit = _time_limit()
+        if limit is not None and limit.when() - asyncio.get_running_loop().time() < delay:
+            delay = limit.when() - asyncio.get_running_loop().time()
+            limit.reschedule(asyncio.get_running_loop().time())
         fake.clock.advance(max(0, delay))
-        await asyncio.sleep(0)  # Others get their turn, as with a real sleep.
+        await asyncio.sleep(0)  # Others get their turn, as with a real sleep; a time limit that is over ends it here.
         return result
+
+    def wait(event: threading.Event, timeout: float) -> bool:
+        if not event.is_set():
+            fake.called(None, timeout)
+            fake.clock.advance(max(0, timeout))
+            _wait(event, 0)  # Other threads get their turn.
+        return event.is_set()
 
     fake._members = {"time": {"sleep": sleep}, "asyncio": {"sleep": asyncio_sleep}}
     own = inspect.getattr_static(target, "sleep", None)
     own = own.__func__ if isinstance(own, (staticmethod, classmethod)) else own
     fake._function = asyncio_sleep if inspect.iscoroutinefunction(own) else sleep
+    fake._also = functools.partial(_fake_events, wait)
     return fake
 
 
-def fake_system(target: object, *, results: Results = None, limit: int = _MANY) -> Fake:
+_wait: Any = threading.Event.wait
+
+
+def _fake_events(wait: Callable[[threading.Event, float], bool], replacement: Replacement, target: types.ModuleType) -> bool:
+    """Waits with a timeout that the code of this module makes; all others wait as they did."""
+    before: Any = threading.Event.wait
+
+    @functools.wraps(before)
+    def waiting(self: threading.Event, timeout: float | None = None) -> bool:
+        if timeout is not None and sys._getframe(1).f_globals is vars(target):
+            return wait(self, timeout)
+        came: bool = before(self, timeout)
+        return came
+
+    replacement.set(threading.Event, "wait", waiting)
+    members = list(vars(target).values())
+    return any(value is threading or value is threading.Event or isinstance(value, threading.Event) for value in members)
+
+
+def _time_limit() -> Any:
+    """The `asyncio.timeout` that ends next for the running task, None if there is none. Those that `asyncio.wait_for` makes for itself,
+    from Python 3.12 on, are its own matter."""
+    kind = getattr(getattr(asyncio, "timeouts", None), "Timeout", None)
+    task = asyncio.current_task()
+    if kind is None or task is None:
+        return None
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code is asyncio.wait_for.__code__:
+            return None
+        frame = frame.f_back
+    limits: list[Any] = [getattr(handle, "_callback", None) for handle in getattr(asyncio.get_running_loop(), "_scheduled", ())]
+    mine = [
+        limit.__self__
+        for limit in limits
+        if isinstance(getattr(limit, "__self__", None), kind) and limit.__self__._task is task
+    ]
+    return min((limit for limit in mine if limit.when() is not None), key=lambda limit: limit.when(), default=None)
+
+
+def fake_system(target: object, *, results: Results = None, limit: int = _MANY, unused: str = "fail") -> Fake:
     """No shell is started: `os.system` in a module, or the method `system` of a class or an object, gives the scripted results, 0
     without any."""
-    fake = Fake("system", target, results, limit, Clock())
+    fake = Fake("system", target, results, limit, Clock(), unused)
 
     def system(command: str) -> Any:
         return fake.called(0, command)
@@ -202,11 +279,23 @@ def fake_system(target: object, *, results: Results = None, limit: int = _MANY) 
     return fake
 
 
-def fake_clock(target: object, *, clock: Clock | None = None) -> Fake:
-    """The functions of `time` and `datetime` that tell the time read a clock that stands still: in one module. The clock is the
-    member `clock` of the result; with `fake_sleep(…, clock=…)` sleeping advances it."""
-    fake = Fake("clock", target, None, _MANY, clock or Clock())
-    fake._members = fake.clock.members()
+def fake_clock(target: object, *, now: Moment | None = None, clock: Clock | None = None, unused: str = "fail") -> Fake:
+    """The functions of `time` and `datetime` that tell the time read a clock that stands still: in one module. `now` is what it shows, past
+    or future: a date or a `datetime`, a text such as "2012-01-14" or "2012-01-14 12:00", or seconds since 1970; the real time without. The clock
+    is the member `clock` of the result; with `fake_sleep(…, clock=…)` sleeping advances it."""
+    clock = clock or Clock()
+    if now is not None:
+        clock.travel_to(now)
+    fake = Fake("clock", target, None, _MANY, clock, unused)
+
+    def used() -> None:
+        fake._used = True
+
+    def told() -> float:
+        used()
+        return clock.now
+
+    fake._members = clock.members(used)
     fake._method = "clock"
-    fake._function = lambda: fake.clock.now
+    fake._function = told
     return fake

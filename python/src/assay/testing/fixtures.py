@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Callable, ContextManager, Protocol, Sequence
+from typing import Any, Callable, ContextManager, Mapping, Protocol, Sequence
 
 from .assertions import Allocations, Argument, CallCount, Report
 from .budget import Budget
-from .clock import Clock
+from .clock import Clock, Moment
 from .fakes import _MANY, Fake, Results
+from .files import Content, FakeFiles
 
 
 class AssertFaster(Protocol):
@@ -21,7 +22,7 @@ class AssertFaster(Protocol):
         *,
         by: str | float = 0.0,
         seconds: float = 5.0,
-        clock: str = "wall",
+        clock: str = "auto",
         inconclusive: str | None = None,
         names: tuple[str, str] | None = None,
     ) -> Report:
@@ -39,7 +40,7 @@ class AssertNoSlower(Protocol):
         *,
         by: str | float = "5%",
         seconds: float = 5.0,
-        clock: str = "wall",
+        clock: str = "auto",
         inconclusive: str | None = None,
         names: tuple[str, str] | None = None,
     ) -> Report:
@@ -59,7 +60,7 @@ class AssertComplexity(Protocol):
         setup: Callable[[int], Argument] | None = None,
         tolerance: float = 0.25,
         seconds: float = 10.0,
-        clock: str = "wall",
+        clock: str = "auto",
         inconclusive: str | None = None,
     ) -> Report:
         """See `assay.testing.assert_complexity`."""
@@ -93,6 +94,7 @@ class AssertBudget(Protocol):
         max_http: int | None = None,
         max_processes: int | None = None,
         max_sleep: float | None = None,
+        uncounted: str = "fail",
     ) -> Budget:
         """See `assay.testing.assert_budget`."""
         ...
@@ -111,7 +113,9 @@ class AssertCalls(Protocol):
 class FakeSleep(Protocol):
     """The fixture `fake_sleep`."""
 
-    def __call__(self, target: object, *, results: Results = None, limit: int = _MANY) -> Fake:
+    def __call__(
+        self, target: object, *, results: Results = None, limit: int = _MANY, unused: str = "fail"
+    ) -> Fake:
         """See `assay.testing.fake_sleep`."""
         ...
 
@@ -127,6 +131,16 @@ class FakeRun(FakeSleep, Protocol):
 class FakeClock(Protocol):
     """The fixture `fake_clock`."""
 
-    def __call__(self, target: object) -> Clock:
+    def __call__(self, target: object, *, now: Moment | None = None, unused: str = "fail") -> Clock:
         """See `assay.testing.fake_clock`."""
+        ...
+
+
+class FakeOpen(Protocol):
+    """The fixture `fake_open`."""
+
+    def __call__(
+        self, target: object, files: Mapping[Any, Content] | None = None, *, unused: str = "fail"
+    ) -> FakeFiles:
+        """See `assay.testing.fake_open`."""
         ...

@@ -8,6 +8,7 @@ import subprocess
 from typing import Any
 
 from .async_processes import asyncio_members
+from .children import number, os_members
 from .clock import Clock
 from .ended import Ended, ended, in_form
 from .fakes import _MANY, Fake, Results
@@ -29,7 +30,7 @@ class FakeProcess:
         make: Any = io.StringIO if self._text else io.BytesIO
         piped = subprocess.PIPE
         self.args: Any = args
-        self.pid = 0
+        self.pid: int = number()
         self.returncode: int | None = None
         self._status = how.returncode
         self.stdout: Any = make(out) if options.get("stdout") == piped else None
@@ -70,16 +71,17 @@ class FakeProcess:
         self.wait()
 
 
-def fake_run(target: object, *, results: Results = None, limit: int = _MANY) -> Fake:
-    """No program is started: `run`, `call`, `check_call`, `check_output`, `getoutput`, `getstatusoutput` and `Popen` of `subprocess`, and
-    `create_subprocess_exec` and `create_subprocess_shell` of `asyncio`, in a module; or the method `run` of a class or an object. All are
-    recorded with their arguments as `Popen` gets them: a list, or the text for the shell.
+def fake_run(target: object, *, results: Results = None, limit: int = _MANY, unused: str = "fail") -> Fake:
+    """No program is started: `run`, `call`, `check_call`, `check_output`, `getoutput`, `getstatusoutput` and `Popen` of `subprocess`,
+    `create_subprocess_exec` and `create_subprocess_shell` of `asyncio`, and `popen`, `posix_spawn`, `spawnv` and `fork` of `os` with the waits
+    for them, in a module; or the method `run` of a class or an object. All are recorded with their arguments as `Popen` gets them: a
+    list, or the text for the shell; a fork as "fork", after which the code goes on as the parent.
 
     Each result of the script is an exit status, what the program prints (status 0), a tuple `(status, stdout, stderr)`, a
     `CompletedProcess`, or an exception such as `FileNotFoundError`; or `results` is a function of the call's arguments. Without a
     script programs succeed and print nothing. What the arguments ask for holds: `check`, `capture_output`, `text`.
     """
-    fake = Fake("run", target, results, limit, Clock())
+    fake = Fake("run", target, results, limit, Clock(), unused)
 
     def popen(args: Any, *positional: Any, **options: Any) -> FakeProcess:
         return FakeProcess(args, ended(fake.called(0, args, *positional, **options)), options)
@@ -137,6 +139,7 @@ def fake_run(target: object, *, results: Results = None, limit: int = _MANY) -> 
             "getstatusoutput": getstatusoutput,
             "Popen": popen,
         },
+        "os": os_members(fake),
         **asyncio_members(fake),
     }
 

@@ -1,7 +1,8 @@
 """Puts something in the place of names, and puts everything back: the mechanics beneath the fakes and `assert_calls`.
 
 The scope is one module, one class or one object, never the process. In a module those names are replaced that stand for the real
-thing: `time` after `import time`, `sleep` after `from time import sleep`, whatever they are called there.
+thing: `time` after `import time`, `sleep` after `from time import sleep`, whatever they are called there; what its functions and objects
+hold as values (`held.py`), and what they import when they run (`imports.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Protocol
 
 from ..profiler import patching
+from . import held, imports
 
 if TYPE_CHECKING:
     from .._types import Function
@@ -61,7 +63,7 @@ class Replacement:
     """Replacements that are undone together, the last first, also after an exception."""
 
     def __init__(self) -> None:
-        self._undo: list[Callable[[], None]] = []
+        self._undo: list[Callable[[], object]] = []
 
     def set(self, target: object, name: str, value: object) -> None:
         """Sets an attribute until `undo`."""
@@ -72,13 +74,24 @@ class Replacement:
         else:
             self._undo.append(lambda: setattr(target, name, own))
 
+    def exchange(self, put: Callable[[], object], back: Callable[[], object]) -> None:
+        """Puts something in place, which `back` undoes."""
+        put()
+        self._undo.append(back)
+
     def undo(self) -> None:
         """Puts everything back as it was."""
         while self._undo:
             self._undo.pop()()
 
 
-def put(target: object, members: dict[str, dict[str, object]], method: str, fake: Any) -> Replacement:
+#: Makes further replacements, such as a method for the calls of one module; returns whether there is anything to replace.
+Also = Callable[[Replacement, types.ModuleType], bool]
+
+
+def put(
+    target: object, members: dict[str, dict[str, object]], method: str, fake: Any, also: Also | None = None
+) -> Replacement:
     """Puts fakes in place. `members` says by name of the module what its members become, such as `{"time": {"sleep": fake}}`; in an
     object or a class `fake` becomes its method of the name `method`. LookupError where there is nothing to replace."""
     __tracebackhide__ = True
@@ -86,7 +99,11 @@ def put(target: object, members: dict[str, dict[str, object]], method: str, fake
         target = importlib.import_module(target)
     replacement = Replacement()
     if isinstance(target, types.ModuleType):
-        _put_in_module(replacement, target, members)
+        try:
+            _put_in_module(replacement, target, members, also)
+        except BaseException:
+            replacement.undo()
+            raise
         return replacement
     found = inspect.getattr_static(target, method, _missing)
     if found is _missing:
@@ -99,7 +116,9 @@ def put(target: object, members: dict[str, dict[str, object]], method: str, fake
     return replacement
 
 
-def _put_in_module(replacement: Replacement, target: types.ModuleType, members: dict[str, dict[str, object]]) -> None:
+def _put_in_module(
+    replacement: Replacement, target: types.ModuleType, members: dict[str, dict[str, object]], also: Also | None
+) -> None:
     __tracebackhide__ = True
     # The real functions by identity: a name in the module may be any.
     functions: dict[int, Any] = {}
@@ -110,22 +129,35 @@ def _put_in_module(replacement: Replacement, target: types.ModuleType, members: 
                 functions[id(genuine)] = fake
                 if isinstance(fake, types.FunctionType):
                     vars(fake)["_assay_real"] = genuine  # So that one fake may lie over another.
-    changed = False
-    for name, value in list(vars(target).items()):
+
+    def swap(value: Any) -> Any:
         genuine = real(value)
         if issubclass(type(genuine), types.ModuleType):
             its_fakes = members.get(genuine.__name__)
-            if its_fakes is not None:
-                replacement.set(target, name, _StandIn(value, its_fakes))
-                changed = True
-        elif id(genuine) in functions:
-            replacement.set(target, name, functions[id(genuine)])
+            return held._missing if its_fakes is None else _StandIn(value, its_fakes)
+        return functions.get(id(genuine), held._missing)
+
+    changed = held.Held(target, swap, replacement.exchange).replace()
+    for name, value in list(vars(target).items()):
+        new = swap(value)
+        if new is not held._missing:
+            replacement.set(target, name, new)
             changed = True
+
+    def imported(module: types.ModuleType) -> Any:
+        its_fakes = members.get(real(module).__name__)
+        return module if its_fakes is None else _StandIn(module, its_fakes)
+
+    end = imports.answer(target, imported)
+    replacement.exchange(lambda: None, end)
+    changed |= any(name in members for name in held.names_in_code(target))
+    if also is not None:
+        changed |= also(replacement, target)
     if not changed:
         which = ", ".join(f"`{module}`" for module in members)
         raise LookupError(
             f"{describe(target)} has neither {which} nor functions of it among its names, so there is nothing to fake there: "
-            "give the module whose code makes the call (an import within a function is not seen)"
+            "give the module whose code makes the call"
         )
 
 

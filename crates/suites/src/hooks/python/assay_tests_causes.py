@@ -41,8 +41,9 @@ class Causes:
             "sqlite3": self.sqlite3,
             "psycopg": self.psycopg,
             "psycopg2": self.psycopg2,
+            "asyncpg.protocol": self.asyncpg,
             "MySQLdb.cursors": self.mysqlclient,
-            "pymysql.cursors": self.pymysql,
+            "pymysql.connections": self.pymysql,
             "sqlalchemy.engine.base": self.sqlalchemy,
             "django.db.backends.utils": self.django,
             "redis.client": self.redis,
@@ -166,7 +167,7 @@ class Causes:
 
     def put_into_python(self) -> None:
         """Sleeps, programs and logs."""
-        self.timed(time, "sleep", SLEEPS, text=_caller)
+        self.sleeps()
         for name in ("system", "fork", "forkpty", "posix_spawn", "posix_spawnp"):
             if hasattr(os, name):
                 self.started(name)
@@ -188,6 +189,10 @@ class Causes:
             LOG_LINES,
             lambda _logger, record: f"{record.levelname} {record.name}: {record.msg}",
         )
+
+    def sleeps(self):
+        """What sleeps."""
+        self.timed(time, "sleep", SLEEPS, text=_caller)
 
     def started(self, name):
         """Programs that are started past `subprocess`."""
@@ -374,15 +379,29 @@ class Causes:
 
         return {"executemany": executemany, **{name: statement(getattr(base, name)) for name in names}}
 
+    def asyncpg(self, module):
+        """Everything passes its protocol, whose methods are compiled and don't say that they are to be awaited."""
+        protocol = module.Protocol
+        for name in ("query", "bind_execute", "bind", "copy_in", "copy_out"):
+            self.put(protocol, name, self.around(_awaited(getattr(protocol, name)), SQL, text=_asyncpg))
+        many = self.around(_awaited(protocol.bind_execute_many), SQL, text=_asyncpg)
+
+        @functools.wraps(protocol.bind_execute_many)
+        async def bind_execute_many(this, state, args, *others, **options):
+            items = self.counting(args, lambda: _asyncpg(this, state))
+            return await many(this, state, items, *others, **options)
+
+        self.put(protocol, "bind_execute_many", bind_execute_many)
+
     def mysqlclient(self, module):
         """All statements of cursors pass `_query`."""
         self.timed(module.BaseCursor, "_query", SQL, text=_second)
         self.transactions(sys.modules["MySQLdb.connections"].Connection)
 
     def pymysql(self, module):
-        """The same."""
-        self.timed(module.Cursor, "_query", SQL, text=_second)
-        self.transactions(sys.modules["pymysql.connections"].Connection)
+        """All statements of cursors pass `query` of their connection."""
+        self.timed(module.Connection, "query", SQL, text=_second)
+        self.transactions(module.Connection)
 
     def transactions(self, connection):
         """What begins and ends them."""
@@ -442,6 +461,19 @@ class Causes:
 def _second(*args, **_kwargs):
     """What a method is given, behind the object that has it."""
     return args[1] if len(args) > 1 else "(statement)"
+
+
+def _awaited(function):
+    @functools.wraps(function)
+    async def call(*args, **kwargs):
+        return await function(*args, **kwargs)
+
+    return call
+
+
+def _asyncpg(_protocol, statement=None, *_args, **options):
+    statement = statement or options.get("state") or options.get("query") or options.get("copy_stmt")
+    return getattr(statement, "query", statement)
 
 
 def _begin():

@@ -1,0 +1,31 @@
+"""Sentences of the program in the words of this package: where it names its own options, the argument is named that does the same here."""
+
+from __future__ import annotations
+
+import re
+from typing import Mapping
+
+#: Options of the program, by the argument of `assay.compare`.
+COMPARE: Mapping[str, str] = {"time": "time", "threshold": "threshold", "confidence": "confidence", "warmup": "warmup"}
+#: The same by the argument of the assertions.
+ASSERT: Mapping[str, str] = {"time": "seconds", "threshold": "by"}
+
+_OPTION = re.compile(
+    r"--(?P<name>[a-z]+)(?:(?P<blank>[ =]|\n\s*)(?P<value>[0-9][0-9.]*(?:\s?[%a-zµ]+)?))?(?P<end>[.,;:)]?(?=\s|$)|)"
+)
+
+
+def told(text: str, arguments: Mapping[str, str]) -> str:
+    """The text with the arguments that are given by name of the option; other options stay as they are."""
+
+    def argument(found: re.Match[str]) -> str:
+        name = arguments.get(found["name"])
+        if name is None:
+            return found[0]
+        value = found["value"]
+        if value is None:
+            return f"{name}={'SECONDS' if found['name'] == 'time' else '...'}{found['end']}"
+        quoted = value if re.fullmatch(r"[0-9.]+", value) else f'"{value}"'
+        return f"{found['blank'] if found['blank'].startswith(chr(10)) else ''}{name}={quoted}{found['end']}"
+
+    return _OPTION.sub(argument, text)

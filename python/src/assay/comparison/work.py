@@ -1,0 +1,103 @@
+"""Which kind of work a function does when it is called: at once, or later, when somebody awaits or consumes what it returned. To
+measure only the making of a coroutine or a generator would be to measure nothing, so that work is done as well."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import functools
+import inspect
+import itertools
+import sys
+from typing import Any, Callable
+
+from . import driving
+
+#: At once; as a coroutine; as a generator, consumed to its end; as an asynchronous generator, likewise.
+PLAIN, COROUTINE, GENERATOR, ASYNC_GENERATOR = "plain", "coroutine", "generator", "async generator"
+#: What is run by an event loop.
+AWAITED = (COROUTINE, ASYNC_GENERATOR)
+#: Iterators that do their work when they are consumed; endless ones are left out.
+_LAZY = (
+    type(_ for _ in ()),
+    map,
+    filter,
+    zip,
+    enumerate,
+    itertools.accumulate,
+    itertools.chain,
+    itertools.combinations,
+    itertools.compress,
+    itertools.dropwhile,
+    itertools.filterfalse,
+    itertools.groupby,
+    itertools.islice,
+    itertools.permutations,
+    itertools.product,
+    itertools.starmap,
+    itertools.takewhile,
+    itertools.zip_longest,
+)
+
+#: Consumes an iterator to its end, and keeps nothing.
+drain: Callable[[Any], object] = functools.partial(collections.deque, maxlen=0)
+
+
+def kind_of(function: Any) -> str:
+    """The kind of work, as far as the function itself says; PLAIN may turn out to be another one by what it returns."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    for found in (function, getattr(function, "__call__", None)):
+        if inspect.iscoroutinefunction(found) or (sys.version_info < (3, 12) and asyncio.iscoroutinefunction(found)):
+            return COROUTINE
+        if inspect.isasyncgenfunction(found):
+            return ASYNC_GENERATOR
+        if inspect.isgeneratorfunction(found):
+            return GENERATOR
+    return PLAIN
+
+
+def kind_of_result(name: str, result: Any) -> str:
+    """The kind of work of a plain function that returned this. Raises TypeError for something that is to be awaited: nobody can tell
+    whether the function does its work in it, or has begun work that others share."""
+    if isinstance(result, _LAZY):
+        return GENERATOR
+    if inspect.isasyncgen(result):
+        return ASYNC_GENERATOR
+    if inspect.isawaitable(result):
+        close = getattr(result, "close", None) or getattr(result, "cancel", None)
+        if close is not None:
+            close()
+        raise TypeError(
+            f"`{name}` returns a `{type(result).__name__}`, which is to be awaited: only its making would be measured. Give the coroutine "
+            "function itself (`async def`), which is then run to its end"
+        )
+    return PLAIN
+
+
+def whole(function: Callable[[], Any], name: str) -> Callable[[], Any]:
+    """Calls the function once, and gives one that does the whole of the work at every call: the function itself, unless there is something
+    to be awaited or consumed."""
+    kind = kind_of(function)
+    if kind == PLAIN:
+        result = function()
+        kind = kind_of_result(name, result)
+        if kind == PLAIN:
+            return function
+    if kind == GENERATOR:
+        return lambda: drain(function())
+    return lambda: driving.run(lambda: once(function, kind))
+
+
+async def once(function: Callable[[], Any], kind: str) -> None:
+    """Does the work of a function of one of the kinds that are awaited."""
+    if kind == COROUTINE:
+        await function()
+    else:
+        await consume(function())
+
+
+async def consume(items: Any) -> None:
+    """Consumes an asynchronous iterator to its end."""
+    async for _ in items:
+        pass

@@ -1,0 +1,173 @@
+"""Stand-ins for inherited methods. A class for which an inherited method is profiled must go on inheriting it: a mock of the parent's
+method, a library that wraps it later, or a new definition have to be reached. So the stand-in calls whatever the classes behind its
+own give at the time of the call, as `super()` would.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import TYPE_CHECKING, Any, Callable
+
+from . import engine, wrappers
+
+if TYPE_CHECKING:
+    from .._types import Function, Target
+
+_missing: Any = object()
+
+#: The wrappers that are in a class now, by address: what each stands for, and None for one that stands for an inherited method.
+in_place: dict[int, Any] = {}
+
+#: Makes the function that counts: of the original, and of what is called instead of it.
+Wrap = Callable[["Function", "Function"], Any]
+
+
+def find(owner: Target, kind: Target, name: str) -> Any:
+    """What `super(owner, kind)` finds under this name, unbound and without wrappers of this package; `_missing` if there is nothing."""
+    if isinstance(owner, types.ModuleType) or isinstance(kind, types.ModuleType):
+        return _missing
+    order = kind.__mro__
+    if owner not in order:
+        order = owner.__mro__
+    for each in order[order.index(owner) + 1 :]:
+        found = each.__dict__.get(name, _missing)
+        if found is _missing:
+            continue
+        found = in_place.get(id(found), found)
+        if found is not None:
+            return found
+    return _missing
+
+
+class Behind:
+    """What a class inherits under one name, looked up at every call."""
+
+    def __init__(self, owner: type, name: str) -> None:
+        self._owner = owner
+        self._name = name
+
+    def _found(self, kind: type) -> Any:
+        found = find(self._owner, kind, self._name)
+        if found is _missing:
+            raise AttributeError(f"{kind.__name__!r} object has no attribute {self._name!r}")
+        return found
+
+    def _bound(self, instance: Any, kind: type) -> Any:
+        found = self._found(kind)
+        bind = getattr(type(found), "__get__", None)
+        return found if bind is None else bind(found, instance, kind)
+
+    def method(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls it as a method of its first argument."""
+        if not args:
+            return self._bound(None, self._owner)(**kwargs)
+        kind = type(args[0])
+        if self._found(kind) is object.__init__ and getattr(kind, "__new__", None) is not object.__new__:
+            return None  # It takes any arguments as long as no class overrides it, which the stand-in does.
+        return self._bound(args[0], kind)(*args[1:], **kwargs)
+
+    def of_class(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls it as a method of the class that is its first argument."""
+        return self._bound(None, args[0])(*args[1:], **kwargs)
+
+    def static(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls it as a static method."""
+        return self._bound(None, self._owner)(*args, **kwargs)
+
+    def get(self, instance: Any) -> Any:
+        """Reads it as an attribute of the instance."""
+        found = self._found(type(instance))
+        if not hasattr(type(found), "__set__"):
+            # The parent's property was replaced by something that attributes of the instance hide.
+            own = getattr(instance, "__dict__", {}).get(self._name, _missing)
+            if own is not _missing:
+                return own
+        return self._bound(instance, type(instance))
+
+    def set(self, instance: Any, value: Any) -> None:
+        """Sets it as an attribute of the instance."""
+        found = self._found(type(instance))
+        if hasattr(type(found), "__set__"):
+            type(found).__set__(found, instance, value)
+        else:
+            instance.__dict__[self._name] = value
+
+    def delete(self, instance: Any) -> None:
+        """Deletes it as an attribute of the instance."""
+        found = self._found(type(instance))
+        if hasattr(type(found), "__delete__"):
+            type(found).__delete__(found, instance)
+        else:
+            del instance.__dict__[self._name]
+
+
+def stand_in(owner: Any, name: str, found: Any, wrap: Wrap) -> Any:
+    """Something of the same kind as `found`, which `owner` inherits, that calls what is inherited at the time of the call."""
+    behind = Behind(owner, name)
+    if type(found) is staticmethod:
+        return staticmethod(_wrapped(found.__func__, behind.static, wrap))
+    if type(found) is classmethod:
+        return classmethod(_wrapped(found.__func__, behind.of_class, wrap))
+    if type(found) is property:
+        fget, fset, fdel = (
+            part and _wrapped(part, call, wrap)
+            for part, call in ((found.fget, behind.get), (found.fset, behind.set), (found.fdel, behind.delete))
+        )
+        return property(fget, fset, fdel, found.__doc__)
+    if type(found) is functools.cached_property:
+        again = functools.cached_property(_wrapped(found.func, behind.get, wrap))
+        again.__set_name__(owner, found.attrname or name)
+        return again
+    if not wrappers.binds(found):
+        return staticmethod(_wrapped(found, behind.static, wrap))
+    return _wrapped(found, behind.method, wrap)
+
+
+def _wrapped(original: Any, call: Function, wrap: Wrap) -> Any:
+    through = _quick(call) if call.__name__ == "method" and original is not object.__init__ else _slow(call)
+    functools.update_wrapper(through, original)
+    for extra in dir(original):  # What is no function may have methods of its own, such as `cache_info`.
+        if not extra.startswith("__") and not hasattr(through, extra):
+            setattr(through, extra, getattr(original, extra))
+    vars(through)[wrappers.THROUGH] = True
+    return wrap(original, through)
+
+
+_ours: dict[str, Any] = engine.wrapper_globals
+
+
+def _slow(call: Function) -> Function:
+    def through(*args: Any, **kwargs: Any) -> Any:
+        return call(*args, **kwargs)
+
+    return through
+
+
+def _quick(call: Any) -> Function:
+    """The same for methods, by `super` itself, unless that finds a wrapper of this package."""
+    owner, name = call.__self__._owner, call.__self__._name
+    method, function = types.MethodType, types.FunctionType
+    written_in_c = (types.BuiltinMethodType, types.MethodWrapperType)
+
+    def through(*args: Any, **kwargs: Any) -> Any:
+        try:
+            bound: Any = getattr(super(owner, args[0]), name)
+        except (AttributeError, IndexError, TypeError):
+            return call(*args, **kwargs)
+        kind = type(bound)
+        if kind is method:
+            behind = bound.__func__
+            if type(behind) is function and behind.__globals__ is not _ours:
+                return bound(*args[1:], **kwargs)
+        elif kind in written_in_c:
+            return bound(*args[1:], **kwargs)
+        return call(*args, **kwargs)
+
+    return through
+
+
+def kind_of(found: Any) -> tuple[type, int]:
+    """What decides of which kind a stand-in is: the type, and for a function whether it is a coroutine's or a generator's."""
+    function = wrappers.original_of(getattr(found, "__func__", found))
+    return type(found), getattr(getattr(function, "__code__", None), "co_flags", 0) & wrappers.STEPWISE

@@ -1,0 +1,136 @@
+"""A fake of the processes that `os` starts, and of the waits for them: `popen`, `posix_spawn`, `spawnv`, `fork`, `waitpid`. `processes.py`
+puts it in its place together with `subprocess`."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import os
+import threading
+from typing import Any, Callable
+
+from .ended import ended, in_form
+from .fakes import Fake
+
+#: Above the largest number that Linux gives to a process, so that nothing real is ever meant.
+_numbers = itertools.count((1 << 22) + 1)
+
+
+def number() -> int:
+    """The process id of a faked program."""
+    return next(_numbers)
+
+
+class FakePipe(io.StringIO):
+    """What `os.popen` gives: the output of a program that has ended, or what takes its input, which is then in `written`."""
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self._status = status
+        self.written: str = ""
+
+    def close(self) -> int | None:  # type: ignore[override]
+        """None for success, else the status as `os.wait` has it."""
+        if not self.closed:
+            self.written = self.getvalue()
+        super().close()
+        return _encoded(self._status) or None
+
+
+def _encoded(status: int) -> int:
+    """An exit status as `os.waitpid` gives it; of a negative one, the signal."""
+    return -status if status < 0 else (status & 0xFF) << 8
+
+
+def os_members(fake: Fake) -> dict[str, object]:
+    """What becomes of the members of `os`; starts are recorded by `fake`, waits are not."""
+    children: dict[int, int] = {}
+    lock = threading.Lock()
+
+    def child(*args: Any, **options: Any) -> int:
+        status = ended(fake.called(0, *args, **options)).returncode
+        with lock:
+            pid = number()
+            children[pid] = status
+        return pid
+
+    def popen(cmd: str, mode: str = "r", buffering: int = -1) -> FakePipe:
+        if mode not in ("r", "w"):
+            raise ValueError("invalid mode %r" % mode)
+        how = ended(fake.called(0, cmd))
+        return FakePipe(in_form(how.stdout, True, "utf-8") if mode == "r" else "", how.returncode)
+
+    def posix_spawn(path: Any, argv: Any, env: Any, **options: Any) -> int:
+        return child(list(argv), **options)
+
+    def fork() -> int:
+        return child("fork")
+
+    def forkpty() -> tuple[int, int]:
+        return child("fork"), os.open(os.devnull, os.O_RDWR)
+
+    def collected(pid: int) -> tuple[int, int] | None:
+        with lock:
+            if pid in (-1, 0) and children:
+                pid = next(iter(children))
+            status = children.pop(pid, None)
+        return None if status is None else (pid, _encoded(status))
+
+    def waitpid(pid: int, options: int, /) -> tuple[int, int]:
+        return collected(pid) or os.waitpid(pid, options)
+
+    def wait() -> tuple[int, int]:
+        return collected(-1) or os.wait()
+
+    def wait3(options: int) -> Any:
+        found = collected(-1)
+        return os.wait3(options) if found is None else (*found, _usage())
+
+    def wait4(pid: int, options: int) -> Any:
+        found = collected(pid)
+        return os.wait4(pid, options) if found is None else (*found, _usage())
+
+    def kill(pid: int, signal: int, /) -> None:
+        if pid <= 1 << 22:
+            os.kill(pid, signal)
+
+    def spawnve(mode: int, file: Any, args: Any, env: Any = None) -> int:
+        pid = child(list(args))
+        return pid if mode == os.P_NOWAIT else children.pop(pid)
+
+    def spawnv(mode: int, file: Any, args: Any) -> int:
+        return spawnve(mode, file, args)
+
+    def spawnl(mode: int, file: Any, *args: Any) -> int:
+        return spawnve(mode, file, args)
+
+    def spawnle(mode: int, file: Any, *args: Any) -> int:
+        return spawnve(mode, file, args[:-1])
+
+    made: dict[str, Callable[..., Any]] = {
+        "popen": popen,
+        "posix_spawn": posix_spawn,
+        "posix_spawnp": posix_spawn,
+        "fork": fork,
+        "forkpty": forkpty,
+        "waitpid": waitpid,
+        "wait": wait,
+        "wait3": wait3,
+        "wait4": wait4,
+        "kill": kill,
+        "spawnv": spawnv,
+        "spawnvp": spawnv,
+        "spawnve": spawnve,
+        "spawnvpe": spawnve,
+        "spawnl": spawnl,
+        "spawnlp": spawnl,
+        "spawnle": spawnle,
+        "spawnlpe": spawnle,
+    }
+    return {name: member for name, member in made.items() if hasattr(os, name)}
+
+
+def _usage() -> Any:
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_CHILDREN)
