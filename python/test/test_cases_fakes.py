@@ -57,6 +57,20 @@ def test_budget_counts_a_driver_that_is_loaded_within_it(tmp_path):
     assert ended.returncode == 1 and "1 SQL statement, at most 0 were allowed" in ended.stderr
 
 
+def test_budget_counts_connections_that_the_module_opens(pytester):
+    pytester.makepyfile("""
+        import sqlite3, pytest
+        base = sqlite3.connect(":memory:")
+
+        @pytest.mark.budget(max_sql=0)
+        def test_it():
+            base.execute("SELECT 1")
+    """)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*1 SQL statement, at most 0 were allowed*"])
+
+
 sleep_taken_before = time.sleep
 
 

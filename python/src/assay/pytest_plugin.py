@@ -52,17 +52,40 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Benchmark(), "assay_benchmark")
 
 
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    # Connections of some libraries can't be watched once they are open, and a module may open one when it is imported.
+    if isinstance(collector, pytest.Module) and not collector.config.stash.get(_watched_key, False):
+        with open(str(getattr(collector, "path", None) or collector.fspath), "rb") as file:
+            if b"budget" not in file.read():
+                return
+        _watch(collector.session)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
-    # Before connections are opened, of which those of some libraries can't be watched later.
     if any(
         item.get_closest_marker("budget") or "assert_budget" in getattr(item, "fixturenames", ())
         for item in session.items
     ):
-        from .testing import budget, marker
+        from .testing import marker
 
+        _watch(session)
+        session.config.pluginmanager.register(marker.Budgets(), "assay_budgets")
+    elif session.config.stash.get(_watched_key, False):
+        from .testing import budget
+
+        budget.unwatch(session)
+
+
+def _watch(session: pytest.Session) -> None:
+    if not session.config.stash.get(_watched_key, False):
+        from .testing import budget
+
+        session.config.stash[_watched_key] = True
         budget.watch(session)
         session.config.add_cleanup(lambda: budget.unwatch(session))
-        session.config.pluginmanager.register(marker.Budgets(), "assay_budgets")
+
+
+_watched_key: pytest.StashKey[bool] = pytest.StashKey()
 
 
 @pytest.hookimpl(tryfirst=True)
