@@ -6,6 +6,9 @@ import functools
 import gc
 import logging
 import pickle
+import subprocess
+import sys
+import textwrap
 import types
 import weakref
 from unittest import mock
@@ -100,6 +103,21 @@ def test_removed_function_of_a_module():
     assert count(lambda: None) == (None, 0)
     shop.buy = lambda: 2
     assert count(lambda: shop.buy()) == (2, 1)
+
+
+def test_a_name_that_is_gone_before_the_first_profile_is_in_its_notes():
+    code = """
+        from assay import MethodProfiler
+        class Lone:
+            def m(self): pass
+        MethodProfiler.patch(Lone, ["m"], "it")
+        MethodProfiler.keep_installed()
+        del Lone.m
+        MethodProfiler.start()
+        print(len(MethodProfiler.stop().notes))
+    """
+    ended = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True)
+    assert ended.stdout == "1\n", ended.stderr
 
 
 def test_removed_name_is_unpatched_quietly():

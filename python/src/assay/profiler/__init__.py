@@ -171,7 +171,7 @@ class MethodProfiler:
         """
         engine.tune()
         with cls._lock:
-            calibration.calibrate(0, cls._count, monitored=bool(cls._monitored))
+            calibration.calibrate(0, cls._count_alone, monitored=bool(cls._monitored))
             outer = engine.recording()
             depth = 0 if outer is None else outer.owner._depth + 1
             if outer is not None and depth >= LOST and sys.getrefcount(outer.owner) <= 2:
@@ -276,9 +276,13 @@ class MethodProfiler:
 
     @classmethod
     def _count(cls, by: int) -> list[str]:
+        cls._count_alone(by)
+        return cls._settle()
+
+    @classmethod
+    def _count_alone(cls, by: int) -> None:
         cls._running += by
         engine.set_active(cls._running)
-        return cls._settle()
 
     @classmethod
     def _installed(cls) -> bool:

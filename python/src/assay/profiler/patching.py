@@ -219,7 +219,7 @@ class Patch:
         return None if known else note
 
     def _replaced(self, place: str) -> str:
-        return f"{place} was replaced or wrapped by other code while it was profiled: calls that it got past the wrapper are not counted"
+        return f"{place} was replaced or wrapped by other code: calls that did not pass the wrapper until now are not counted"
 
     def _put_in(self, found: Any, own: bool) -> None:
         if own and found is not self.wrapper:
