@@ -1,4 +1,5 @@
-# Targets: demo (the main job on real input), test (everything, installing what it needs), check (formatting, lints, that
+# Targets: demo (the main job on real input), install (the four programs, optimised), quick (the loop of a working day), test (everything,
+# installing what it needs), check (formatting, lints, that
 # the fuzz targets compile and the libraries can be packaged), bench (every figure of BENCHMARKS.md), coverage (how
 # often intervals hold), docs (the pages that are generated), site (the documentation as pages with a search), history (how fast this program was at
 # each tag, as pages), dist (all that is handed out), dist-test (installs that and tries it), dist-same (builds it twice and compares), dist-smoke
@@ -8,25 +9,50 @@ CARGO ?= cargo
 ASSAY := target/release/assay
 # All that are handed out: `assay` starts the others where it needs them. `scripts/dist` reads this line.
 PROGRAMS := -p assay -p assay-blocks -p assay-farm -p assay-mutate
+# What they are handed out with, and a plain `cargo build` leaves out: stores on a server of PostgreSQL.
+FEATURES := assay/postgresql,assay-farm/postgresql
+# Where `make install` puts them: $(PREFIX)/bin.
+PREFIX ?= $(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)
 # What `cargo test` builds: examples and front ends are tested with it, so that nothing is compiled twice.
 TESTED := target/debug/assay
 
-.PHONY: demo test check bench coverage docs site dist dist-test dist-same dist-smoke history compiler other-systems arm64 tools runtimes clean
+.PHONY: demo install quick test check bench coverage docs site dist dist-test dist-same dist-smoke history compiler other-systems arm64 tools runtimes clean
 
 demo: compiler
-	$(CARGO) build --release --locked $(PROGRAMS)
-	sh examples/is-it-faster/demo.sh $(ASSAY)
+	$(CARGO) build --profile demo --locked -p assay
+	sh examples/is-it-faster/demo.sh target/demo/assay
+	@echo
+	@echo "This was an unoptimised build of assay alone. \`make install\` builds the optimised programs and puts them into $(PREFIX)/bin."
+
+install: compiler
+	$(CARGO) build --release --locked $(PROGRAMS) --features $(FEATURES)
+	install -d $(PREFIX)/bin
+	for program in $(filter-out -p,$(PROGRAMS)); do install target/release/$$program $(PREFIX)/bin/ || exit 1; done
+	@echo "assay, assay-blocks, assay-farm and assay-mutate are in $(PREFIX)/bin."
+
+# Lints and tests of the crates that most changes touch.
+QUICK := -p assay-stats -p assay-data -p assay-analysis -p assay-report
+quick:
+	$(CARGO) fmt --all -- --check
+	$(CARGO) clippy $(QUICK) -p assay --all-targets --locked -- -D warnings
+	$(CARGO) test $(QUICK) --locked
+	$(CARGO) test -p assay --locked --bins
+	$(CARGO) test -p assay --locked --test it -- documents:: architecture::
+
+# Notes how long a step took; `.ci/run` prints it.
+TIMED := sh scripts/timed.sh
 
 test: tools runtimes
-	$(CARGO) test --workspace --locked
-	sh examples/is-it-faster/demo.sh $(TESTED) --smoke
-	sh examples/copy-element/demo.sh $(TESTED) --smoke
-	sh examples/layout-luck/demo.sh $(TESTED) --smoke
-	sh examples/unicorn-vs-thin/run.sh $(TESTED) --smoke
-	sh examples/fast-specs/run.sh $(TESTED) --smoke
-	sh examples/farm/run.sh $(TESTED) --smoke
-	sh scripts/front-ends.sh $(TESTED)
-	sh examples/method-instrumentation/run.sh --smoke $(TESTED)
+	$(TIMED) 'compiling tests' $(CARGO) test --workspace --locked --no-run
+	$(TIMED) 'tests in Rust' $(CARGO) test --workspace --locked
+	$(TIMED) 'example is-it-faster' sh examples/is-it-faster/demo.sh $(TESTED) --smoke
+	$(TIMED) 'example copy-element' sh examples/copy-element/demo.sh $(TESTED) --smoke
+	$(TIMED) 'example layout-luck' sh examples/layout-luck/demo.sh $(TESTED) --smoke
+	$(TIMED) 'example unicorn-vs-thin' sh examples/unicorn-vs-thin/run.sh $(TESTED) --smoke
+	$(TIMED) 'example fast-specs' sh examples/fast-specs/run.sh $(TESTED) --smoke
+	$(TIMED) 'example farm' sh examples/farm/run.sh $(TESTED) --smoke
+	$(TIMED) 'front ends' sh scripts/front-ends.sh $(TESTED)
+	$(TIMED) 'example method-instrumentation' sh examples/method-instrumentation/run.sh --smoke $(TESTED)
 
 # Fuzz targets are only checked here: libFuzzer itself need not be compiled for that, and crates of the registry that the
 # lints have checked are not checked again.
@@ -38,9 +64,9 @@ LIBRARIES := -p assay-stats -p assay-data -p assay-analysis -p assay-experiment
 
 check:
 	$(CARGO) fmt --all -- --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	$(FUZZ_CHECK)
-	$(CARGO) package --quiet --no-verify --allow-dirty $(LIBRARIES)
+	$(TIMED) lints $(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(TIMED) 'fuzz targets' env $(FUZZ_CHECK)
+	$(TIMED) packaging $(CARGO) package --quiet --no-verify --allow-dirty $(LIBRARIES)
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check bans licenses sources; \
 	 else echo "cargo-deny is not installed: licences were not checked (cargo install cargo-deny)"; fi
 
@@ -63,12 +89,12 @@ bench-%: tools
 # The table of docs/concepts/interval-coverage.md and of the warnings that rest on it, simulated anew: some minutes.
 coverage:
 	$(CARGO) run --release --locked -p assay-analysis --example interval_coverage
-	ASSAY_EXPERIMENTS=4000 $(CARGO) test --release --locked -p assay-analysis --test simulation -- --nocapture dependence size
+	ASSAY_EXPERIMENTS=4000 $(CARGO) test --release --locked -p assay-analysis --test it -- --nocapture simulation::dependence simulation::size
 
 docs:
 	$(CARGO) run --release --locked -q -p assay -- man --out docs/man
-	ASSAY_WRITE_DOCS=1 $(CARGO) test --locked -q -p assay-report --test documents the_json_page
-	ASSAY_WRITE_DOCS=1 $(CARGO) test --locked -q -p assay --test documents the_pictures
+	ASSAY_WRITE_DOCS=1 $(CARGO) test --locked -q -p assay-report --test it the_json_page
+	ASSAY_WRITE_DOCS=1 $(CARGO) test --locked -q -p assay --test it the_pictures
 	$(CARGO) doc --workspace --no-deps --locked
 
 # The documentation as a site, with a search that works from a disk: target/site/html. What builds it is pinned.

@@ -25,8 +25,8 @@ from servers import free_ports, started
 # Starts a PostgreSQL and kills it when asked to; the tests have the same.
 DATABASE = ROOT / "crates/history/src/tests/server.sh"
 # The same for a cluster, and what stands for an agent there.
-CLUSTER = ROOT / "crates/farm/tests/support/slurm.sh"
-SIMULATED = ROOT / "crates/farm/tests/support/agent.rb"
+CLUSTER = ROOT / "crates/farm/tests/it/support/slurm.sh"
+SIMULATED = ROOT / "crates/farm/tests/it/support/agent.rb"
 PROJECT = "/api/v1/owners/me/projects/p"
 # Whoever was given a job that nobody told of waits for the end of its lease.
 LEASE = "5s"

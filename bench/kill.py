@@ -56,7 +56,7 @@ def kill(bench):
         result.bar(Bar.at_most(what, totals[name], 0, str))
     result.note(
         "`doctor` is that without `--fix`: its guard, which restores the machine, is killed in the tests "
-        "(`crates/measure/tests/guard.rs`), on files of their own."
+        "(`crates/measure/tests/it/guard.rs`), on files of their own."
     )
     return [result]
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles the launcher, the workload, the counting library and the tests of the crate that measures for arm64, and runs the tests as arm64
 # programs under an emulator. Installs what is missing, with apt and rustup, as root only.
-# Usage: arm64-tests.sh [TEST…]     TEST: names of test files, as in `runs kept` [default: all]
+# Usage: arm64-tests.sh [TEST…]     TEST: parts of the names of tests, as in `runs:: kept::` [default: all]
 #
 # What the emulator, and the namespace in which the kernel knows of it, do otherwise than a machine would is found out by programs of a few lines,
 # and the tests are told in ASSAY_EMULATED, so that they leave out what would be about that alone.
@@ -40,15 +40,12 @@ ln -s "$(command -v aarch64-linux-gnu-objcopy)" "$work/bin/objcopy"
 
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=$compiler
 export CC_aarch64_unknown_linux_gnu=$compiler
-chosen=
-for test in "$@"; do chosen="$chosen --test $test"; done
-[ -n "$chosen" ] || chosen="--lib --tests"
 # Compiling takes longer than running: nothing is optimised.
 export CARGO_PROFILE_DEV_OPT_LEVEL=0
 options="--locked -p assay-measure --target $target --config profile.dev.package.'*'.opt-level=0"
 # Tests start examples, which have to be the programs themselves.
 cargo build $options --examples
-cargo test $options --no-run $chosen --message-format=json > "$work/built.json"
+cargo test $options --no-run --lib --tests --message-format=json > "$work/built.json"
 # Lines of programs that hold tests, without a tool for JSON.
 sed -n '/"reason":"compiler-artifact"/{/"test":true/s/.*"executable":"\([^"]*\)".*/\1/p;}' "$work/built.json" > "$work/programs"
 
@@ -112,7 +109,8 @@ echo "what is otherwise here than on a machine: ${ASSAY_EMULATED:-nothing}"
 passed=0 failed=0 ignored=0
 while read -r program; do
     name=$(basename "$program" | sed 's/-[0-9a-f]*$//')
-    "$program" --nocapture < /dev/null > "$WORK/said" 2>&1
+    # shellcheck disable=SC2086 # words
+    "$program" $CHOSEN --nocapture < /dev/null > "$WORK/said" 2>&1
     status=$?
     counts=$(sed -n 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed.*/\1 \2/p' "$WORK/said" | tail -n 1)
     # A program without the usual harness is one test.
@@ -128,4 +126,4 @@ echo "arm64: $passed passed, $failed failed, $ignored ignored under emulation"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
 INSIDE
 
-QEMU_LD_PREFIX=$libraries WORK=$work PATH="$work/bin:$PATH" sh scripts/emulated.sh sh "$work/inside.sh"
+QEMU_LD_PREFIX=$libraries WORK=$work CHOSEN="$*" PATH="$work/bin:$PATH" sh scripts/emulated.sh sh "$work/inside.sh"

@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-from shared import MACHINES, PROGRAMS, ROOT, Failed, ask, elf, epoch, fresh
+from shared import FEATURES, MACHINES, PROGRAMS, ROOT, Failed, ask, elf, epoch, fresh
 
 # What compiles, and what builds the Python package; and the Rust that does, below.
 TOOLS = ["cargo-zigbuild==0.24.1", "ziglang==0.17.1", "setuptools==80.9.0"]
@@ -82,7 +82,7 @@ def build(machines):
     if lacking and shutil.which("rustup"):
         ask("rustup", "target", "add", *lacking, cwd=ROOT)
     words = [word for target in targets for word in ("--target", target)]
-    words += [word for name in PROGRAMS for word in ("-p", name)]
+    words += [word for name in PROGRAMS for word in ("-p", name)] + ["--features", FEATURES]
     command = ["cargo", "zigbuild", "--profile", "dist", "--locked", *words]
     status = os.spawnvpe(os.P_WAIT, command[0], command, settings(targets))
     if status != 0:

@@ -6,7 +6,7 @@ It follows from Cargo.lock and the commit alone: no moment and no random number 
 import json
 import re
 
-from shared import PACKAGE, PROGRAMS, ROOT, metadata, version, write_whole
+from shared import FEATURES, PACKAGE, PROGRAMS, ROOT, metadata, version, write_whole
 
 
 def make(machine, to):
@@ -32,7 +32,7 @@ def make(machine, to):
 
 def graph(machine):
     """Every crate by its id, what each is linked with, and the ids of the programs."""
-    known = metadata("--filter-platform", machine.target)
+    known = metadata("--filter-platform", machine.target, "--features", FEATURES)
     packages = {package["id"]: package for package in known["packages"]}
     needs = {node["id"]: normal(node) for node in known["resolve"]["nodes"]}
     return packages, needs, [id for id in known["workspace_members"] if packages[id]["name"] in PROGRAMS]

@@ -22,7 +22,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 # The programs, each the one of a crate that is called like it, as the Makefile has them.
-PROGRAMS = re.findall(r"-p (\S+)", re.search(r"^PROGRAMS := (.*)$", (ROOT / "Makefile").read_text(), re.M)[1])
+MAKEFILE = (ROOT / "Makefile").read_text()
+PROGRAMS = re.findall(r"-p (\S+)", re.search(r"^PROGRAMS := (.*)$", MAKEFILE, re.M)[1])
+FEATURES = re.search(r"^FEATURES := (.*)$", MAKEFILE, re.M)[1]
 # The name in every registry; `assay` is other people's on crates.io.
 PACKAGE = "assay-bench"
 # The Python package, which depends on the one with the program: who only wants the program gets no plugin into their pytest.

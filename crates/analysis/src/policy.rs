@@ -41,7 +41,7 @@ pub const DEPENDENCE_FROM: usize = 10;
 pub const TESTED_FROM: usize = 24;
 /// Where the correlation of neighbours lies so many standard errors above what chance gives on average, it is noticed: an interval in blocks
 /// is widened, a run does not stop, and it is said. 4 in 100 by chance. Of differences that wander by 0.9, 3 in 100 are then both false
-/// and not noticed at 24 blocks, none at 50 (`tests/simulation/dependence.rs`).
+/// and not noticed at 24 blocks, none at 50 (`tests/it/simulation/dependence.rs`).
 pub const NOTICED_Z: f64 = 1.7;
 /// From here on it is certain (by chance in 3 of 1,000), and with fewer than [`FEWEST_EFFECTIVE`] effective values there is no verdict.
 pub const REFUSED_Z: f64 = 2.6;
@@ -63,7 +63,7 @@ pub const SLOW_BLOCK_SECONDS: f64 = 0.5;
 pub const FEWEST_SLOW_BLOCKS: u32 = 10;
 
 /// The looks of a run that stops by itself share so much of the error that is allowed. With the rest one may look after every block at the
-/// level of the plan, and both together stay below the error that is allowed: 3.8 % of runs of up to 126 blocks (`tests/simulation/main.rs`).
+/// level of the plan, and both together stay below the error that is allowed: 3.8 % of runs of up to 126 blocks (`tests/it/simulation/main.rs`).
 pub const LOOKED_SHARE: f64 = 0.8;
 
 /// One command alone is measured no longer once twice as many runs made the interval of its median no narrower than this share of what it
@@ -76,7 +76,7 @@ pub const DIMINISHING_FROM: u32 = 50;
 pub const DIMINISHING_SECONDS: f64 = 10.0;
 /// A direction's size is reported as a number where the half width of its interval is at most this share of the estimate. Runs that stop on a
 /// direction exaggerate it: over true differences of 1 to 50 % and five kinds of noise the median of what is reported is then 0.91 to 1.12 times
-/// the truth (`docs/concepts/deciding.md`, section 4; `tests/simulation/size.rs`).
+/// the truth (`docs/concepts/deciding.md`, section 4; `tests/it/simulation/size.rs`).
 pub const SIZE_KNOWN: f64 = 0.5;
 
 /// Fewer builds than this on a side say nothing certain about how builds differ, and there is no verdict.

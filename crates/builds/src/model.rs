@@ -1,21 +1,20 @@
 //! The words of a farm: states of jobs and builds, targets by their facts, tokens' scopes. Only what has no rows of a store in it.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 pub use assay_data::farm::{Facts, State};
 
-/// The schema of a [`State`], which is known where no schemas are.
-pub(crate) fn state_schema(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": "string", "enum": State::ALL.map(State::name)})
+/// Returns the schema of a [`State`], whose crate knows of no schemas.
+#[cfg(feature = "schema")]
+pub(crate) fn state_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"type": "string", "enum": State::ALL.map(State::name)})
 }
 
 /// What of a machine was at fault.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
     /// No room, or the disk refused.
@@ -31,9 +30,8 @@ pub enum Fault {
 }
 
 /// What a job is to find out.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Whether the version's tests pass.
@@ -43,9 +41,8 @@ pub enum Kind {
 }
 
 /// How far a job is. It ends once.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
     /// Nobody has it.
@@ -59,9 +56,8 @@ pub enum Progress {
 }
 
 /// What a version is.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum VersionKind {
     /// Published under a number.
@@ -71,9 +67,8 @@ pub enum VersionKind {
 }
 
 /// What a token allows. Each includes reading.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// To read.

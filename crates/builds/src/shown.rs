@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 pub type States = BTreeMap<State, u64>;
 
 /// One build among many.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BuildLine {
     /// Its number in the store.
     pub id: i64,
@@ -28,7 +29,7 @@ pub struct BuildLine {
     /// What was to be found out.
     pub kind: Kind,
     /// The state.
-    #[schemars(schema_with = "crate::model::state_schema")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "crate::model::state_schema"))]
     pub state: State,
     /// With [`State::Infrastructure`], what.
     #[serde(default)]
@@ -49,7 +50,8 @@ pub struct BuildLine {
 }
 
 /// One version among many.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VersionLine {
     /// Its number in the store.
     pub id: i64,
@@ -60,12 +62,13 @@ pub struct VersionLine {
     /// Whether it is gone where it came from.
     pub is_gone: bool,
     /// Targets by the state of the last build on them.
-    #[schemars(with = "BTreeMap<String, u64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u64>"))]
     pub states: States,
 }
 
 /// One project among many.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProjectLine {
     /// Its number in the store.
     pub id: i64,
@@ -74,7 +77,7 @@ pub struct ProjectLine {
     /// Its name.
     pub name: String,
     /// Builds of it in all.
-    #[schemars(with = "BTreeMap<String, u64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u64>"))]
     pub builds: States,
     /// The newest version that was tested.
     #[serde(default)]
@@ -85,9 +88,8 @@ pub struct ProjectLine {
 }
 
 /// How much there is to do. Counting ends at [`Queue::MOST`], which stands for "or more".
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Queue {
     /// Jobs that nobody has.
     pub queued: u64,
@@ -101,10 +103,11 @@ impl Queue {
 }
 
 /// The first page.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Home {
     /// Builds in all.
-    #[schemars(with = "BTreeMap<String, u64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u64>"))]
     pub builds: States,
     /// What there is to do.
     pub queue: Queue,
@@ -117,12 +120,13 @@ pub struct Home {
 }
 
 /// The page of a project.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProjectPage {
     /// The project.
     pub project: Project,
     /// Builds of it in all.
-    #[schemars(with = "BTreeMap<String, u64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u64>"))]
     pub builds: States,
     /// Its versions, the newest first.
     pub versions: Vec<VersionLine>,
@@ -135,7 +139,8 @@ pub struct ProjectPage {
 }
 
 /// One time that a job was given to a node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeaseLine {
     /// Its number in the store, by which its log is found.
     pub id: i64,
@@ -150,7 +155,8 @@ pub struct LeaseLine {
 }
 
 /// The page of a build.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BuildPage {
     /// The build.
     pub build: Build,
@@ -170,7 +176,8 @@ pub struct BuildPage {
 }
 
 /// The page of a job that has not ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobPage {
     /// The job.
     pub job: Job,
@@ -181,7 +188,8 @@ pub struct JobPage {
 }
 
 /// The page of a node.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodePage {
     /// The node.
     pub node: Node,
@@ -194,7 +202,8 @@ pub struct NodePage {
 }
 
 /// Builds as they came, the last first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Waterfall {
     /// The builds.
     pub builds: Vec<BuildLine>,
@@ -203,7 +212,8 @@ pub struct Waterfall {
 }
 
 /// All that benchmarks of a version came to on a target: what a verdict over targets is made of.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Benched {
     /// The build.
     pub build: i64,

@@ -9,19 +9,20 @@ pub use jobs::{
 };
 
 use crate::model::{Facts, Scope, State, VersionKind};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// An error, as every path answers it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refusal {
     /// What went wrong.
     pub error: Told,
 }
 
 /// What went wrong, for programs and for people.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Told {
     /// One of the codes of docs/design/010-farm.md.
     pub code: String,
@@ -30,7 +31,8 @@ pub struct Told {
 }
 
 /// A page of a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Page<T> {
     /// What is on it.
     pub items: Vec<T>,
@@ -39,7 +41,8 @@ pub struct Page<T> {
 }
 
 /// Who has projects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Owner {
     /// Its number in the store.
     pub id: i64,
@@ -48,7 +51,8 @@ pub struct Owner {
 }
 
 /// Where a project's versions come from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Origin {
     /// Branches and tags of a repository.
@@ -82,7 +86,8 @@ pub enum Origin {
 }
 
 /// What is done with a version.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Recipe {
     /// Commands that install what it needs, one after the other. With none, what its files ask for.
@@ -102,7 +107,8 @@ pub struct Recipe {
 }
 
 /// A project that is to be added. A second time, with other words, it is changed to these.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewProject {
     /// Where its versions come from; `None`: they are added by hand.
     #[serde(default)]
@@ -116,7 +122,8 @@ pub struct NewProject {
 }
 
 /// A project.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Project {
     /// Its number in the store.
     pub id: i64,
@@ -130,7 +137,8 @@ pub struct Project {
 }
 
 /// A version that is to be added.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewVersion {
     /// A release or a commit.
     pub kind: VersionKind,
@@ -149,7 +157,8 @@ pub struct NewVersion {
 }
 
 /// A version.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Version {
     /// Its number in the store.
     pub id: i64,
@@ -168,7 +177,8 @@ pub struct Version {
 }
 
 /// A target that is to be added.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewTarget {
     /// What people call it.
     pub name: String,
@@ -177,7 +187,8 @@ pub struct NewTarget {
 }
 
 /// A target.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
     /// Its number in the store.
     pub id: i64,
@@ -189,7 +200,8 @@ pub struct Target {
 }
 
 /// What an A/A run of a node came to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calibration {
     /// When.
     pub time: String,
@@ -207,7 +219,8 @@ pub struct Calibration {
 }
 
 /// A machine that asks for jobs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
     /// Its number in the store.
     pub id: i64,
@@ -232,14 +245,16 @@ pub struct Node {
 }
 
 /// A reason, of draining.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reason {
     /// In plain words.
     pub reason: String,
 }
 
 /// A token that is to be made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewToken {
     /// What it is for.
     pub name: String,
@@ -257,7 +272,8 @@ pub struct NewToken {
 }
 
 /// A token as it is listed: never its secret.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Token {
     /// Its number in the store.
     pub id: i64,
@@ -272,7 +288,8 @@ pub struct Token {
 }
 
 /// A token that was just made: the only time that its secret is told.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MadeToken {
     /// What can be told again.
     #[serde(flatten)]
@@ -282,7 +299,8 @@ pub struct MadeToken {
 }
 
 /// One line of the audit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Audited {
     /// Its number.
     pub id: i64,
@@ -297,7 +315,8 @@ pub struct Audited {
 }
 
 /// Versions × targets of a project.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Matrix {
     /// The latest first.
     pub versions: Vec<Version>,
@@ -308,12 +327,13 @@ pub struct Matrix {
 }
 
 /// The last build of a version on a target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cell {
     /// The build.
     pub build: i64,
     /// Its state.
-    #[schemars(schema_with = "crate::model::state_schema")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "crate::model::state_schema"))]
     pub state: State,
     /// Builds of it in all.
     pub builds: u64,

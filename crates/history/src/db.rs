@@ -2,14 +2,11 @@
 //!
 //! Other crates that keep tables of their own beside those of the history run their statements by it, too.
 
+use crate::server::{self, Client, FromServer, ServerError, ServerRow};
 use crate::sql;
-use bytes::BytesMut;
-use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use rusqlite::params_from_iter;
 use rusqlite::types::{FromSql, ToSqlOutput, ValueRef};
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::error::Error;
 use thiserror::Error;
 
 /// A connection to a store.
@@ -20,12 +17,6 @@ pub enum Db {
     Server(Box<RefCell<Client>>),
 }
 
-/// A connection to a server, with the statements that it knows.
-pub struct Client {
-    connection: postgres::Client,
-    prepared: HashMap<String, postgres::Statement>,
-}
-
 /// What a database says against a statement.
 #[derive(Debug, Error)]
 pub enum DbError {
@@ -34,7 +25,7 @@ pub enum DbError {
     File(#[from] rusqlite::Error),
     /// A server of PostgreSQL.
     #[error(transparent)]
-    Server(#[from] postgres::Error),
+    Server(#[from] ServerError),
 }
 
 /// What stands for a parameter.
@@ -59,7 +50,7 @@ pub enum Row<'a> {
     /// Of a file.
     File(&'a rusqlite::Row<'a>),
     /// Of a server.
-    Server(&'a postgres::Row),
+    Server(&'a ServerRow),
 }
 
 /// What a column may hold.
@@ -80,8 +71,8 @@ pub use values;
 
 impl Db {
     /// A connection to a server.
-    pub(crate) fn server(connection: postgres::Client) -> Self {
-        Self::Server(Box::new(RefCell::new(Client { connection, prepared: HashMap::new() })))
+    pub(crate) fn server(client: Client) -> Self {
+        Self::Server(Box::new(RefCell::new(client)))
     }
 
     /// Whether it is a server, which others write at the same time.
@@ -140,7 +131,7 @@ impl Db {
                 let mut prepared = db.prepare_cached(statement)?;
                 Ok(prepared.execute(params_from_iter(values))? as u64)
             }
-            Self::Server(client) => client.borrow_mut().execute(statement, values),
+            Self::Server(client) => Ok(client.borrow_mut().execute(statement, values)?),
         }
     }
 
@@ -151,7 +142,7 @@ impl Db {
     pub fn batch(&self, statements: &str) -> Result<(), DbError> {
         match self {
             Self::File(db) => Ok(db.execute_batch(statements)?),
-            Self::Server(client) => Ok(client.borrow_mut().connection.batch_execute(statements)?),
+            Self::Server(client) => Ok(client.borrow_mut().batch(statements)?),
         }
     }
 
@@ -224,35 +215,6 @@ impl Db {
     }
 }
 
-impl Client {
-    fn prepared(&mut self, statement: &str) -> Result<postgres::Statement, DbError> {
-        if let Some(known) = self.prepared.get(statement) {
-            return Ok(known.clone());
-        }
-        let prepared = self.connection.prepare(&sql::in_postgres(statement))?;
-        self.prepared.insert(statement.to_owned(), prepared.clone());
-        Ok(prepared)
-    }
-
-    fn rows(
-        &mut self,
-        statement: &str,
-        values: &[Value<'_>],
-    ) -> Result<Vec<postgres::Row>, DbError> {
-        let prepared = self.prepared(statement)?;
-        Ok(self.connection.query(&prepared, &as_parameters(values))?)
-    }
-
-    fn execute(&mut self, statement: &str, values: &[Value<'_>]) -> Result<u64, DbError> {
-        let prepared = self.prepared(statement)?;
-        Ok(self.connection.execute(&prepared, &as_parameters(values))?)
-    }
-}
-
-fn as_parameters<'a>(values: &'a [Value<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
-    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
-}
-
 impl Row<'_> {
     /// What a column holds.
     ///
@@ -266,11 +228,11 @@ impl Row<'_> {
 /// Columns that both databases read by themselves.
 fn plain<T>(row: &Row<'_>, at: usize) -> Result<T, DbError>
 where
-    T: FromSql + for<'a> postgres::types::FromSql<'a>,
+    T: FromSql + FromServer,
 {
     match row {
         Row::File(row) => Ok(row.get(at)?),
-        Row::Server(row) => Ok(row.try_get(at)?),
+        Row::Server(row) => Ok(T::from_server(row, at)?),
     }
 }
 
@@ -287,11 +249,10 @@ columns!(bool, i64, f64, Vec<u8>, Option<bool>, Option<i64>, Option<f64>, Option
 
 impl Column for Option<String> {
     fn of(row: &Row<'_>, at: usize) -> Result<Self, DbError> {
-        let text: Option<String> = plain(row, at)?;
-        Ok(match row {
-            Row::File(_) => text,
-            Row::Server(_) => text.map(|text| unescaped(&text)),
-        })
+        match row {
+            Row::File(row) => Ok(row.get(at)?),
+            Row::Server(row) => Ok(server::text(row, at)?),
+        }
     }
 }
 
@@ -315,42 +276,6 @@ impl rusqlite::ToSql for Value<'_> {
     }
 }
 
-impl ToSql for Value<'_> {
-    fn to_sql(
-        &self,
-        kind: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        match *self {
-            Self::Null => Ok(IsNull::Yes),
-            Self::Flag(flag) => flag.to_sql(kind, out),
-            Self::Integer(number) => number.to_sql(kind, out),
-            Self::Real(number) => number.to_sql(kind, out),
-            Self::Text(text) => escaped(text).to_sql(kind, out),
-            Self::Bytes(bytes) => bytes.to_sql(kind, out),
-        }
-    }
-
-    fn accepts(_: &Type) -> bool {
-        true
-    }
-
-    to_sql_checked!();
-}
-
-/// PostgreSQL can't hold a NUL in a text, and a name may have one.
-fn escaped(text: &str) -> String {
-    text.replace('\u{1}', "\u{1}1").replace('\0', "\u{1}0")
-}
-
-fn unescaped(text: &str) -> String {
-    if text.contains('\u{1}') {
-        text.replace("\u{1}0", "\0").replace("\u{1}1", "\u{1}")
-    } else {
-        text.to_owned()
-    }
-}
-
 macro_rules! from {
     ($($kind:ty => $variant:ident),*) => {
         $(impl<'a> From<$kind> for Value<'a> {
@@ -371,20 +296,5 @@ impl<'a> From<&'a String> for Value<'a> {
 impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn a_text_is_read_as_it_was_written(text in "[\0\u{1}01a]*") {
-            let written = escaped(&text);
-            prop_assert!(!written.contains('\0'));
-            prop_assert_eq!(unescaped(&written), text);
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::db::DbError;
 use crate::place::Place;
-use postgres::error::SqlState;
+use crate::server;
 use rusqlite::ErrorCode;
 use std::io;
 use thiserror::Error;
@@ -19,6 +19,15 @@ pub enum StoreError {
         shown: String,
         /// What is wrong with it.
         said: String,
+    },
+    /// This build has no client for PostgreSQL.
+    #[error(
+        "`{shown}` is a PostgreSQL database, and this assay was built without a client for it; `make install` builds one with it, \
+         and so does `cargo build --features postgresql`"
+    )]
+    NoClient {
+        /// The address without its password.
+        shown: String,
     },
     /// There is nothing.
     #[error(
@@ -171,7 +180,7 @@ impl StoreError {
     pub(crate) fn of(error: DbError, place: &Place, seconds: u64) -> Self {
         match error {
             DbError::File(error) => Self::of_file(&error, place.clone(), seconds),
-            DbError::Server(error) => Self::of_server(&error, place.clone(), seconds),
+            DbError::Server(error) => server::store_error(&error, place.clone(), seconds),
         }
     }
 
@@ -196,48 +205,6 @@ impl StoreError {
             Some(ErrorCode::NotADatabase) => Self::Foreign { place },
             _ => Self::Other { place, said },
         }
-    }
-
-    fn of_server(error: &postgres::Error, place: Place, seconds: u64) -> Self {
-        let said = words(error);
-        let Some(code) = error.code() else {
-            let is_io =
-                std::error::Error::source(error).is_some_and(|source| source.is::<io::Error>());
-            return match error.is_closed() || is_io {
-                true => Self::Gone { place, said },
-                false => Self::Other { place, said },
-            };
-        };
-        let going = [
-            SqlState::ADMIN_SHUTDOWN,
-            SqlState::CRASH_SHUTDOWN,
-            SqlState::CANNOT_CONNECT_NOW,
-            SqlState::TOO_MANY_CONNECTIONS,
-        ];
-        if *code == SqlState::LOCK_NOT_AVAILABLE {
-            Self::Busy { place, seconds }
-        } else if *code == SqlState::DISK_FULL {
-            Self::Full { place, said }
-        } else if [SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::INSUFFICIENT_PRIVILEGE]
-            .contains(code)
-        {
-            Self::ReadOnly { place, said }
-        } else if going.contains(code) || code.code().starts_with("08") {
-            Self::Gone { place, said }
-        } else if *code == SqlState::INVALID_CATALOG_NAME || code.code().starts_with("28") {
-            Self::Refused { place, said }
-        } else {
-            Self::Other { place, said }
-        }
-    }
-}
-
-/// What a server says, or why it says nothing, without the words of the library.
-pub(crate) fn words(error: &postgres::Error) -> String {
-    match (error.as_db_error(), std::error::Error::source(error)) {
-        (Some(said), _) => said.message().to_owned(),
-        (None, Some(source)) => source.to_string(),
-        (None, None) => error.to_string(),
     }
 }
 

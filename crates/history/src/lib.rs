@@ -21,6 +21,11 @@ mod place;
 mod project;
 mod query;
 mod salvage;
+#[cfg(feature = "postgresql")]
+mod server;
+#[cfg(not(feature = "postgresql"))]
+#[path = "server_absent.rs"]
+mod server;
 mod sql;
 mod store;
 

@@ -1,19 +1,15 @@
 //! Where a store is: a file, or a database of PostgreSQL. Passwords are used, and never shown.
 
 use crate::error::StoreError;
-use postgres::Config;
-use postgres::config::SslMode;
+use crate::server::{self, Address};
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Beginnings by which the address of a server is known.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 /// What stands for a password.
 const HIDDEN: &str = "***";
-/// How long a server may take to answer at all.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where a store is.
 #[derive(Clone, Debug)]
@@ -27,7 +23,7 @@ pub enum Place {
 /// How a database of PostgreSQL is reached.
 #[derive(Clone)]
 pub struct Server {
-    pub(crate) config: Box<Config>,
+    pub(crate) address: Box<Address>,
     /// The address without its password.
     shown: String,
 }
@@ -49,29 +45,13 @@ impl Place {
             }
             return Ok(Self::File(PathBuf::from(text)));
         }
-        let mut config: Config = address.parse().map_err(|error: postgres::Error| {
-            let said = crate::error::words(&error);
-            StoreError::NoAddress { shown: shown.clone(), said }
-        })?;
-        if config.get_ssl_mode() == SslMode::Require {
-            let said = "assay speaks no TLS to databases; let a tunnel do it".to_owned();
-            return Err(StoreError::NoAddress { shown, said });
+        if cfg!(not(feature = "postgresql")) {
+            return Err(StoreError::NoClient { shown });
         }
-        if let (None, Some(password)) = (config.get_password(), password) {
-            config.password(password);
+        match server::parse(&address, password) {
+            Ok(address) => Ok(Self::Server(Server { address: Box::new(address), shown })),
+            Err(said) => Err(StoreError::NoAddress { shown, said }),
         }
-        if config.get_hosts().is_empty() {
-            config.host("/run/postgresql");
-        }
-        config.application_name("assay");
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(PATIENCE);
-        }
-        // A cable that is pulled out says nothing.
-        if config.get_tcp_user_timeout().is_none() {
-            config.tcp_user_timeout(3 * PATIENCE);
-        }
-        Ok(Self::Server(Server { config: Box::new(config), shown }))
     }
 }
 
@@ -152,7 +132,7 @@ mod tests {
         let Place::Server(server) = read("postgres:///runs?host=/tmp/x").unwrap() else {
             unreachable!("it is an address")
         };
-        assert_eq!(server.config.get_dbname(), Some("runs"));
+        assert_eq!(server.address.get_dbname(), Some("runs"));
         let wrong = read("postgres://ann:secret@db:port/runs").unwrap_err().to_string();
         assert!(wrong.contains("postgres://USER@HOST/DATABASE") && !wrong.contains("secret"));
     }

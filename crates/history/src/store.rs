@@ -3,9 +3,9 @@
 use crate::db::{Column, Db, DbError, Row, Value, values};
 use crate::error::StoreError;
 use crate::place::{Place, Server};
+use crate::server::Client;
 use crate::sql;
 use assay_data::private;
-use postgres::NoTls;
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
@@ -241,7 +241,7 @@ fn open_file(place: &Place, path: &Path, access: Access) -> Result<Db, StoreErro
 
 fn open_server(place: &Place, server: &Server, access: Access) -> Result<Db, StoreError> {
     let failed = |error| StoreError::of(error, place, PATIENCE.as_secs());
-    let db = Db::server(server.config.connect(NoTls).map_err(|error| failed(error.into()))?);
+    let db = Db::server(Client::connect(&server.address).map_err(|error| failed(error.into()))?);
     db.batch(sql::SERVER_BEGIN).map_err(failed)?;
     if access == Access::Read {
         db.batch(sql::SERVER_READS).map_err(failed)?;

@@ -27,7 +27,7 @@
 // On every system, for what is read and not measured.
 pub mod clock;
 #[cfg(test)]
-#[path = "../tests/common/emulated.rs"]
+#[path = "../tests/it/common/emulated.rs"]
 mod emulated;
 pub mod environment;
 pub mod git;

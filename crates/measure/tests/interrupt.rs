@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use std::fs;

@@ -63,7 +63,6 @@ pub use values::{Estimate, Interval, Verdict};
 pub use watching::WatchedRun;
 
 use assay_data::ParameterValue;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -84,7 +83,8 @@ pub struct Meta {
 }
 
 /// How every document begins.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Head {
     /// Version of this layout: 1.
     pub schema: u64,

@@ -4,7 +4,7 @@
 //! share four fifths of the error that is allowed, by the logarithm of their blocks, so that every one has about the same critical value
 //! (Lan & DeMets 1983). What earlier looks left over is spent where measuring ends for a reason in which the numbers have no part: the
 //! budget is spent. At any other moment (Ctrl-C, a condition of the user's) somebody may have seen the numbers: there the plan's look
-//! level holds, at which one may look after every block. All three together stay below the error allowed (`tests/simulation`). Nothing
+//! level holds, at which one may look after every block. All three together stay below the error allowed (`tests/it/simulation`). Nothing
 //! here knows values; a level is the same whenever the file is read again.
 
 use crate::paired::{self, Level};

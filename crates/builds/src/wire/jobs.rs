@@ -2,11 +2,11 @@
 
 use super::{NewTarget, Project, Version};
 use crate::model::{Facts, Fault, Kind, Progress, State};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A job that is to be queued.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewJob {
     /// Of whose project.
     pub owner: String,
@@ -34,7 +34,8 @@ pub struct NewJob {
 }
 
 /// A job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Job {
     /// Its number in the store.
     pub id: i64,
@@ -54,7 +55,8 @@ pub struct Job {
 }
 
 /// What an agent says when it begins.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hello {
     /// What runs: `assay-farm 0.1.0`.
     pub tool: String,
@@ -69,7 +71,8 @@ pub struct Hello {
 }
 
 /// What an agent is told when it begins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Welcome {
     /// Seconds of a lease.
     pub lease: u64,
@@ -87,7 +90,8 @@ pub struct Welcome {
 }
 
 /// A question for a lease.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Asking {
     /// As in [`Hello`].
     pub instance: String,
@@ -101,7 +105,8 @@ pub struct Asking {
 }
 
 /// A job with all that is needed to do it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Leased {
     /// The job.
     pub job: Job,
@@ -121,7 +126,8 @@ pub struct Leased {
 }
 
 /// What there is of a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Logged {
     /// Bytes that are kept: the next ones are to be sent from here.
     pub bytes: u64,
@@ -130,14 +136,16 @@ pub struct Logged {
 }
 
 /// A sign of life.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beat {
     /// That of the lease.
     pub nonce: String,
 }
 
 /// The answer to one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beaten {
     /// When the lease ends now.
     pub until: String,
@@ -146,7 +154,8 @@ pub struct Beaten {
 }
 
 /// What shows that tests ran.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Evidence {
     /// Which framework said so, and in which version.
@@ -164,10 +173,11 @@ pub struct Evidence {
 }
 
 /// What came of a job, or of a version without one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// The state.
-    #[schemars(schema_with = "crate::model::state_schema")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "crate::model::state_schema"))]
     pub state: State,
     /// With [`State::Infrastructure`], what.
     #[serde(default)]
@@ -194,7 +204,8 @@ pub struct Outcome {
 }
 
 /// What a benchmark of a version came to, against the base.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Compared {
     /// The benchmark.
     pub benchmark: String,
@@ -213,7 +224,8 @@ pub struct Compared {
 }
 
 /// The end of a job.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ending {
     /// That of the lease.
     pub nonce: String,
@@ -224,7 +236,8 @@ pub struct Ending {
 }
 
 /// What came of a version on a target, of an agent that found the version by itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewBuild {
     /// Of whose project.
     pub owner: String,
@@ -241,7 +254,8 @@ pub struct NewBuild {
 }
 
 /// A build.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Build {
     /// Its number in the store.
     pub id: i64,

@@ -51,6 +51,11 @@ impl Answer {
         Ok(Self::of(status, JSON, Body::Whole(body)))
     }
 
+    /// A document that is JSON already.
+    pub fn text_of_json(text: &str) -> Self {
+        Self::of(200, JSON, Body::Whole(text.into()))
+    }
+
     /// A thing that was added, or that was there.
     ///
     /// # Errors

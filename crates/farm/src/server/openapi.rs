@@ -1,97 +1,111 @@
-//! The OpenAPI document: made of the list of routes and the types of the wire, so that it can't say anything else than they do.
-
-use super::lists::{API, TOOL};
-use super::route::{Needs, Route};
-use super::routes::ROUTES;
-use assay_builds::wire::Refusal;
-use schemars::SchemaGenerator;
-use schemars::generate::SchemaSettings;
-use serde_json::{Map, Value, json};
+//! The OpenAPI document. A test generates it from the list of routes and the types of the wire, so that it can't say anything else than they do;
+//! the program carries the text.
 
 /// The document.
-pub(crate) fn document() -> Value {
-    let settings = SchemaSettings::draft2020_12()
-        .with(|settings| settings.definitions_path = "/components/schemas".into());
-    let mut generator = settings.into_generator();
-    let refusal = serde_json::to_value(generator.subschema_for::<Refusal>()).unwrap_or_default();
-    let mut paths: Map<String, Value> = Map::new();
-    for route in ROUTES {
-        let operation = operation(route, &mut generator, &refusal);
-        let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        path[route.method.word()] = operation;
-    }
-    json!({
-        "openapi": "3.1.0",
-        "info": {
-            "title": "assay farm",
-            "version": API.to_string(),
-            "description": format!("{TOOL}. Errors are `Refusal`; lists go on with `after=` what `next` said."),
-        },
-        "paths": paths,
-        "components": {
-            "schemas": generator.take_definitions(true),
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-        },
-    })
-}
-
-fn operation(route: &Route, generator: &mut SchemaGenerator, refusal: &Value) -> Value {
-    let in_path = route.path.split('/').filter_map(|part| {
-        let name = part.strip_prefix('{')?.strip_suffix('}')?;
-        Some(json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
-    });
-    let in_query = route.query.iter().map(|name| {
-        let schema = match *name {
-            "offset" | "limit" => "integer",
-            _ => "string",
-        };
-        json!({"name": name, "in": "query", "schema": {"type": schema}})
-    });
-    let parameters: Vec<Value> = in_path.chain(in_query).collect();
-    let good = match route.gives {
-        Some(shape) => json!({
-            "description": "What was asked for",
-            "content": {"application/json": {"schema": shape(generator)}},
-        }),
-        None => json!({"description": "What was asked for"}),
-    };
-    let mut operation = json!({
-        "summary": route.does,
-        "parameters": parameters,
-        "responses": {
-            "2XX": good,
-            "default": {
-                "description": "Why not",
-                "content": {"application/json": {"schema": refusal}},
-            },
-        },
-    });
-    match route.takes {
-        Some(shape) => {
-            operation["requestBody"] = json!({
-                "required": true,
-                "content": {"application/json": {"schema": shape(generator)}},
-            });
-        }
-        None if !route.query.is_empty() && route.method.word() == "put" => {
-            operation["requestBody"] = json!({
-                "required": true,
-                "content": {"application/octet-stream": {}},
-            });
-        }
-        None => {}
-    }
-    if route.needs != Needs::Nothing {
-        operation["security"] = json!([{"token": []}]);
-        operation["x-scope"] = route.needs.words().into();
-    }
-    operation
-}
+pub(crate) const DOCUMENT: &str = include_str!("openapi.json");
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+    use super::super::lists::{API, TOOL};
+    use super::super::route::{Needs, Route};
+    use super::super::routes::ROUTES;
     use super::*;
+    use assay_builds::wire::Refusal;
+    use schemars::SchemaGenerator;
+    use schemars::generate::SchemaSettings;
+    use serde_json::{Map, Value, json};
+
+    /// Returns the document as the routes and types are.
+    fn document() -> Value {
+        let settings = SchemaSettings::draft2020_12()
+            .with(|settings| settings.definitions_path = "/components/schemas".into());
+        let mut generator = settings.into_generator();
+        let refusal = serde_json::to_value(generator.subschema_for::<Refusal>()).unwrap_or_default();
+        let mut paths: Map<String, Value> = Map::new();
+        for route in ROUTES {
+            let operation = operation(route, &mut generator, &refusal);
+            let path = paths.entry(route.path).or_insert_with(|| json!({}));
+            path[route.method.word()] = operation;
+        }
+        json!({
+            "openapi": "3.1.0",
+            "info": {
+                "title": "assay farm",
+                "version": API.to_string(),
+                "description": format!("{TOOL}. Errors are `Refusal`; lists go on with `after=` what `next` said."),
+            },
+            "paths": paths,
+            "components": {
+                "schemas": generator.take_definitions(true),
+                "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            },
+        })
+    }
+
+    fn operation(route: &Route, generator: &mut SchemaGenerator, refusal: &Value) -> Value {
+        let in_path = route.path.split('/').filter_map(|part| {
+            let name = part.strip_prefix('{')?.strip_suffix('}')?;
+            Some(json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
+        });
+        let in_query = route.query.iter().map(|name| {
+            let schema = match *name {
+                "offset" | "limit" => "integer",
+                _ => "string",
+            };
+            json!({"name": name, "in": "query", "schema": {"type": schema}})
+        });
+        let parameters: Vec<Value> = in_path.chain(in_query).collect();
+        let good = match route.gives {
+            Some(shape) => json!({
+                "description": "What was asked for",
+                "content": {"application/json": {"schema": shape(generator)}},
+            }),
+            None => json!({"description": "What was asked for"}),
+        };
+        let mut operation = json!({
+            "summary": route.does,
+            "parameters": parameters,
+            "responses": {
+                "2XX": good,
+                "default": {
+                    "description": "Why not",
+                    "content": {"application/json": {"schema": refusal}},
+                },
+            },
+        });
+        match route.takes {
+            Some(shape) => {
+                operation["requestBody"] = json!({
+                    "required": true,
+                    "content": {"application/json": {"schema": shape(generator)}},
+                });
+            }
+            None if !route.query.is_empty() && route.method.word() == "put" => {
+                operation["requestBody"] = json!({
+                    "required": true,
+                    "content": {"application/octet-stream": {}},
+                });
+            }
+            None => {}
+        }
+        if route.needs != Needs::Nothing {
+            operation["security"] = json!([{"token": []}]);
+            operation["x-scope"] = route.needs.words().into();
+        }
+        operation
+    }
+
+    #[test]
+    fn the_document_that_the_program_carries_is_that_of_the_routes() {
+        let generated = format!("{:#}\n", document());
+        if std::env::var_os("ASSAY_WRITE_DOCS").is_some() {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/server/openapi.json");
+            std::fs::write(path, &generated).unwrap();
+            return;
+        }
+        assert!(generated == DOCUMENT, "ASSAY_WRITE_DOCS=1 writes it (`make docs`)");
+    }
 
     #[test]
     fn the_document_has_each_route_and_all_types_that_it_names() {

@@ -5,7 +5,6 @@ use super::asked::{Asked, Context};
 use super::kept::Stands;
 use assay_builds::Store;
 use assay_builds::model::Scope;
-use schemars::{Schema, SchemaGenerator};
 
 /// What answers a request.
 pub(crate) type Handler = fn(&mut Store, &Context, &Asked) -> Result<Answer, Failure>;
@@ -13,8 +12,12 @@ pub(crate) type Handler = fn(&mut Store, &Context, &Asked) -> Result<Answer, Fai
 /// What reads first, and answers where nothing is to be written.
 pub(crate) type Glance = fn(&mut Store, &Context, &Asked) -> Result<Option<Answer>, Failure>;
 
-/// A type, as the document has it.
-pub(crate) type Shape = fn(&mut SchemaGenerator) -> Schema;
+/// The schema of a type, for the OpenAPI document, which only a test generates.
+#[cfg(test)]
+pub(crate) type Shape = fn(&mut schemars::SchemaGenerator) -> schemars::Schema;
+/// Nothing: the program carries the document as it was generated.
+#[cfg(not(test))]
+pub(crate) type Shape = ();
 
 /// Who may ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +78,7 @@ pub(crate) enum Threads {
 
 /// A path of the API.
 #[derive(Clone, Copy)]
+#[cfg_attr(not(test), expect(dead_code, reason = "some members are for the document alone"))]
 pub(crate) struct Route {
     /// How it is asked.
     pub method: Verb,
@@ -119,6 +123,7 @@ pub(crate) enum Verb {
 
 impl Verb {
     /// Its word in the OpenAPI document.
+    #[cfg(test)]
     pub fn word(self) -> &'static str {
         match self {
             Self::Get => "get",

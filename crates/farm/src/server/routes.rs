@@ -7,11 +7,14 @@ use super::route::{Handler, Needs, Route, Shape, Threads, Verb};
 use super::{jobs, lists, nodes, samples, things, tokens};
 use crate::policy::{BODY, LOG_PIECE, SAMPLES};
 use assay_builds::{shown, wire};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
-    generator.subschema_for::<T>()
+#[cfg(test)]
+const fn of<T: schemars::JsonSchema>() -> Shape {
+    |generator| generator.subschema_for::<T>()
 }
+
+#[cfg(not(test))]
+const fn of<T>() -> Shape {}
 
 const LIST: &[&str] = &["after", "limit"];
 const BUILDS: &[&str] =
@@ -93,30 +96,30 @@ use Verb::{Delete, Post, Put};
 pub(crate) const ROUTES: &[Route] = &[
     Route {
         needs: Needs::Nothing,
-        ..get("/api/v1", "What runs here, and its clock", lists::about, of::<lists::About>)
+        ..get("/api/v1", "What runs here, and its clock", lists::about, of::<lists::About>())
     },
     Route {
         needs: Needs::Nothing,
         gives: None,
-        ..get("/api/v1/openapi.json", "This document", lists::openapi, of::<()>)
+        ..get("/api/v1/openapi.json", "This document", lists::openapi, of::<()>())
     },
-    list("/api/v1/owners", "Owners, by name", things::owners, of::<wire::Page<wire::Owner>>),
-    get(OWNER, "An owner", things::owner, of::<wire::Owner>),
+    list("/api/v1/owners", "Owners, by name", things::owners, of::<wire::Page<wire::Owner>>()),
+    get(OWNER, "An owner", things::owner, of::<wire::Owner>()),
     change(
         Put,
         OWNER,
         Needs::Submit,
         "Adds an owner, or gives the one that is there",
         things::add_owner,
-        of::<wire::Owner>,
+        of::<wire::Owner>(),
     ),
     list(
         "/api/v1/owners/{owner}/projects",
         "Projects, by name",
         things::projects,
-        of::<wire::Page<wire::Project>>,
+        of::<wire::Page<wire::Project>>(),
     ),
-    get(PROJECT, "A project", things::project, of::<wire::Project>),
+    get(PROJECT, "A project", things::project, of::<wire::Project>()),
     taking(
         change(
             Put,
@@ -124,17 +127,17 @@ pub(crate) const ROUTES: &[Route] = &[
             Needs::Submit,
             "Adds a project, or changes the one that is there",
             things::add_project,
-            of::<wire::Project>,
+            of::<wire::Project>(),
         ),
-        of::<wire::NewProject>,
+        of::<wire::NewProject>(),
     ),
     list(
         "/api/v1/owners/{owner}/projects/{project}/versions",
         "Versions, the newest first",
         things::versions,
-        of::<wire::Page<wire::Version>>,
+        of::<wire::Page<wire::Version>>(),
     ),
-    get(VERSION, "A version", things::version, of::<wire::Version>),
+    get(VERSION, "A version", things::version, of::<wire::Version>()),
     taking(
         change(
             Put,
@@ -142,9 +145,9 @@ pub(crate) const ROUTES: &[Route] = &[
             Needs::SubmitOrAgent,
             "Adds a version, and queues a job for each target that its project's needs are met by; or gives the one that is there",
             things::add_version,
-            of::<wire::Version>,
+            of::<wire::Version>(),
         ),
-        of::<wire::NewVersion>,
+        of::<wire::NewVersion>(),
     ),
     change(
         Delete,
@@ -152,13 +155,13 @@ pub(crate) const ROUTES: &[Route] = &[
         Needs::SubmitOrAgent,
         "Notes that a version is gone where it came from, and cancels its jobs; what was found of it stays",
         things::gone,
-        of::<wire::Version>,
+        of::<wire::Version>(),
     ),
     list(
         "/api/v1/owners/{owner}/projects/{project}/versions/{version}/benched",
         "All that benchmarks of a version came to",
         lists::benched,
-        of::<wire::Page<shown::Benched>>,
+        of::<wire::Page<shown::Benched>>(),
     ),
     kept(
         Stands::Project,
@@ -166,7 +169,7 @@ pub(crate) const ROUTES: &[Route] = &[
             "/api/v1/owners/{owner}/projects/{project}/page",
             "What the page of a project shows",
             lists::project,
-            of::<shown::ProjectPage>,
+            of::<shown::ProjectPage>(),
         ),
     ),
     kept(
@@ -175,7 +178,7 @@ pub(crate) const ROUTES: &[Route] = &[
             "/api/v1/owners/{owner}/projects/{project}/matrix",
             "Versions × targets, the newest versions first",
             lists::matrix,
-            of::<wire::Matrix>,
+            of::<wire::Matrix>(),
         ),
     ),
     kept(
@@ -184,16 +187,16 @@ pub(crate) const ROUTES: &[Route] = &[
             "/api/v1/owners/{owner}/projects/{project}/verdicts",
             "What each version came to over all targets, the newest first",
             verdicts::verdicts,
-            of::<verdicts::Verdicts>,
+            of::<verdicts::Verdicts>(),
         ),
     ),
     list(
         "/api/v1/targets",
         "Targets, as they were added",
         things::targets,
-        of::<wire::Page<wire::Target>>,
+        of::<wire::Page<wire::Target>>(),
     ),
-    get(TARGET, "A target", things::target, of::<wire::Target>),
+    get(TARGET, "A target", things::target, of::<wire::Target>()),
     taking(
         change(
             Put,
@@ -201,13 +204,13 @@ pub(crate) const ROUTES: &[Route] = &[
             Needs::SubmitOrAgent,
             "Adds a target, and queues the newest versions for it; or gives the one that is there",
             things::add_target,
-            of::<wire::Target>,
+            of::<wire::Target>(),
         ),
-        of::<wire::NewTarget>,
+        of::<wire::NewTarget>(),
     ),
     kept(
         Stands::Home,
-        list("/api/v1/home", "What the first page shows", lists::home, of::<shown::Home>),
+        list("/api/v1/home", "What the first page shows", lists::home, of::<shown::Home>()),
     ),
     Route {
         query: BUILDS,
@@ -215,7 +218,7 @@ pub(crate) const ROUTES: &[Route] = &[
             "/api/v1/builds",
             "Builds, the last first",
             lists::builds,
-            of::<wire::Page<wire::Build>>,
+            of::<wire::Page<wire::Build>>(),
         )
     },
     Route {
@@ -224,10 +227,10 @@ pub(crate) const ROUTES: &[Route] = &[
             "/api/v1/waterfall",
             "Builds in short, the last first",
             lists::waterfall,
-            of::<shown::Waterfall>,
+            of::<shown::Waterfall>(),
         )
     },
-    get("/api/v1/builds/{build}", "A build", lists::build, of::<wire::Build>),
+    get("/api/v1/builds/{build}", "A build", lists::build, of::<wire::Build>()),
     taking(
         change(
             Put,
@@ -235,20 +238,20 @@ pub(crate) const ROUTES: &[Route] = &[
             Needs::SubmitOrAgent,
             "Adds what came of a version without a job, by its key",
             jobs::add_build,
-            of::<wire::Build>,
+            of::<wire::Build>(),
         ),
-        of::<wire::NewBuild>,
+        of::<wire::NewBuild>(),
     ),
     get(
         "/api/v1/builds/{build}/page",
         "What the page of a build shows",
         lists::build_page,
-        of::<shown::BuildPage>,
+        of::<shown::BuildPage>(),
     ),
     Route {
         gives: None,
         query: &["offset"],
-        ..get("/api/v1/builds/{build}/log", "Bytes of its log", jobs::log_of_build, of::<()>)
+        ..get("/api/v1/builds/{build}/log", "Bytes of its log", jobs::log_of_build, of::<()>())
     },
     often(bytes(
         change(
@@ -257,7 +260,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Needs::SubmitOrAgent,
             "Bytes of the log of a build without a job, by its key; those that are known already change nothing",
             jobs::add_log_of_build,
-            of::<wire::Logged>,
+            of::<wire::Logged>(),
         ),
         LOG_PIECE,
         Threads::Write,
@@ -270,12 +273,12 @@ pub(crate) const ROUTES: &[Route] = &[
             "/api/v1/builds/{build}/log/follow",
             "Its log as server-sent events",
             jobs::follow_build,
-            of::<()>,
+            of::<()>(),
         )
     },
     Route {
         gives: None,
-        ..get("/api/v1/builds/{build}/samples", "Its file of samples", samples::of_build, of::<()>)
+        ..get("/api/v1/builds/{build}/samples", "Its file of samples", samples::of_build, of::<()>())
     },
     bytes(
         change(
@@ -284,7 +287,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Needs::SubmitOrAgent,
             "The file of samples of a build without a job, by its key",
             samples::add_of_build,
-            of::<samples::Kept>,
+            of::<samples::Kept>(),
         ),
         SAMPLES,
         Threads::Slow,
@@ -296,7 +299,7 @@ pub(crate) const ROUTES: &[Route] = &[
             "/api/v1/jobs",
             "Jobs that have not ended; with progress=queued those that nobody has, the most urgent first",
             jobs::jobs,
-            of::<wire::Page<wire::Job>>,
+            of::<wire::Page<wire::Job>>(),
         )
     },
     taking(
@@ -306,20 +309,20 @@ pub(crate) const ROUTES: &[Route] = &[
             Needs::Submit,
             "Queues a job, or gives the one that has not ended",
             jobs::add,
-            of::<wire::Job>,
+            of::<wire::Job>(),
         ),
-        of::<wire::NewJob>,
+        of::<wire::NewJob>(),
     ),
-    get("/api/v1/jobs/{id}", "A job", jobs::job, of::<wire::Job>),
+    get("/api/v1/jobs/{id}", "A job", jobs::job, of::<wire::Job>()),
     change(
         Delete,
         "/api/v1/jobs/{id}",
         Needs::Submit,
         "Cancels a job",
         jobs::cancel,
-        of::<wire::Job>,
+        of::<wire::Job>(),
     ),
-    get("/api/v1/jobs/{id}/page", "A job with its leases", jobs::page, of::<shown::JobPage>),
+    get("/api/v1/jobs/{id}/page", "A job with its leases", jobs::page, of::<shown::JobPage>()),
     often(taking(
         change(
             Post,
@@ -327,9 +330,9 @@ pub(crate) const ROUTES: &[Route] = &[
             Needs::Agent,
             "Prolongs a lease",
             jobs::beat,
-            of::<wire::Beaten>,
+            of::<wire::Beaten>(),
         ),
-        of::<wire::Beat>,
+        of::<wire::Beat>(),
     )),
     Route {
         gives: None,
@@ -338,7 +341,7 @@ pub(crate) const ROUTES: &[Route] = &[
             "/api/v1/jobs/{id}/log",
             "Bytes of the log of its last lease",
             jobs::log_of_job,
-            of::<()>,
+            of::<()>(),
         )
     },
     often(bytes(
@@ -348,7 +351,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Needs::Agent,
             "Bytes of the log of a lease; those that are known already change nothing",
             jobs::add_log,
-            of::<wire::Logged>,
+            of::<wire::Logged>(),
         ),
         LOG_PIECE,
         Threads::Read,
@@ -361,7 +364,7 @@ pub(crate) const ROUTES: &[Route] = &[
             "/api/v1/jobs/{id}/log/follow",
             "The same as server-sent events, while it runs",
             jobs::follow_job,
-            of::<()>,
+            of::<()>(),
         )
     },
     bytes(
@@ -371,7 +374,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Needs::Agent,
             "The file of samples of a lease, which goes into the history as any other run",
             samples::add,
-            of::<samples::Kept>,
+            of::<samples::Kept>(),
         ),
         SAMPLES,
         Threads::Slow,
@@ -384,17 +387,17 @@ pub(crate) const ROUTES: &[Route] = &[
             Needs::Agent,
             "Ends a job with what came of it",
             jobs::end,
-            of::<wire::Build>,
+            of::<wire::Build>(),
         ),
-        of::<wire::Ending>,
+        of::<wire::Ending>(),
     ),
-    list("/api/v1/nodes", "Nodes, by name", nodes::nodes, of::<wire::Page<wire::Node>>),
-    get("/api/v1/nodes/{node}", "A node", nodes::node, of::<wire::Node>),
+    list("/api/v1/nodes", "Nodes, by name", nodes::nodes, of::<wire::Page<wire::Node>>()),
+    get("/api/v1/nodes/{node}", "A node", nodes::node, of::<wire::Node>()),
     get(
         "/api/v1/nodes/{node}/page",
         "What the page of a node shows",
         nodes::page,
-        of::<shown::NodePage>,
+        of::<shown::NodePage>(),
     ),
     often(taking(
         change(
@@ -403,9 +406,9 @@ pub(crate) const ROUTES: &[Route] = &[
             Needs::Agent,
             "An agent begins",
             nodes::hello,
-            of::<wire::Welcome>,
+            of::<wire::Welcome>(),
         ),
-        of::<wire::Hello>,
+        of::<wire::Hello>(),
     )),
     Route {
         glance: Some(nodes::glance),
@@ -416,9 +419,9 @@ pub(crate) const ROUTES: &[Route] = &[
                 Needs::Agent,
                 "Gives a job, or 204 with Retry-After",
                 nodes::lease,
-                of::<wire::Leased>,
+                of::<wire::Leased>(),
             ),
-            of::<wire::Asking>,
+            of::<wire::Asking>(),
         ))
     },
     taking(
@@ -428,9 +431,9 @@ pub(crate) const ROUTES: &[Route] = &[
             Needs::Agent,
             "What A/A runs of a node came to",
             nodes::calibration,
-            of::<wire::Node>,
+            of::<wire::Node>(),
         ),
-        of::<wire::Calibration>,
+        of::<wire::Calibration>(),
     ),
     taking(
         change(
@@ -439,9 +442,9 @@ pub(crate) const ROUTES: &[Route] = &[
             Needs::AgentOrAdmin,
             "Gives a node no more leases",
             nodes::drain,
-            of::<wire::Node>,
+            of::<wire::Node>(),
         ),
-        of::<wire::Reason>,
+        of::<wire::Reason>(),
     ),
     change(
         Post,
@@ -449,7 +452,7 @@ pub(crate) const ROUTES: &[Route] = &[
         Needs::AgentOrAdmin,
         "Gives a node leases again",
         nodes::resume,
-        of::<wire::Node>,
+        of::<wire::Node>(),
     ),
     Route {
         needs: Needs::Admin,
@@ -457,7 +460,7 @@ pub(crate) const ROUTES: &[Route] = &[
             "/api/v1/tokens",
             "Tokens, never with their secrets",
             tokens::tokens,
-            of::<wire::Page<wire::Token>>,
+            of::<wire::Page<wire::Token>>(),
         )
     },
     taking(
@@ -467,18 +470,18 @@ pub(crate) const ROUTES: &[Route] = &[
             Needs::Admin,
             "Makes a token; its secret is told this once",
             tokens::add,
-            of::<wire::MadeToken>,
+            of::<wire::MadeToken>(),
         ),
-        of::<wire::NewToken>,
+        of::<wire::NewToken>(),
     ),
-    change(Delete, TOKEN, Needs::Admin, "Takes a token back", tokens::remove, of::<wire::Token>),
+    change(Delete, TOKEN, Needs::Admin, "Takes a token back", tokens::remove, of::<wire::Token>()),
     change(
         Post,
         "/api/v1/tokens/{id}/rotate",
         Needs::Admin,
         "Gives a token another secret",
         tokens::rotate,
-        of::<wire::MadeToken>,
+        of::<wire::MadeToken>(),
     ),
     Route {
         needs: Needs::Admin,
@@ -486,7 +489,7 @@ pub(crate) const ROUTES: &[Route] = &[
             "/api/v1/audit",
             "Who did what, the last first",
             tokens::audit,
-            of::<wire::Page<wire::Audited>>,
+            of::<wire::Page<wire::Audited>>(),
         )
     },
 ];

@@ -7,7 +7,6 @@ use assay_builds::wire::{Job, Version};
 use assay_builds::{FarmError, Store, history_project};
 use assay_data::{Samples, assay_file};
 use assay_history::{NewRun, StoreError};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::Cursor;
 
@@ -15,7 +14,8 @@ use std::io::Cursor;
 const SIDES: [&str; 2] = ["base", "version"];
 
 /// Where samples are kept.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Kept {
     /// The run of the history, by its digest.
     run: String,

@@ -38,7 +38,7 @@ fn a_later_version_and_a_foreign_file_are_left_alone() {
     if let Some(address) = database() {
         let home = Home { address: Some(address), ..Home::new() };
         let Place::Server(server) = home.place() else { unreachable!("it is an address") };
-        let mut foreign = server.config.connect(postgres::NoTls).unwrap();
+        let mut foreign = server.address.connect(postgres::NoTls).unwrap();
         foreign.batch_execute("CREATE SCHEMA assay; CREATE TABLE assay.t (x INTEGER)").unwrap();
         let error = home.open(Access::Write).unwrap_err();
         assert!(matches!(error, StoreError::Foreign { .. }), "{error}");

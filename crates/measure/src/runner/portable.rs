@@ -37,6 +37,7 @@ use crate::interrupt;
 use crate::prepared::{PADDING, Prepared};
 use crate::room::Room;
 use crate::sys::clock::monotonic_ns;
+use crate::sys::signals;
 use crate::sys::waiting::{self, Change};
 use crate::wire::{MOST_PADDING, OutputMode, Reply, Step};
 
@@ -88,6 +89,7 @@ impl Portable {
     pub(super) fn start() -> io::Result<Self> {
         // What the programs get is what is given to them.
         descriptors::close_on_exec();
+        signals::keep_ignored_from_commands();
         Ok(Self { flight: Arc::default(), guarded: Arc::new(Guarded::start()?) })
     }
 }

@@ -15,13 +15,13 @@ use assay_analysis::battery::{self as found, Found};
 use assay_analysis::coverage::{Method, Situation};
 use means::{EquivalenceTest, RatioOfMeans, StudentT, TTest, VarianceTest};
 use ranks::{BrunnerMunzel, EffectSize, HodgesLehmann, KolmogorovSmirnov, MannWhitney};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Every classical test of two series, with R's numbers for the same data: `of` and `against` stand for the values of the side
 /// and of the reference, as in `t.test(of, against)`; in blocks they are the values of the complete blocks. The verdict does not
 /// come from these tests. A test without an answer is `null`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PairTests {
     /// Student's t, one variance for both. R: `t.test(of, against, var.equal = TRUE)`.
     pub t_pooled: Option<TTest>,
@@ -78,7 +78,8 @@ words! {
 pub(crate) type Levels = Named<Option<Interval>>;
 
 /// Intervals by their confidence.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Intervals {
     /// The intervals.
     #[serde(flatten)]

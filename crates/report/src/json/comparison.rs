@@ -8,12 +8,12 @@ use crate::benchmarks::words::reason;
 use assay_analysis::protocol::QuantileDifference;
 use assay_analysis::{Basis, Effect};
 use assay_data::{Metric, Plan};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// One metric of one side against the reference. Effects are `of` / `against` and `of` − `against`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// Name of the side that the verdict is about.
     pub of: String,
@@ -110,7 +110,8 @@ pub struct Comparison {
 }
 
 /// With which other comparisons the allowed error is shared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
     /// The comparisons of the metric that decides: all sides, all values of a scan, all rows of a suite.
@@ -120,7 +121,8 @@ pub enum Family {
 }
 
 /// What was compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ComparisonBasis {
     /// The values.
@@ -132,7 +134,8 @@ pub enum ComparisonBasis {
 }
 
 /// Numbers of values.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
     /// That of the side that the verdict is about.
     pub of: Option<usize>,
@@ -141,7 +144,8 @@ pub struct Counts {
 }
 
 /// In how many blocks (pairs of values, when unpaired) the side was better or worse.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wins {
     /// Better than the reference.
     pub better: Option<f64>,
@@ -182,7 +186,8 @@ words! {
 }
 
 /// Forecasts for a comparison that is not settled.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outlook {
     /// Blocks more to rule out any difference above the threshold, if there is none.
     pub to_rule_out: Option<u64>,
@@ -193,7 +198,8 @@ pub struct Outlook {
 }
 
 /// The difference of one quantile, from order statistics: valid for any distribution.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Quantile {
     /// The share of values below it: 0.99 for p99.
     pub share: f64,

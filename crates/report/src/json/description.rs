@@ -2,12 +2,12 @@
 
 use super::values::{Named, Scale};
 use assay_analysis::noise::NoiseOf;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// One side on one row at one setting of the parameters, by itself.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Description {
     /// Name of the side.
     pub side: String,
@@ -32,7 +32,8 @@ pub struct Description {
 }
 
 /// One metric, by itself.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// The metric's base unit.
     pub unit: String,
@@ -67,7 +68,8 @@ pub struct Summary {
 }
 
 /// The interval of a median; the ends are `null` for too few values.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MedianInterval {
     /// Its lower end.
     pub lower: Option<f64>,
@@ -78,7 +80,8 @@ pub struct MedianInterval {
 }
 
 /// What the spread of a primary metric goes with.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Noise {
     /// Runs with a value of the primary metric.
     pub runs: usize,
@@ -96,7 +99,8 @@ pub struct Noise {
 }
 
 /// What was recorded beside every run.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cause {
     /// The metric: involuntary switches, minor and major faults, stolen time.
     pub metric: String,
@@ -107,7 +111,8 @@ pub struct Cause {
 }
 
 /// A difference in which disturbed blocks count less.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Weighed {
     /// On which scale.
     pub scale: Scale,

@@ -2,7 +2,6 @@
 
 use super::values::{Named, Severity, view};
 use assay_data::How;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -25,7 +24,8 @@ view! {
 }
 
 /// One way to deal with a finding.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
     /// A stable word, such as `decide_by`, `measure_longer` or `stop_other_work`; `do` and `run` are what no option of assay does.
     pub action: String,

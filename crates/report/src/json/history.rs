@@ -8,7 +8,6 @@ use crate::history::{
     sentence_of_gate, sentence_of_trend,
 };
 use assay_analysis::history::{self, Compared, RunResult, events, gate, trend};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -129,7 +128,8 @@ view! {
 }
 
 /// What was changed in a store, or written from it.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreChange {
     /// Layout and verb.
     #[serde(flatten)]
@@ -175,7 +175,8 @@ view! {
 }
 
 /// A run that was added, removed or exported.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedRun {
     /// What it is known by; of a damaged store, as much as is left of it; empty while it waits, and where there is none.
     pub run: String,

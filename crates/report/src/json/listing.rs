@@ -1,11 +1,11 @@
 //! What `assay bench` knows of benchmarks without comparing them: the list of them, and how each fared when it was tried once.
 
 use super::Head;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The benchmarks of every side.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Listing {
     /// Layout and verb.
     #[serde(flatten)]
@@ -19,7 +19,8 @@ pub struct Listing {
 }
 
 /// A benchmark.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Listed {
     /// Its name.
     pub name: String,
@@ -35,7 +36,8 @@ impl Listing {
 }
 
 /// How the benchmarks fared, each run once on every side.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SmokeTest {
     /// Layout and verb.
     #[serde(flatten)]
@@ -47,7 +49,8 @@ pub struct SmokeTest {
 }
 
 /// A benchmark that is broken.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
     /// Its name.
     pub benchmark: String,

@@ -2,11 +2,11 @@
 
 use super::values::words;
 use assay_data::StopRule;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What was decided before the first block.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Confidence of the verdicts.
     pub confidence: f64,
@@ -29,7 +29,8 @@ pub struct Plan {
 }
 
 /// The smallest difference that matters: a fraction of the reference, or an amount.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Threshold {
     /// A fraction of the reference: 0.01 is 1 %. `null` where it is an amount.
     pub relative: Option<f64>,
@@ -40,7 +41,8 @@ pub struct Threshold {
 }
 
 /// When a run stops.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stop {
     /// How it is decided.
     pub rule: Rule,

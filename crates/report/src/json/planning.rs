@@ -5,7 +5,6 @@ use super::{Head, Meta};
 use assay_analysis::planning::{self as found, Here, Measure, Planning};
 use assay_analysis::planning::{blocks, pilot, rank};
 use assay_analysis::verdict;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 view! {
@@ -272,7 +271,8 @@ view! {
 }
 
 /// What the last `assay calibrate` of this machine makes of a difference.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calibration {
     /// The day of the calibration.
     pub calibrated_at: String,

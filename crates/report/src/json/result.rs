@@ -17,12 +17,12 @@ use super::values::{Design, Interval, StopReason, Verdict, view, words};
 use crate::benchmarks::words as of_rows;
 use assay_analysis::analysis;
 use assay_analysis::{Adjust, Analysis};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// What `assay run`, `bench`, `load`, `compare` and `profile A B` found.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decision {
     /// Version of this layout: 1. New members may be added within a version; a member changes its meaning only with a new one.
     pub schema: u64,

@@ -9,12 +9,12 @@ use assay_analysis::protocol::{
     self, Cause, DistributionFound, EffectFound, PowerFound, Protocol, QuantileDifference,
     SeriesFound, Spread as FoundSpread, Status, TestFound, Validity,
 };
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// The four-step check of what may be published. All sizes are shifts, `of` − `against`, in the metric's base unit.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rigorous {
     /// The worst status of all chains. It rules what may be published; `verdict` of a comparison stays beside it even where this
     /// is `failed`.
@@ -36,7 +36,8 @@ pub struct Rigorous {
 }
 
 /// The four steps of one comparison.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Chain {
     /// Name of the side that it is about.
     pub of: String,
@@ -79,7 +80,8 @@ words! {
 }
 
 /// A step of the check.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Step {
     /// Its name.
     pub name: &'static str,
@@ -94,7 +96,8 @@ pub struct Step {
 }
 
 /// What a step rests on.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Numbers {
     /// Of `validity`.

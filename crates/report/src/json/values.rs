@@ -4,12 +4,11 @@
 //! written as `null` too.
 
 use assay_analysis::{Effect, coverage::Optimistic};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use std::borrow::Cow;
 
 /// An interval. An end is `null` where it is infinite or there is no interval.
-#[derive(Clone, Debug, serde::Serialize, JsonSchema)]
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// Its lower end.
     pub lower: Option<f64>,
@@ -31,7 +30,8 @@ impl From<assay_analysis::Interval> for Interval {
 }
 
 /// A number with its interval. The ends are `null` where there is no interval.
-#[derive(Clone, Debug, serde::Serialize, JsonSchema)]
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The best estimate.
     pub estimate: Option<f64>,
@@ -56,7 +56,8 @@ impl From<Effect> for Estimate {
 }
 
 /// A number of each of the two that are compared.
-#[derive(Clone, Debug, serde::Serialize, JsonSchema)]
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Both {
     /// That of the side that the verdict is about.
     pub of: Option<f64>,
@@ -72,7 +73,8 @@ impl Both {
 }
 
 /// How often such intervals hold, where that is less often than they promise.
-#[derive(Clone, Debug, serde::Serialize, JsonSchema)]
+#[derive(Clone, Debug, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Coverage {
     /// The confidence that the interval promises: 0.95.
     pub nominal: f64,
@@ -111,8 +113,9 @@ impl<T: Serialize> Serialize for Named<T> {
     }
 }
 
-impl<T: JsonSchema> JsonSchema for Named<T> {
-    fn schema_name() -> Cow<'static, str> {
+#[cfg(feature = "schema")]
+impl<T: schemars::JsonSchema> schemars::JsonSchema for Named<T> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         format!("NamedOf{}", T::schema_name()).into()
     }
 
@@ -120,8 +123,8 @@ impl<T: JsonSchema> JsonSchema for Named<T> {
         true
     }
 
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "object", "additionalProperties": generator.subschema_for::<T>()})
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "object", "additionalProperties": generator.subschema_for::<T>()})
     }
 }
 
@@ -138,7 +141,8 @@ macro_rules! words {
         }
     ) => {
         $(#[$of_all])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "snake_case")]
         pub enum $name {
             $($(#[$of_one])* $variant),*
@@ -165,7 +169,8 @@ macro_rules! view {
         }
     ) => {
         $(#[$of_all])*
-        #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+        #[derive(Clone, Debug, serde::Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub struct $name {
             $($(#[$of_one])* pub $member: $kind),*
         }

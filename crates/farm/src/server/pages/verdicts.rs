@@ -6,11 +6,11 @@ use super::{judged, known::Known};
 use assay_analysis::farm::{Affected, BenchmarkOnTargets, Judged, Moved, Since, words};
 use assay_builds::Store;
 use assay_builds::wire::Matrix;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What versions came to over their targets, the newest first.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Verdicts {
     /// The versions.
     pub versions: Vec<Verdict>,
@@ -19,7 +19,8 @@ pub(crate) struct Verdicts {
 }
 
 /// What a version came to.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Verdict {
     /// The version.
     pub version: String,
@@ -40,7 +41,8 @@ pub(crate) struct Verdict {
 }
 
 /// One sentence.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Claim {
     /// `good`, `bad` or `unsure`.
     pub tone: &'static str,
@@ -49,7 +51,8 @@ pub(crate) struct Claim {
 }
 
 /// A finding.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Found {
     /// Its code, as in docs/reference/findings.md.
     pub code: String,
@@ -60,7 +63,8 @@ pub(crate) struct Found {
 }
 
 /// The same on several targets.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Group {
     /// Which, by their digests.
     pub targets: Vec<String>,
@@ -79,7 +83,8 @@ pub(crate) struct Group {
 }
 
 /// A benchmark over targets.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Benchmark {
     /// Its name.
     pub name: String,
@@ -94,7 +99,8 @@ pub(crate) struct Benchmark {
 }
 
 /// All targets together: random effects.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Pooled {
     /// `faster`, `slower`, `equivalent` or `inconclusive`.
     pub verdict: &'static str,

@@ -82,6 +82,23 @@ pub(crate) fn uninstall() -> io::Result<()> {
     set(libc::SIGXFSZ, libc::SIG_DFL).map(drop)
 }
 
+/// Replaces every ignored signal by an empty handler: it goes on doing nothing here, and exec gives a command the default, whatever this process has
+/// inherited. The standard library sees to SIGPIPE.
+pub(crate) fn keep_ignored_from_commands() {
+    for signal in (1..=64).filter(|signal| *signal != libc::SIGPIPE) {
+        // SAFETY: `sigaction` is plain data, and without a new action the call only reads.
+        let is_ignored = unsafe {
+            let mut now: libc::sigaction = MaybeUninit::zeroed().assume_init();
+            libc::sigaction(signal, std::ptr::null(), &raw mut now) == 0
+                && now.sa_sigaction == libc::SIG_IGN
+        };
+        if is_ignored {
+            // A signal that the C library keeps to itself can't be changed.
+            let _kept = set(signal, nothing as *const () as usize);
+        }
+    }
+}
+
 /// Sets what happens on a signal, and returns what happened before.
 pub(super) fn set(
     signal: libc::c_int,

@@ -1,0 +1,173 @@
+//! Pages lead to each other: every link to a file and to a heading, the list of all pages, and a place for every verb.
+
+use crate::documents::{read, top};
+use regex::Regex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Component, Path};
+use std::process::Command;
+
+/// Directories with pages; of others, the pages at their top.
+const WITH_PAGES: [&str; 5] = ["docs", "examples", "packaging", "python", "ruby"];
+/// What is in none of them is written by programs, or is no page of ours.
+const LEFT_OUT: [&str; 5] = ["target", "node_modules", ".peers", "dist", "vendor"];
+
+/// All pages, by their paths from the top.
+fn pages() -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![top()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(&directory).expect("a directory").flatten() {
+            let (path, name) = (entry.path(), entry.file_name().into_string().expect("a name"));
+            let is_top = directory == top();
+            let goes_in = if is_top {
+                WITH_PAGES.contains(&name.as_str())
+            } else {
+                !name.starts_with('.') && !LEFT_OUT.contains(&name.as_str())
+            };
+            if path.is_dir() && goes_in {
+                open.push(path);
+            } else if name.ends_with(".md") && path.is_file() {
+                let place = path.strip_prefix(top()).expect("below the top");
+                found.push(place.to_str().expect("a path of letters").to_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The text without what only looks like links and headings: blocks and words of code.
+fn prose(text: &str) -> String {
+    let mut fence = "";
+    let mut prose = String::new();
+    for line in text.lines() {
+        let start = line.trim_start();
+        let mark = ["```", "~~~~"].into_iter().find(|mark| start.starts_with(mark));
+        match mark {
+            Some(mark) if fence.is_empty() => fence = mark,
+            Some(mark) if fence == mark => fence = "",
+            _ if fence.is_empty() => prose += line,
+            _ => {}
+        }
+        prose.push('\n');
+    }
+    prose
+}
+
+/// Where a page's links lead, pictures among them.
+fn links(text: &str) -> Vec<String> {
+    let code = Regex::new("`[^`\n]*`").expect("a pattern");
+    let link = Regex::new(r#"\]\(([^)\s]+)\)|\s(?:src|href)="([^"]+)""#).expect("a pattern");
+    let text = code.replace_all(text, "").into_owned();
+    let found = link.captures_iter(&text).filter_map(|found| found.get(1).or(found.get(2)));
+    found.map(|found| found.as_str().to_owned()).collect()
+}
+
+/// What forges make of a heading: small letters, without punctuation, blanks as dashes; `-1` behind the second of a name.
+fn anchors(prose: &str) -> BTreeSet<String> {
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    let headings = prose.lines().filter(|line| line.starts_with('#'));
+    let headings = headings.filter_map(|line| line.trim_start_matches('#').strip_prefix(' '));
+    let link = Regex::new(r"\[([^\]]*)\]\([^)]*\)").expect("a pattern");
+    let mut found: BTreeSet<String> = headings
+        .map(|heading| {
+            let text = link.replace_all(heading.trim(), "$1").to_lowercase();
+            let kept = text.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+            let name: String = kept.map(|c| if c == ' ' { '-' } else { c }).collect();
+            let times = times.entry(name.clone()).or_default();
+            *times += 1;
+            if *times > 1 { format!("{name}-{}", *times - 1) } else { name }
+        })
+        .collect();
+    let named = Regex::new(r#"<a (?:id|name)="([^"]+)""#).expect("a pattern");
+    found.extend(named.captures_iter(prose).map(|found| found[1].to_owned()));
+    found
+}
+
+/// A path from the top without `..`; `None`: it leads out.
+fn normal(path: &Path) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(part) => parts.push(part.to_str()?),
+            Component::ParentDir => drop(parts.pop()?),
+            _ => {}
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut wrong = Vec::new();
+    let prose_of: BTreeMap<String, String> =
+        pages().into_iter().map(|page| (page.clone(), prose(&read(&page)))).collect();
+    let anchors_of: BTreeMap<&str, BTreeSet<String>> =
+        prose_of.iter().map(|(page, text)| (page.as_str(), anchors(text))).collect();
+    assert!(prose_of.len() > 60, "{:?}", prose_of.keys());
+    for (page, text) in &prose_of {
+        for link in links(text) {
+            if link.contains("://") || link.starts_with("mailto:") {
+                continue;
+            }
+            let (path, fragment) = link.split_once('#').unwrap_or((&link, ""));
+            let place = match path {
+                "" => Some(page.clone()),
+                path => normal(&Path::new(page).parent().unwrap_or(Path::new("")).join(path)),
+            };
+            let Some(place) = place.filter(|place| top().join(place).exists()) else {
+                wrong.push(format!("{page}: {link}"));
+                continue;
+            };
+            let known = anchors_of.get(place.as_str());
+            if !fragment.is_empty() && known.is_some_and(|known| !known.contains(fragment)) {
+                wrong.push(format!("{page}: {link}: no such heading"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The list of all pages is what the site's navigation is made of (`scripts/site.py`).
+#[test]
+fn every_page_is_in_the_list_of_pages_once() {
+    let listed = links(&prose(&read("docs/README.md")));
+    let listed: Vec<String> = listed.iter().map(|link| format!("docs/{link}")).collect();
+    let pages = pages();
+    let expected: Vec<&String> = pages
+        .iter()
+        .filter(|page| page.starts_with("docs/") && *page != "docs/README.md")
+        .collect();
+    for page in &expected {
+        let times = listed.iter().filter(|own| own == page).count();
+        assert_eq!(times, 1, "{page} is {times} times in docs/README.md");
+    }
+    assert_eq!(listed.len(), expected.len(), "{listed:#?}");
+}
+
+/// The verbs, as the help has them.
+fn verbs() -> Vec<String> {
+    let assay = Command::new(env!("CARGO_BIN_EXE_assay")).arg("-h").env("COLUMNS", "200").output();
+    let help = String::from_utf8(assay.expect("it runs").stdout).expect("text");
+    let (_, list) = help.split_once("Commands:\n").expect("a list of verbs");
+    let named = list.lines().take_while(|line| line.starts_with("  "));
+    let named = named.filter(|line| !line.starts_with("   "));
+    named.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_verb_has_its_place_in_the_documents() {
+    let reference = read("docs/reference/cli.md");
+    let questions = read("docs/tutorial/one-line-each.md");
+    let verbs = verbs();
+    assert!(verbs.len() > 20, "{verbs:?}");
+    for verb in verbs.iter().filter(|verb| *verb != "help") {
+        let is_told = reference.contains(&format!("$ assay {verb} --help"))
+            || reference.contains(&format!("$ assay help {verb}"))
+            || reference.contains(&format!("## assay {verb}\n"));
+        assert!(is_told, "{verb} has no section in docs/reference/cli.md");
+        let is_asked = questions.contains(&format!("assay {verb} "));
+        assert!(is_asked, "{verb} answers no question of docs/tutorial/one-line-each.md");
+    }
+}

@@ -1,0 +1,60 @@
+//! Drives the built binary from outside, as a person or a script would: arguments in, screens, files and exit statuses out.
+//!
+//! Times are never asserted, only relations and structure: the machine may be busy. Every test has a [`room::Room`] of its own,
+//! so that nothing is written to the state directory of whoever runs the tests.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+mod allocations;
+mod architecture;
+mod battery;
+mod benching;
+mod bisecting;
+mod browser;
+mod calibrating;
+mod commands;
+mod controlling;
+mod converting;
+mod deciding;
+mod describing;
+mod documents;
+mod gating;
+mod gating_confirmed;
+mod history;
+mod history_events;
+mod history_filling;
+mod history_places;
+mod instructions;
+mod interruptions;
+mod libraries;
+mod load;
+mod metrics;
+mod ministat;
+mod options;
+mod others;
+mod pages;
+mod planning;
+mod portable;
+mod profiling;
+mod promises;
+mod protocol;
+mod reading;
+mod recording;
+mod repeating;
+mod report;
+mod resuming;
+mod revisions;
+mod room;
+mod scans;
+mod screens;
+mod showing;
+mod simulating;
+mod suites;
+mod terminal;
+mod test_changes;
+mod test_profiles;
+mod test_suites;
+mod toggling;
+mod warm;
+mod watch_mutants;
+mod watching;

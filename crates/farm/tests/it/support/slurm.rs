@@ -1,0 +1,91 @@
+//! A cluster of Slurm of one's own, with two virtual nodes on this machine. It ends when whoever started it ends, however that comes about.
+//! Other crates' tests use it, too.
+
+#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
+#![allow(dead_code, reason = "not every test that has one asks everything of it")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// A cluster that runs.
+pub struct Slurm {
+    /// What is in it goes with it.
+    pub directory: PathBuf,
+    _watching: Child,
+    asked: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Slurm {
+    /// Starts one; `None` where there is no Slurm, or where one may not start it, which is said.
+    pub fn start() -> Option<Self> {
+        let is_there = |program: &str| {
+            ["/usr/sbin", "/usr/bin"].iter().any(|place| Path::new(place).join(program).is_file())
+        };
+        let programs = ["slurmctld", "slurmd", "munged", "sbatch", "squeue", "srun"];
+        if let Some(missing) = programs.iter().find(|program| !is_there(program)) {
+            println!("skipped: there is no {missing}; sh scripts/tools.sh installs Slurm for root");
+            return None;
+        }
+        let id = Command::new("id").arg("-u").output().unwrap();
+        if id.stdout != b"0\n" {
+            println!("skipped: only root can start a cluster of Slurm");
+            return None;
+        }
+        let directory = tempfile::Builder::new().prefix("assay-slurm").tempdir().unwrap().keep();
+        let script =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../farm/tests/it/support/slurm.sh");
+        // Held together, so that they are three.
+        let free: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+        let ports: Vec<String> =
+            free.iter().map(|own| own.local_addr().unwrap().port().to_string()).collect();
+        drop(free);
+        let mut command = Command::new("sh");
+        command.arg(script).arg(&directory).args(&ports).current_dir("/");
+        let mut watching = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let asked = watching.stdin.take().unwrap();
+        let answers = BufReader::new(watching.stdout.take().unwrap());
+        let mut own = Self { directory, _watching: watching, asked, answers };
+        own.hears("started");
+        Some(own)
+    }
+
+    /// A command for this cluster.
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.env("SLURM_CONF", self.directory.join("slurm.conf")).current_dir(&self.directory);
+        command
+    }
+
+    /// What a command of Slurm's prints.
+    pub fn says(&self, line: &str) -> String {
+        let mut words = line.split(' ');
+        let output = self.command(words.next().unwrap()).args(words).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{line}: {said}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Kills the controller, as a machine does that loses its power.
+    pub fn kill_controller(&mut self) {
+        self.ask("kill");
+    }
+
+    /// Starts it again with what it had saved.
+    pub fn start_controller(&mut self) {
+        self.ask("start");
+    }
+
+    fn ask(&mut self, word: &str) {
+        writeln!(self.asked, "{word}").unwrap();
+        self.hears(word);
+    }
+
+    fn hears(&mut self, answer: &str) {
+        let mut said = String::new();
+        self.answers.read_line(&mut said).unwrap();
+        assert_eq!(said.trim(), answer);
+    }
+}

@@ -1,0 +1,73 @@
+//! Scripts with tinybench and mitata of npm.
+
+use crate::runtimes::support::{Subject, installed, programs, value};
+use assay_harness::{Effort, by_looks};
+use std::path::Path;
+
+/// The script, beside the library that it imports.
+fn script(name: &str) -> Option<Subject> {
+    let library = installed(&format!("javascript/node_modules/{name}"))?;
+    let directory = Path::new(&library).ancestors().nth(2).expect("it is in node_modules");
+    let file = directory.join(format!("{name}.mjs"));
+    std::fs::copy(programs().join(format!("javascript/{name}.mjs")), &file).expect("a copy");
+    Some(Subject::new(&["node", file.to_str().expect("a path in UTF-8")]))
+}
+
+#[test]
+fn tasks_of_tinybench_are_listed_and_measured_one_by_one() {
+    let Some(script) = script("tinybench") else { return };
+    let driver = by_looks(&script.program()).expect("it imports the library");
+    assert_eq!(driver.name(), "tinybench");
+    let names = ["sums > reduce", "sums > a \"label\"\nü", "sums > broken", "map"];
+    assert_eq!(script.list(&*driver), names);
+
+    let once = script.measure(&*driver, names[0], Effort::Once);
+    assert_eq!(once.iterations, Some(1.0));
+    let calibrated = script.measure(&*driver, names[0], Effort::Seconds(0.05));
+    let count = calibrated.iterations.expect("iterations");
+    // To add a thousand numbers takes between 100 ns and 100 µs.
+    assert!((5e2..5e5).contains(&count), "{count}");
+    for name in [names[1], names[3]] {
+        let pinned = script.measure(&*driver, name, Effort::Iterations(500));
+        assert_eq!(pinned.iterations, Some(500.0));
+        assert!((1e-8..1e-3).contains(&value(&pinned, "wall")), "{pinned:?}");
+    }
+    let broken = script.measure(&*driver, names[2], Effort::Seconds(0.01));
+    assert_eq!(broken.error.as_deref(), Some("TypeError: not today"));
+}
+
+#[test]
+fn benchmarks_of_mitata_are_measured_at_every_argument() {
+    let Some(script) = script("mitata") else { return };
+    let driver = by_looks(&script.program()).expect("it imports the library");
+    assert!(!driver.pins());
+    let names = ["reduce", "fill 10", "fill 100000", "broken", "reduce #2"];
+    assert_eq!(script.list(&*driver), names);
+
+    let wall = |name| {
+        let found = script.measure(&*driver, name, Effort::Seconds(0.05));
+        assert!(found.iterations.is_some_and(|count| count >= 1.0));
+        value(&found, "wall")
+    };
+    let (short, long) = (wall(names[1]), wall(names[2]));
+    assert!(short * 100.0 < long, "{short} s, {long} s");
+    assert!(wall(names[4]) > 0.0);
+    assert!(value(&script.measure(&*driver, names[0], Effort::Once), "wall") > 0.0);
+    let broken = script.measure(&*driver, names[3], Effort::Seconds(0.01));
+    assert_eq!(broken.error.as_deref(), Some("TypeError: not today"));
+}
+
+#[test]
+fn a_script_that_fails_says_why() {
+    if installed("javascript/node_modules/tinybench").is_none() {
+        return;
+    }
+    let file = std::env::temp_dir().join(format!("assay-nowhere-{}.mjs", std::process::id()));
+    std::fs::write(&file, "import { Bench } from 'tinybench';").expect("a file");
+    let other = Subject::new(&["node", file.to_str().expect("a path in UTF-8")]);
+    let driver = by_looks(&other.program()).expect("it imports the library");
+    let reply = other.run(|scratch| driver.list(scratch));
+    std::fs::remove_file(&file).expect("it was made");
+    let error = driver.listed(&reply).expect_err("the library is not there").to_string();
+    assert!(error.contains("tinybench"), "{error}");
+}

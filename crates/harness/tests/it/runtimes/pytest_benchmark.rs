@@ -1,0 +1,54 @@
+//! A directory of tests with pytest-benchmark.
+
+use crate::runtimes::support::{Subject, installed, value};
+use assay_harness::{Effort, by_looks};
+
+const NAMES: [&str; 5] = [
+    "python/bench/test_sums.py::test_total[10]",
+    "python/bench/test_sums.py::test_total[1000]",
+    "python/bench/test_sums.py::test_sorted",
+    "python/bench/test_sums.py::test_sorted_once",
+    "python/bench/test_sums.py::TestMore::test_broken",
+];
+
+#[test]
+fn a_directory_is_listed_and_its_tests_measured_one_by_one() {
+    let Some(python) = installed("python/bin/python3") else { return };
+    let tests =
+        Subject::new(&[&python, "-m", "pytest", "-p", "no:unraisableexception", "python/bench"]);
+    let driver = by_looks(&tests.program()).expect("it is pytest");
+    assert_eq!(driver.name(), "pytest-benchmark");
+    assert!(!driver.pins());
+    assert_eq!(tests.list(&*driver), NAMES);
+
+    let once = tests.measure(&*driver, NAMES[1], Effort::Once);
+    assert_eq!(once.iterations, Some(1.0));
+    let some = tests.measure(&*driver, NAMES[0], Effort::Seconds(0.05));
+    assert_eq!(some.parameters, [("count".to_owned(), "10".into())]);
+    let calls = some.iterations.expect("calls");
+    assert!((10.0..1e7).contains(&calls), "{calls}");
+    assert!(value(&some, "wall") > 0.0);
+    // Its name is the beginning of another one's.
+    tests.measure(&*driver, NAMES[2], Effort::Seconds(0.01));
+    let given = tests.measure(&*driver, NAMES[3], Effort::Seconds(0.01));
+    assert_eq!(given.iterations, Some(30.0));
+    let broken = tests.measure(&*driver, NAMES[4], Effort::Once);
+    let error = broken.error.expect("a division by zero");
+    assert!(error.contains("ZeroDivisionError"), "{error}");
+    assert!(!crate::runtimes::support::programs().join(".benchmarks").exists());
+}
+
+#[test]
+fn a_program_without_the_plugin_and_a_missing_directory_are_told() {
+    let Some(python) = installed("python/bin/python3") else { return };
+    for (words, told) in [
+        (["-p", "no:benchmark", "python/bench"], "unrecognized arguments"),
+        (["-p", "no:unraisableexception", "python/nowhere"], "nowhere"),
+    ] {
+        let tests = Subject::new(&[&[&python, "-m", "pytest"], &words[..]].concat());
+        let driver = by_looks(&tests.program()).expect("it is pytest");
+        let reply = tests.run(|scratch| driver.list(scratch));
+        let error = driver.listed(&reply).expect_err("nothing to list").to_string();
+        assert!(error.contains(told), "{error}");
+    }
+}

@@ -1,0 +1,67 @@
+//! The place of PostgreSQL's client in a build without the feature `postgresql`: types without values, so that nothing is left of the code that
+//! would use them.
+
+use crate::StoreError;
+use crate::db::Value;
+use crate::place::Place;
+use std::convert::Infallible;
+
+/// An address that no build without the client can have.
+#[derive(Clone)]
+pub(crate) struct Address(Infallible);
+/// A row that no server sends.
+pub struct ServerRow(Infallible);
+/// An error that no server reports.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ServerError(Infallible);
+
+/// A connection that cannot be made.
+pub struct Client(Infallible);
+
+/// Refuses every address; [`Place::read`] says why.
+pub(crate) fn parse(_address: &str, _password: Option<&str>) -> Result<Address, String> {
+    Err("no client".to_owned())
+}
+
+impl Client {
+    /// Never called.
+    pub(crate) fn connect(address: &Address) -> Result<Self, ServerError> {
+        match address.0 {}
+    }
+
+    /// Never called.
+    pub(crate) fn rows(&mut self, _: &str, _: &[Value<'_>]) -> Result<Vec<ServerRow>, ServerError> {
+        match self.0 {}
+    }
+
+    /// Never called.
+    pub(crate) fn execute(&mut self, _: &str, _: &[Value<'_>]) -> Result<u64, ServerError> {
+        match self.0 {}
+    }
+
+    /// Never called.
+    pub(crate) fn batch(&mut self, _: &str) -> Result<(), ServerError> {
+        match self.0 {}
+    }
+}
+
+/// Types that a column could be read as.
+pub(crate) trait FromServer: Sized {
+    /// Never called.
+    fn from_server(row: &ServerRow, _: usize) -> Result<Self, ServerError> {
+        match row.0 {}
+    }
+}
+
+impl<T> FromServer for T {}
+
+/// Never called.
+pub(crate) fn text(row: &ServerRow, _: usize) -> Result<Option<String>, ServerError> {
+    match row.0 {}
+}
+
+/// Never called.
+pub(crate) fn store_error(error: &ServerError, _: Place, _: u64) -> StoreError {
+    match error.0 {}
+}

@@ -1,0 +1,421 @@
+//! The real binary on small projects of C, Go and Rust: what is built once for many changes finds what a build for each finds, and what can't be built so is
+//! tried all the same.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test may fail, and says what it skips"
+)]
+
+use project::is_there;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+use crate::project;
+
+/// A project, and a cache of its own.
+struct Project(TempDir);
+
+impl Project {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let own = Self(tempfile::tempdir().unwrap());
+        for (path, text) in files {
+            let path = own.top().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        own
+    }
+
+    fn top(&self) -> PathBuf {
+        self.0.path().join("project")
+    }
+
+    fn run(&self, words: &[&str], command: &[&str]) -> Output {
+        let mut own = Command::new(env!("CARGO_BIN_EXE_assay-mutate"));
+        let temporary = self.0.path().join("tmp");
+        fs::create_dir_all(&temporary).unwrap();
+        own.args(["--no-sandbox", "--json", "--again"]).args(words).arg("--").args(command);
+        // Settings of who runs this are not the project's.
+        for name in
+            ["RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "GOFLAGS", "MAKEFLAGS"]
+        {
+            own.env_remove(name);
+        }
+        own.current_dir(self.top()).stdin(Stdio::null()).env("TMPDIR", temporary);
+        own.env("XDG_CACHE_HOME", self.0.path().join("cache")).env("NO_COLOR", "1");
+        // What Go builds of its own library once is there for all tests.
+        if let Some(home) = std::env::var_os("HOME") {
+            own.env("GOCACHE", PathBuf::from(home).join(".cache/go-build"));
+        }
+        own.output().unwrap()
+    }
+
+    fn tried(&self, words: &[&str], command: &[&str]) -> Value {
+        let output = self.run(words, command);
+        let parsed = serde_json::from_slice(&output.stdout);
+        parsed.unwrap_or_else(|_| panic!("{output:?}"))
+    }
+}
+
+/// Fates by unit, operator and text.
+fn fates(result: &Value) -> BTreeMap<String, String> {
+    let text = |own: &Value| own.as_str().unwrap_or_default().to_owned();
+    let all = result["mutants"].as_array().unwrap().iter().map(|own| {
+        let unit = usize::try_from(own["unit"].as_u64().unwrap()).unwrap();
+        let name = text(&result["units"][unit]["name"]);
+        let place = format!("{}:{}", own["begin"]["line"], own["begin"]["column"]);
+        let key =
+            format!("{name} {place} {} {}", text(&own["operator"]), text(&own["replacement"]));
+        (key, text(&own["fate"]))
+    });
+    all.collect()
+}
+
+/// Both ways find the same, of some of the functions: builds take long. Where one function is reached by no test, only who builds once knows. Where the compiler is strict, a change by itself may leave
+/// something unused, which all in one program do not.
+fn finds_the_same(
+    project: &Project,
+    command: &[&str],
+    (is_strict, part): (bool, &[&str]),
+) -> BTreeMap<String, String> {
+    let once = project.tried(&["--jobs", "2"], command);
+    assert_eq!(once["notes"], serde_json::json!([]), "built once");
+    let each = project.tried(&[&["--jobs", "1", "--separate-builds"], part].concat(), command);
+    let (once, each) = (fates(&once), fates(&each));
+    let missed = |fate: &str| ["survived", "uncovered", "implied"].contains(&fate);
+    assert!(each.len() > 3 && each.len() < once.len(), "{each:#?}");
+    for (mutant, other) in &each {
+        let fate = &once[mutant];
+        let is_same =
+            fate == other || (missed(fate) && missed(other)) || (is_strict && other == "unviable");
+        assert!(is_same, "{mutant}: {fate}, and {other} if built by itself\n{once:#?}");
+    }
+    for fate in ["killed", "survived", "uncovered"] {
+        assert!(once.values().any(|own| own == fate), "{fate}: {once:#?}");
+    }
+    once
+}
+
+const C: &str = "\
+#include <string.h>
+
+int clamp(int x, int most)
+{
+    if (x > most)
+        return most;
+    return x;
+}
+
+int count(const char *text, char sign)
+{
+    int n = 0;
+    if (!text)
+        goto out;
+    for (; *text; text++)
+        if (*text == sign)
+            n++;
+out:
+    return n;
+}
+
+void talk(char *into)
+{
+    strcpy(into, \"talk\");
+}
+
+int unused(int x)
+{
+    return x + 1;
+}
+";
+
+const C_TESTS: &str = "\
+#include <stdio.h>
+int clamp(int, int);
+int count(const char *, char);
+void talk(char *);
+static int number, failed;
+static void ok(int is)
+{
+    printf(\"%s %d - a\\n\", is ? \"ok\" : \"not ok\", ++number);
+    failed |= !is;
+}
+int main(void)
+{
+    char into[16];
+    setvbuf(stdout, NULL, _IONBF, 0);
+    puts(\"1..3\");
+    ok(clamp(5, 3) == 3 && clamp(2, 3) == 2);
+    ok(count(\"banana\", 'a') == 3 && count(0, 'a') == 0);
+    talk(into);
+    ok(1);
+    return failed;
+}
+";
+
+const MAKEFILE: &str = "\
+test: program
+\t./program
+program: own.o tests/tests.o
+\t$(CC) -o $@ own.o tests/tests.o
+";
+
+#[test]
+fn c_is_built_once_and_finds_the_same() {
+    if !is_there("make", "--version") || !is_there("cc", "--version") {
+        return;
+    }
+    let project = Project::new(&[("own.c", C), ("tests/tests.c", C_TESTS), ("Makefile", MAKEFILE)]);
+    let fates = finds_the_same(&project, &["make", "-s", "test"], (false, &["--shard", "1/2"]));
+    assert!(fates.keys().any(|own| own.starts_with("count ")));
+}
+
+#[test]
+fn a_program_of_c_that_crashes_with_its_words_in_the_buffer_noticed_something() {
+    if !is_there("make", "--version") || !is_there("cc", "--version") {
+        return;
+    }
+    let buffered = C_TESTS.replace("    setvbuf(stdout, NULL, _IONBF, 0);\n", "");
+    assert_ne!(buffered, C_TESTS);
+    // What does not compile is told apart from what crashes.
+    let files = [("own.c", C), ("tests/tests.c", &*buffered), ("Makefile", MAKEFILE)];
+    let fates = finds_the_same(
+        &Project::new(&files),
+        &["make", "-s", "test"],
+        (false, &["--shard", "1/2"]),
+    );
+    assert!(fates.keys().any(|own| own.starts_with("count ")));
+}
+
+const GO: &str = "\
+package own
+
+import (
+\t\"errors\"
+\t\"strings\"
+)
+
+type Stack[T any] struct{ items []T }
+
+func (s *Stack[T]) Push(item T) { s.items = append(s.items, item) }
+
+func (s *Stack[T]) Pop() (last T, err error) {
+\tif len(s.items) == 0 {
+\t\treturn last, errors.New(\"empty\")
+\t}
+\tlast = s.items[len(s.items)-1]
+\ts.items = s.items[:len(s.items)-1]
+\treturn
+}
+
+var table = squares(3)
+
+func squares(n int) []int {
+\tvar all []int
+\tfor i := 0; i < n; i++ {
+\t\tall = append(all, i*i)
+\t}
+\treturn all
+}
+
+func Shout(text string) string {
+\treturn strings.ToUpper(text) + \"!\"
+}
+
+func unused(x int) int { return x + 1 }
+";
+
+const GO_FEW: &str = "\
+package own
+
+func Labelled(text string) int {
+\tn := 0
+outer:
+\tfor _, sign := range text {
+\t\tif sign == ' ' {
+\t\t\tbreak outer
+\t\t}
+\t\tn++
+\t}
+\treturn n
+}
+";
+
+const GO_TESTS: &str = "\
+package own
+
+import \"testing\"
+
+func TestStack(t *testing.T) {
+\tvar s Stack[int]
+\tif _, err := s.Pop(); err == nil {
+\t\tt.Fatal(\"empty\")
+\t}
+\ts.Push(1)
+\ts.Push(2)
+\tif last, err := s.Pop(); last != 2 || err != nil {
+\t\tt.Error(last, err)
+\t}
+}
+
+func TestTable(t *testing.T) {
+\tif len(table) != 3 || table[2] != 4 || Labelled(\"ab c\") != 2 {
+\t\tt.Error(table)
+\t}
+}
+
+func TestShout(t *testing.T) { Shout(\"a\") }
+";
+
+const GO_OTHER: &str = "\
+package other
+
+import \"example.org/own\"
+
+func Twice(text string) string { return own.Shout(text) + own.Shout(text) }
+";
+
+const GO_OTHER_TESTS: &str = "\
+package other_test
+
+import (
+\t\"testing\"
+
+\t\"example.org/own/other\"
+)
+
+func TestTwice(t *testing.T) {
+\tif other.Twice(\"a\") != \"A!A!\" {
+\t\tt.Error(\"twice\")
+\t}
+}
+";
+
+#[test]
+fn go_is_built_once_and_finds_the_same() {
+    if !is_there("go", "version") {
+        return;
+    }
+    let project = Project::new(&[
+        ("go.mod", "module example.org/own\n\ngo 1.20\n"),
+        ("own.go", GO),
+        ("few.go", GO_FEW),
+        ("own_test.go", GO_TESTS),
+        ("other/other.go", GO_OTHER),
+        ("other/other_test.go", GO_OTHER_TESTS),
+    ]);
+    finds_the_same(&project, &["go", "test", "./..."], (true, &["few.go"]));
+}
+
+const MANIFEST: &str =
+    "[package]\nname = \"own\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n";
+
+const RUST: &str = "\
+//! Functions of many kinds.
+#![deny(warnings)]
+
+use std::fmt::Display;
+
+pub struct Stack<T>(Vec<T>);
+
+impl<T: Clone> Stack<T> {
+    pub fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    pub fn push(&mut self, item: T) -> &mut Self {
+        self.0.push(item);
+        self
+    }
+
+    pub fn top(&self) -> Option<&T> {
+        if self.0.is_empty() { None } else { Some(&self.0[self.0.len() - 1]) }
+    }
+}
+
+pub const fn squared(x: i32) -> i32 {
+    x * x
+}
+
+const NINE: i32 = squared(3);
+
+pub fn evens(most: u32) -> impl Iterator<Item = u32> {
+    (0..most).filter(|x| x % 2 == 0)
+}
+
+pub fn shown(what: &dyn Display) -> Box<dyn Display> {
+    Box::new(format!(\"<{what}>\"))
+}
+
+/// Which is longer.
+///
+/// ```
+/// assert_eq!(own::longest(\"a\", \"bc\"), \"bc\");
+/// ```
+pub fn longest<'a>(a: &'a str, b: &'a str) -> &'a str {
+    if a.len() >= b.len() { a } else { b }
+}
+
+pub fn shout(text: &str) -> String {
+    text.to_uppercase() + \"!\"
+}
+
+pub fn unused(x: i32) -> i32 {
+    x + 1
+}
+
+mod inner {
+    pub mod deeper {
+        pub(crate) fn is_nine(x: i32) -> bool {
+            x == super::super::NINE
+        }
+    }
+}
+
+pub fn is_nine(x: i32) -> bool {
+    inner::deeper::is_nine(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stack() {
+        let mut stack = Stack::new();
+        assert_eq!(stack.top(), None);
+        stack.push(1).push(2);
+        assert_eq!(stack.top(), Some(&2));
+    }
+
+    #[test]
+    fn others() {
+        assert!(is_nine(9) && !is_nine(8));
+        assert_eq!(evens(5).collect::<Vec<_>>(), [0, 2, 4]);
+        assert_eq!(shown(&1).to_string(), \"<1>\");
+        shout(\"a\");
+    }
+}
+";
+
+#[test]
+fn rust_is_built_once_and_finds_the_same() {
+    if !is_there("cargo", "--version") {
+        return;
+    }
+    let project = Project::new(&[("Cargo.toml", MANIFEST), ("src/lib.rs", RUST)]);
+    let fates =
+        finds_the_same(&project, &["cargo", "test", "--offline"], (true, &["--shard", "4/8"]));
+    let of = |unit: &str| -> Vec<&String> {
+        fates.iter().filter(|(own, _)| own.starts_with(unit)).map(|(_, fate)| fate).collect()
+    };
+    // A doc test alone notices it.
+    assert!(of("longest ").iter().any(|own| *own == "killed"), "{fates:#?}");
+    // Some of them are values of types that have no nothing.
+    assert!(of("shown ").iter().any(|own| *own == "unviable"), "{fates:#?}");
+}

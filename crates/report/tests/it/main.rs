@@ -1,0 +1,22 @@
+//! The integration tests of this crate, as one program, so that it is linked once.
+
+#[path = "../../../assay/tests/it/browser/mod.rs"]
+mod browser;
+mod calibration;
+mod charts;
+mod common;
+mod describe;
+mod doctor;
+mod documents;
+mod farm;
+mod mutation;
+mod planning;
+mod profiles;
+mod progress;
+mod properties;
+mod protocol;
+mod replication;
+mod screens;
+mod sentences;
+mod suites;
+mod test_suites;

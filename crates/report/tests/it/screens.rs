@@ -1,0 +1,96 @@
+//! Golden screens: fixed numbers in, the whole screen out. Read them before accepting a change.
+
+use crate::common;
+
+use assay_analysis::Analysis;
+use assay_report::benchmarks::Shown;
+use assay_report::terminal::{Screen, render};
+use insta::assert_snapshot;
+
+fn at(analysis: &Analysis, width: usize) -> String {
+    render(analysis, Shown::default(), &Screen { width, color: false, unicode: true, whole: false })
+}
+
+#[test]
+fn every_situation_reads_well_at_100_columns() {
+    for (name, analysis) in common::all() {
+        assert_snapshot!(name, at(&analysis, 100));
+    }
+}
+
+#[test]
+fn the_screen_fits_whatever_the_width() {
+    for width in [120, 80, 50, 20] {
+        assert_snapshot!(format!("faster_{width}"), at(&common::faster(), width));
+        assert_snapshot!(format!("three_{width}"), at(&common::three(), width));
+        assert_snapshot!(format!("alone_{width}"), at(&common::alone(), width));
+        assert_snapshot!(format!("scan_of_two_{width}"), at(&common::scan_of_two(), width));
+        assert_snapshot!(format!("scan_of_three_{width}"), at(&common::scan_of_three(), width));
+        let own_values = common::scan_of_own_values();
+        assert_snapshot!(format!("scan_of_own_values_{width}"), at(&own_values, width));
+        assert_snapshot!(
+            format!("secondary_of_three_{width}"),
+            at(&common::secondary_of_three(), width)
+        );
+    }
+}
+
+#[test]
+fn what_nobody_has_a_value_of_gets_no_column() {
+    let analysis = common::only_counted();
+    for width in [100, 20] {
+        let text = at(&analysis, width);
+        assert!(text.contains("allocations") && !text.contains("wall"), "{text}");
+    }
+}
+
+#[test]
+fn a_terminal_without_unicode_gets_ascii() {
+    let screen = Screen { width: 100, color: false, unicode: false, whole: false };
+    for (name, analysis) in common::all() {
+        let text = render(&analysis, Shown::default(), &screen);
+        assert!(text.is_ascii(), "{name}: {text}");
+    }
+    assert_snapshot!(
+        "absolute_threshold_ascii",
+        render(&common::absolute_threshold(), Shown::default(), &screen)
+    );
+    assert_snapshot!("four_times_ascii", render(&common::four_times(), Shown::default(), &screen));
+    assert_snapshot!(
+        "scan_of_two_ascii",
+        render(&common::scan_of_two(), Shown::default(), &screen)
+    );
+}
+
+#[test]
+fn colour_is_added_to_the_same_text() {
+    let colour = |analysis: &Analysis| {
+        render(
+            analysis,
+            Shown::default(),
+            &Screen { width: 100, color: true, unicode: true, whole: false },
+        )
+    };
+    for (name, analysis) in common::all() {
+        let coloured = colour(&analysis);
+        assert_eq!(without_escapes(&coloured), at(&analysis, 100), "{name}");
+    }
+    assert_snapshot!("scan_of_two_colour", colour(&common::scan_of_two()).replace('\u{1b}', "␛"));
+    assert_snapshot!(
+        "scan_of_rates_colour",
+        colour(&common::scan_of_rates()).replace('\u{1b}', "␛")
+    );
+    assert_snapshot!("faster_colour", colour(&common::faster()).replace('\u{1b}', "␛"));
+    assert_snapshot!("inconclusive_colour", colour(&common::inconclusive()).replace('\u{1b}', "␛"));
+}
+
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        plain += &rest[..at];
+        let end = rest[at..].find('m').map_or(rest.len(), |m| at + m + 1);
+        rest = &rest[end..];
+    }
+    plain + rest
+}

@@ -1,0 +1,5 @@
+//! The integration tests of this crate, as one program, so that it is linked once.
+
+mod coverage;
+mod oracle;
+mod properties;

@@ -1,0 +1,3 @@
+//! The integration tests of this crate, as one program, so that it is linked once.
+
+mod reports;
