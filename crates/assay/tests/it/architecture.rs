@@ -185,7 +185,7 @@ const CONNECTED: [&str; 8] = [
     "assay/src/verbs/history/server.rs",
     "assay/src/verbs/load/serving.rs",
     "farm/src/",
-    "history/src/store.rs",
+    "history/src/server.rs",
     "load/src/",
     "measure/src/servers.rs",
     "measure/src/servers/",
