@@ -139,6 +139,11 @@ def test_claims_that_can_not_be_shown_are_refused():
         testing.assert_faster(short, long, clock="sun")
 
 
+def test_an_interval_that_is_not_bounded_is_shown():
+    assert assertions._bounds({"lower": None, "upper": 1.204}) == "[? … 1.20]"
+    assert assertions._bounds({"lower": 0.5, "upper": None}) == "[0.50 … ?]"
+
+
 def test_models_have_the_powers_that_they_look_like():
     sizes = [1000.0, 2000.0, 4000.0]
     powers = {name: assertions._exponent(model, sizes) for name, model in assertions.GROWTH.items()}

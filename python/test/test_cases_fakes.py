@@ -207,6 +207,10 @@ def test_fake_sleep_found_when_called(sleeper, fake_sleep):
     sleeper.found(99)
     asyncio.run(sleeper.awaits(98))
     assert sleeps == [99, 99, 98]
+    by_call = module("def f(): __import__('time').sleep(96)", "by_call")
+    with testing.fake_sleep(by_call, unused="ok") as called:
+        by_call.f()
+    assert called == [96]
     only_there = module("def f():\n    from time import sleep\n    sleep(97)", "only_there")
     sleeps = fake_sleep(only_there)
     only_there.f()
@@ -350,6 +354,8 @@ def today():
     from datetime import date
     return date.today(), dt.date.today(), datetime.today().date()
 def real(): return time.clock_gettime(time.CLOCK_REALTIME)
+def held(today=date.today): return today()
+stamp = datetime.now
 """
 
 
@@ -366,6 +372,7 @@ def test_fake_clock_stands_still(clocked, fake_clock):
 def test_fake_clock_dates(clocked, fake_clock):
     fake_clock(clocked, now="2012-01-14 12:00")
     assert clocked.today() == (datetime.date(2012, 1, 14),) * 3
+    assert clocked.held() == clocked.stamp().date() == datetime.date(2012, 1, 14)
     assert clocked.date.today().isoformat() == "2012-01-14" and isinstance(datetime.date(2000, 1, 1), clocked.date)
 
 

@@ -284,9 +284,9 @@ def assert_complexity(
         return curve
     interval = curve["exponent_interval"]
     if interval and curve["exponent"] is not None:
-        grows = f"n^{curve['exponent']:.2f} [{interval['lower']:.2f} … {interval['upper']:.2f}]"
+        grows = f"n^{curve['exponent']:.2f} {_bounds(interval)}"
     elif interval:
-        grows = f"n^[{interval['lower']:.2f} … {interval['upper']:.2f}]"
+        grows = f"n^{_bounds(interval)}"
     else:
         grows = words.told(f"no single power of n ({curve['reason'] or 'too few blocks'})", words.ASSERT)
     medians = ", ".join(f"{float(p['value']):g}: {p['median'] * 1e6:.4g} µs" for p in curve["points"])
@@ -297,6 +297,12 @@ def assert_complexity(
         settle_inconclusive(inconclusive, reason + _too_few(experiment))
         return curve
     raise AssertionError(f"expected that {name} is {growth}, but {said}")
+
+
+def _bounds(interval: dict[str, Any]) -> str:
+    """An interval of powers, of which an end may be missing."""
+    lower, upper = (interval[end] for end in ("lower", "upper"))
+    return f"[{'?' if lower is None else format(lower, '.2f')} … {'?' if upper is None else format(upper, '.2f')}]"
 
 
 # Allocations. ------------------------------------------------------------------------------------------------------------

@@ -134,4 +134,5 @@ def names_in_code(module: types.ModuleType) -> Iterator[str]:
     while codes:
         code = codes.pop()
         yield from code.co_names
+        yield from (constant for constant in code.co_consts if isinstance(constant, str))  # `__import__("time")`
         codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]

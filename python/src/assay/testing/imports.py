@@ -4,6 +4,7 @@ are executed, so that one module may get a stand-in, and all others what they as
 from __future__ import annotations
 
 import builtins
+import sys
 import threading
 import types
 from typing import Any, Callable
@@ -21,7 +22,9 @@ def _import(
     name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
 ) -> Any:
     module = (_genuine or _original)(name, globals, locals, fromlist, level)
-    for answer in _answers.get(id(globals), ()) if globals is not None else ():
+    if globals is None:
+        globals = sys._getframe(1).f_globals  # `__import__("time")`, as a call.
+    for answer in _answers.get(id(globals), ()):
         module = answer(module)
     return module
 

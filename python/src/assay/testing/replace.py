@@ -135,6 +135,10 @@ def _put_in_module(
         if issubclass(type(genuine), types.ModuleType):
             its_fakes = members.get(genuine.__name__)
             return held._missing if its_fakes is None else _StandIn(value, its_fakes)
+        if type(genuine) is types.BuiltinMethodType and isinstance(genuine.__self__, type):
+            # A method that was taken out of a class, such as `date.today`.
+            owner = functions.get(id(genuine.__self__))
+            return held._missing if owner is None else getattr(owner, genuine.__name__)
         return functions.get(id(genuine), held._missing)
 
     changed = held.Held(target, swap, replacement.exchange).replace()
