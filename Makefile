@@ -1,6 +1,6 @@
 # Targets: demo (the main job on real input), install (the four programs, optimised), quick (the loop of a working day), test (everything,
 # installing what it needs), check (formatting, lints, that
-# the fuzz targets compile and the libraries can be packaged), bench (every figure of BENCHMARKS.md), coverage (how
+# the fuzz targets compile and the libraries can be packaged), bench (every figure of BENCHMARKS.md), foreign (suites of real projects), coverage (how
 # often intervals hold), docs (the pages that are generated), site (the documentation as pages with a search), history (how fast this program was at
 # each tag, as pages), dist (all that is handed out), dist-test (installs that and tries it), dist-same (builds it twice and compares), dist-smoke
 # (tries three channels in a minute), other-systems (compiles for them), arm64 (tests under an emulator), tools and runtimes (what tests need), clean.
@@ -16,7 +16,7 @@ PREFIX ?= $(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)
 # What `cargo test` builds: examples and front ends are tested with it, so that nothing is compiled twice.
 TESTED := target/debug/assay
 
-.PHONY: demo install quick test check bench coverage docs site dist dist-test dist-same dist-smoke history compiler other-systems arm64 tools runtimes clean
+.PHONY: demo install quick test check bench foreign coverage docs site dist dist-test dist-same dist-smoke history compiler other-systems arm64 tools runtimes clean
 
 demo: compiler
 	$(CARGO) build --profile demo --locked -p assay
@@ -85,6 +85,12 @@ bench: tools
 # bench-farm (all of the farm's server), bench-farm-lease, bench-farm-pages, bench-farm-kill, bench-dist.
 bench-%: tools
 	python3 bench/run.py $*
+
+# Real projects of many frameworks, from their registries (bench/foreign): counts and times as their frameworks report them, nothing changed. It installs them
+# once, into a cache.
+foreign:
+	$(CARGO) build --release --locked -p assay -p assay-blocks
+	python3 bench/foreign/foreign.py $(ASSAY)
 
 # The table of docs/concepts/interval-coverage.md and of the warnings that rest on it, simulated anew: some minutes.
 coverage:

@@ -226,7 +226,7 @@ def assert_all(found):
         assert found.tests[name]["blocks"]["lib/util.py"] == [1]
         assert line(CONFTEST, '"session"') in found.tests[name]["blocks"]["conftest.py"]
     opens = found.tests["test_opens"]
-    assert (opens["opens"], opens["lists"]) == (["data/a.txt", "lib/data.txt", "none.txt"], ["data"])
+    assert (opens["opens"], opens["lists"]) == (["data/a.txt", "data/none.txt", "lib/data.txt", "none.txt"], ["data"])
     python, shell = found.tests["test_spawns"]["spawns"]
     assert python[1:] == ["-c", "1", "script.py"] and "python" in python[0]
     assert shell == ["/bin/sh", "-c", "true a"]

@@ -9,7 +9,7 @@ pub use timeline::{Bar, BarOf, Lane, Timeline};
 
 use crate::describe::Description;
 use crate::policy;
-use assay_data::samples::{NOT_COMPARED, PLACE, TEST_TIME, WHOLE_SUITE, WORKERS};
+use assay_data::samples::{NOT_COMPARED, PLACE, RETRIES, TEST_TIME, WHOLE_SUITE, WORKERS};
 use assay_data::{Outcome, Samples};
 use assay_stats::proportion::wilson_interval;
 use assay_stats::{Interval, descriptive};
@@ -43,10 +43,14 @@ pub struct Testing {
     pub whole: Description,
     /// The tests that have times, the slowest first.
     pub tests: Vec<TestTime>,
+    /// Names of the tests that ran and whose time no report says, sorted.
+    pub untimed: Vec<String>,
     /// The parts of the time of the whole that are known.
     pub parts: Vec<PartTime>,
     /// What all tests took together, over all processes, in the mean, s.
     pub together: f64,
+    /// Processor time of the whole, in the mean, s.
+    pub cpu: Option<f64>,
     /// How many processes ran tests, in the mean.
     pub workers: Option<f64>,
     /// What the first test of a run takes longer, whichever it is; `None` where no runs in different orders show it.
@@ -57,6 +61,13 @@ pub struct Testing {
     pub causes: Vec<String>,
     /// The run nearest to the median time, by process and moment; `None` where no moments were told.
     pub timeline: Option<Timeline>,
+}
+
+impl Testing {
+    /// Number of tests that ran, with or without a time.
+    pub fn count(&self) -> usize {
+        self.tests.len() + self.untimed.len()
+    }
 }
 
 /// A test's time.
@@ -107,15 +118,17 @@ pub struct First {
 pub struct Failing {
     /// Its name.
     pub name: String,
-    /// Runs in which it failed,
+    /// Number of runs in which it failed.
     pub failed: u64,
-    /// of so many.
+    /// Number of runs in which it failed at first, and passed when the framework tried it again; they are not among `failed`.
+    pub retried: u64,
+    /// Number of runs.
     pub runs: u64,
     /// The interval of the share of failures (Wilson).
     pub interval: Option<Interval>,
     /// So many green runs in a row would show that it is fixed, where it fails only at times.
     pub green_runs: Option<u64>,
-    /// Blocks in which it failed, and in which it passed.
+    /// Blocks in which it failed.
     pub failed_in: Vec<u32>,
     /// Blocks in which it passed.
     pub passed_in: Vec<u32>,
@@ -125,6 +138,11 @@ impl Failing {
     /// Whether it fails in every run.
     pub fn always(&self) -> bool {
         self.failed == self.runs
+    }
+
+    /// Share of the runs in which it failed, at first or for good.
+    pub fn share(&self) -> f64 {
+        (self.failed + self.retried) as f64 / self.runs as f64
     }
 }
 
@@ -173,14 +191,26 @@ pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testin
         .map(str::to_owned)
         .collect();
     let mut tests = Vec::new();
-    let mut failing = Vec::new();
+    let (mut untimed, mut failing) = (Vec::new(), Vec::new());
     let mut first: BTreeMap<u32, (u64, f64)> = BTreeMap::new();
     for &subject in subjects.iter().filter(|&&subject| subject != whole) {
         let name = samples.row_of(&samples.subjects[subject]).name.clone();
         let series: Vec<(u32, f64)> =
             by_subject.series(subject, wall).map(|(o, value)| (block(o), value)).collect();
         let values: Vec<f64> = series.iter().map(|&(_, value)| value).collect();
-        let Some(time) = Description::of(&values, confidence) else { continue };
+        let outcomes: Vec<(u32, Outcome)> = by_subject
+            .observations(subject)
+            .iter()
+            .map(|&o| (block(o), outcome(samples, o)))
+            .collect();
+        let again = metric(RETRIES).map_or_else(Vec::new, |retries| {
+            by_subject.series(subject, retries).map(|(o, _)| block(o)).collect()
+        });
+        failing.extend(of_outcomes(name.clone(), &outcomes, &again, confidence));
+        let Some(time) = Description::of(&values, confidence) else {
+            untimed.extend((!outcomes.is_empty()).then_some(name));
+            continue;
+        };
         let time = within_reach(time);
         let shares = series.iter().filter_map(|(block, value)| Some(value / walls.get(block)?));
         let shares: Vec<f64> = shares.collect();
@@ -205,16 +235,11 @@ pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testin
             causes: causes.iter().filter_map(of_cause).collect(),
             time,
         });
-        let outcomes: Vec<(u32, Outcome)> = by_subject
-            .observations(subject)
-            .iter()
-            .map(|&o| (block(o), outcome(samples, o)))
-            .collect();
-        failing.extend(of_outcomes(name, &outcomes, confidence));
     }
+    untimed.sort();
     tests.sort_by(|a: &TestTime, b| b.time.median.total_cmp(&a.time.median));
     failing.sort_by(|a: &Failing, b| {
-        let share = |own: &Failing| own.failed as f64 / own.runs as f64;
+        let share = Failing::share;
         share(b).total_cmp(&share(a)).then_with(|| a.name.cmp(&b.name))
     });
     Some(Testing {
@@ -223,8 +248,10 @@ pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testin
         runs: times.len(),
         whole: described,
         tests,
+        untimed,
         parts,
         together: mean_of(TEST_TIME).unwrap_or(f64::NAN),
+        cpu: mean_of("cpu"),
         workers: mean_of(WORKERS),
         first: first_of(&first, confidence),
         failing,
@@ -274,25 +301,33 @@ fn first_of(first: &BTreeMap<u32, (u64, f64)>, confidence: f64) -> Option<First>
     })
 }
 
-/// A test's failures; `None` where there are none.
-fn of_outcomes(name: String, outcomes: &[(u32, Outcome)], confidence: f64) -> Option<Failing> {
+/// A test's failures; `None` if it never failed. `again`: the blocks in which its framework retried it.
+fn of_outcomes(
+    name: String,
+    outcomes: &[(u32, Outcome)],
+    again: &[u32],
+    confidence: f64,
+) -> Option<Failing> {
     let blocks = |failed: bool| -> Vec<u32> {
         let own = outcomes.iter().filter(|(_, outcome)| (*outcome != Outcome::Ok) == failed);
         own.map(|&(block, _)| block).collect()
     };
     let (failed_in, passed_in) = (blocks(true), blocks(false));
     let (failed, runs) = (failed_in.len() as u64, outcomes.len() as u64);
-    if failed == 0 {
+    let retried = passed_in.iter().filter(|block| again.contains(block)).count() as u64;
+    let wrong = failed + retried;
+    if wrong == 0 {
         return None;
     }
-    let share = failed as f64 / runs as f64;
+    let share = wrong as f64 / runs as f64;
     // Fewer green runs than these are no sign: they would come by chance as well.
-    let green_runs = (failed < runs).then(|| ((1.0 - confidence).ln() / (1.0 - share).ln()).ceil());
+    let green_runs = (wrong < runs).then(|| ((1.0 - confidence).ln() / (1.0 - share).ln()).ceil());
     Some(Failing {
         name,
         failed,
+        retried,
         runs,
-        interval: wilson_interval(failed, runs, confidence),
+        interval: wilson_interval(wrong, runs, confidence),
         green_runs: green_runs.map(|runs| runs as u64),
         failed_in,
         passed_in,

@@ -4,12 +4,15 @@
 //! `assay-measure`'s. Here these three are joined. No statistics, no screen.
 
 mod asker;
+mod live;
 pub(crate) mod polluters;
 mod side;
+mod stopped;
 mod suite;
 mod warm;
 
 pub(crate) use asker::{Asker, Attending, Limits, Ran, directory_of, prepared, told};
+pub(crate) use live::Live;
 #[allow(unused_imports, reason = "sides get settings by toggles")]
 pub(crate) use side::Setting;
 pub(crate) use side::Side;

@@ -349,7 +349,7 @@ impl<'a> Choosing<'a, '_> {
     fn is_of_names(&self, own: &Use) -> bool {
         match own.how {
             How::Listed | How::Searched => true,
-            How::Built => Extent::read(self.map.path(own.path)).is_some(),
+            How::Built | How::Started => Extent::read(self.map.path(own.path)).is_some(),
             _ => false,
         }
     }
@@ -359,7 +359,8 @@ impl<'a> Choosing<'a, '_> {
         if let How::Listed | How::Searched = own.how {
             return self.project.listing(path, own.how == How::Listed) != own.sum;
         }
-        if let Some(extent) = Extent::read(path).filter(|_| own.how == How::Built) {
+        let is_part = matches!(own.how, How::Built | How::Started);
+        if let Some(extent) = Extent::read(path).filter(|_| is_part) {
             return self.project.extent(&extent) != own.sum;
         }
         let found = self.found(own.path);

@@ -1,9 +1,11 @@
-//! What a program that was started may read of a project, by the words that it was started with. A program is not watched itself: it reads what its
-//! words name, or, if it runs code, whatever it likes. Nothing is started here, and no file is looked at.
+//! The files of a project that a started program may read, judged by its arguments and its working directory. Programs are not traced:
+//! a harmless program reads no project file, a reader reads the files named by its arguments, and any other program may read anything if the
+//! project is within its reach. Nothing is started here.
 
-use std::path::Path;
+use assay_data::seen::Started;
+use std::path::{Component, Path, PathBuf};
 
-/// Programs that may read anything of the project.
+/// Programs that may read any file of the project, in any working directory.
 const INTERPRETERS: [&str; 28] = [
     "ash", "bash", "bundle", "cargo", "cmake", "dash", "env", "erb", "go", "gradle", "irb", "java",
     "make", "mvn", "node", "npm", "npx", "perl", "php", "pip", "pnpm", "pytest", "python", "rake",
@@ -17,9 +19,188 @@ const OWN: [&str; 24] = [
     "function", "if", "popd", "pushd", "read", "set", "shopt", "source", "test", "trap", "until",
     "while",
 ];
+/// Programs that read no project file for any arguments.
+const HARMLESS: [&str; 56] = [
+    "arch",
+    "cal",
+    "clear",
+    "command",
+    "createdb",
+    "date",
+    "dropdb",
+    "echo",
+    "expr",
+    "factor",
+    "false",
+    "free",
+    "getconf",
+    "getent",
+    "groups",
+    "hostname",
+    "id",
+    "ifconfig",
+    "ip",
+    "kill",
+    "killall",
+    "ldconfig",
+    "locale",
+    "lsb_release",
+    "lscpu",
+    "lsof",
+    "mkdir",
+    "mkfifo",
+    "mktemp",
+    "netstat",
+    "nproc",
+    "pgrep",
+    "pidof",
+    "ping",
+    "pkill",
+    "printenv",
+    "printf",
+    "ps",
+    "redis-cli",
+    "rmdir",
+    "seq",
+    "sleep",
+    "ss",
+    "stty",
+    "sync",
+    "sysctl",
+    "touch",
+    "tput",
+    "true",
+    "tty",
+    "uname",
+    "uptime",
+    "which",
+    "whereis",
+    "whoami",
+    "yes",
+];
+/// Programs that read the files that their words name, and nothing else.
+const READERS: [&str; 57] = [
+    "[",
+    "b2sum",
+    "base32",
+    "base64",
+    "basename",
+    "bunzip2",
+    "bzip2",
+    "cat",
+    "chmod",
+    "cksum",
+    "cmp",
+    "column",
+    "comm",
+    "cp",
+    "cut",
+    "diff",
+    "dirname",
+    "egrep",
+    "expand",
+    "fgrep",
+    "file",
+    "fmt",
+    "fold",
+    "grep",
+    "gunzip",
+    "gzip",
+    "head",
+    "hexdump",
+    "install",
+    "join",
+    "jq",
+    "ln",
+    "md5sum",
+    "mv",
+    "nl",
+    "od",
+    "paste",
+    "readlink",
+    "realpath",
+    "rev",
+    "rm",
+    "sed",
+    "sha1sum",
+    "sha256sum",
+    "sha512sum",
+    "shuf",
+    "sort",
+    "stat",
+    "strings",
+    "sum",
+    "tac",
+    "tail",
+    "tee",
+    "test",
+    "tr",
+    "uniq",
+    "wc",
+];
+/// Programs that go through directories, and through their own if no word names one.
+const WALKERS: [&str; 3] = ["du", "find", "tree"];
+/// Readers that go through directories with an option.
+const RECURSIVE: [&str; 5] = ["cp", "diff", "egrep", "fgrep", "grep"];
+/// Commands of git that read no project file.
+const OF_GIT: [&str; 14] = [
+    "--exec-path",
+    "--help",
+    "--version",
+    "branch",
+    "config",
+    "help",
+    "init",
+    "log",
+    "ls-files",
+    "remote",
+    "rev-list",
+    "rev-parse",
+    "tag",
+    "version",
+];
+/// Words that make any program say what it is, and end.
+const ABOUT: [&str; 5] = ["--help", "--version", "-V", "-version", "-v"];
 
-/// The commands that a start comes to: of a shell with a text that only names programs and plain words, those; of anything else, itself.
-pub(crate) fn commands(words: &[String]) -> Vec<Vec<&str>> {
+/// The project files that a command reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reads {
+    /// These, from the top of the project.
+    These(Vec<Read>),
+    /// Unknown files.
+    Anything,
+}
+
+/// Something that a command reads, by its path from the top of the project.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Read {
+    /// A file, also one that is not there.
+    File(String),
+    /// The names in a directory.
+    Names(String),
+    /// All files below a directory; empty: the whole project.
+    All(String),
+}
+
+/// The files that a started program reads of the project in this directory. A shell command line of plain words is split into its programs.
+pub(crate) fn reads(started: &Started, project: &Path) -> Reads {
+    let place = match &started.place {
+        Some(place) => project.join(place),
+        None => project.to_owned(),
+    };
+    let mut all = Vec::new();
+    for command in commands(&started.words) {
+        match read_by(&command, started.is_cut, &place, project) {
+            Reads::Anything => return Reads::Anything,
+            Reads::These(these) => all.extend(these),
+        }
+    }
+    all.sort();
+    all.dedup();
+    Reads::These(all)
+}
+
+fn commands(words: &[String]) -> Vec<Vec<&str>> {
     if let [shell, option, text] = words
         && option == "-c"
         && shell.starts_with('/') | !shell.contains('/')
@@ -31,11 +212,113 @@ pub(crate) fn commands(words: &[String]) -> Vec<Vec<&str>> {
     vec![words.iter().map(String::as_str).collect()]
 }
 
-/// Whether a command may read anything of the project that lies in a directory, since it runs code.
-pub(crate) fn may_read_anything(command: &[&str], project: &Path) -> bool {
-    let Some(&program) = command.first() else { return false };
+fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Reads {
+    let nothing = || Reads::These(Vec::new());
+    let Some((&program, words)) = command.split_first() else { return nothing() };
     let is_own = !program.starts_with('/') && program.contains('/');
-    is_own || Path::new(program).starts_with(project) || INTERPRETERS.contains(&name(program))
+    let own = name(program);
+    if is_own || Path::new(program).starts_with(project) || INTERPRETERS.contains(&own) {
+        return Reads::Anything;
+    }
+    let only_says = !is_cut && matches!(words, [word] if ABOUT.contains(word));
+    if HARMLESS.contains(&own) || only_says {
+        return nothing();
+    }
+    if is_cut {
+        return Reads::Anything;
+    }
+    let named: Vec<PathBuf> = words.iter().flat_map(|word| named(word, place)).collect();
+    if own == "git" && of_git(words) {
+        return nothing();
+    }
+    let is_walker = WALKERS.contains(&own);
+    if !(READERS.contains(&own) || is_walker || own == "ls") {
+        let is_near = |path: &Path| path.starts_with(project) || project.starts_with(path);
+        let is_far = !is_near(place) && !named.iter().any(|path| is_near(path));
+        return if is_far { nothing() } else { Reads::Anything };
+    }
+    let has_options = |letters: &[char]| {
+        words.iter().any(|word| {
+            word.starts_with("--recursive")
+                || word.starts_with('-') && !word.starts_with("--") && word.contains(letters)
+        })
+    };
+    let is_recursive = is_walker
+        || RECURSIVE.contains(&own) && has_options(&['r', 'R'])
+        || own == "ls" && has_options(&['R']);
+    let mut paths = named;
+    // Without a word that names something it is the directory in which it runs.
+    if (is_recursive || own == "ls") && !paths.iter().any(|path| path.exists()) {
+        paths.push(place.to_owned());
+    }
+    let mut all = Vec::new();
+    for path in &paths {
+        if project.starts_with(path) && path != project {
+            // The project is somewhere below it.
+            if is_recursive {
+                return Reads::Anything;
+            }
+            continue;
+        }
+        let Ok(short) = path.strip_prefix(project) else { continue };
+        let short = short.to_string_lossy().into_owned();
+        all.push(match path.is_dir() {
+            // The links of a path that was named need not be those of its directory.
+            true if own == "ls" && !is_recursive => Read::Names(short),
+            true => Read::All(short),
+            false => Read::File(short),
+        });
+    }
+    Reads::These(all)
+}
+
+/// Returns true if a git command line reads no project file.
+fn of_git(words: &[&str]) -> bool {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match *word {
+            "-C" | "-c" | "--git-dir" | "--work-tree" => drop(words.next()),
+            word if OF_GIT.contains(&word) => return true,
+            word if word.starts_with('-') => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// The paths that a word may name: itself, and what is behind its `=`, `@` or short option, where there is such a file.
+fn named(word: &str, place: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    let is_option = word.starts_with('-');
+    let behind = word.split_once('=').map(|(_, behind)| behind);
+    let short = word.get(2..).filter(|_| is_option && !word.starts_with("--"));
+    let file = word.strip_prefix('@').or(word.strip_prefix("file://"));
+    for part in [behind, short, file].into_iter().flatten().filter(|part| !part.is_empty()) {
+        let path = cleaned(&place.join(part));
+        if path.exists() || behind == Some(part) {
+            all.push(path);
+        }
+    }
+    if !is_option && !word.is_empty() && word.len() < 1024 && !word.contains(['\n', '\0']) {
+        let path = cleaned(&place.join(word));
+        // Behind links it may be the project's, too.
+        let real = path.canonicalize().ok().filter(|real| *real != path);
+        all.extend([path].into_iter().chain(real));
+    }
+    all
+}
+
+/// A path without `.` and `..`, resolved textually.
+fn cleaned(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(clean.pop()),
+            Component::CurDir => {}
+            part => clean.push(part),
+        }
+    }
+    clean
 }
 
 /// The name of a program, without the version at its end.
@@ -93,6 +376,9 @@ fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
         // It says where a program is, or runs it.
         if first == "command" {
             words.remove(0);
+            if let Some(first) = words.first_mut().filter(|word| word.starts_with('-')) {
+                *first = "which";
+            }
         }
         all.push(words);
     }
@@ -105,9 +391,7 @@ mod tests {
 
     fn read(words: &[&str]) -> bool {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        commands(&words)
-            .iter()
-            .any(|command| may_read_anything(command, Path::new("/home/me/project")))
+        reads(&words.into(), Path::new("/home/me/project")) == Reads::Anything
     }
 
     #[test]
@@ -166,5 +450,82 @@ mod tests {
     fn what_a_shell_reads_from_is_a_word() {
         let words = ["sh", "-c", "wc -l <data/a.txt 2>&1 | sort>out -u"].map(str::to_owned);
         assert_eq!(commands(&words), [vec!["wc", "-l", "data/a.txt"], vec!["sort", "-u"]]);
+    }
+
+    /// A project with files in it, and what a command reads there.
+    fn read_in(words: &[&str], place: Option<&str>) -> Reads {
+        let room = tempfile::tempdir().unwrap();
+        let top = room.path().canonicalize().unwrap().join("project");
+        std::fs::create_dir_all(top.join("data/deep")).unwrap();
+        std::fs::write(top.join("data/a.json"), "{}").unwrap();
+        let spelled = |word: &str| word.replace("TOP", &top.display().to_string());
+        let words: Vec<String> = words.iter().map(|word| spelled(word)).collect();
+        let place = place.map(spelled);
+        reads(&Started { words, place, is_cut: false }, &top)
+    }
+
+    /// What is read, where that is known.
+    fn these(reads: Reads) -> Vec<Read> {
+        match reads {
+            Reads::These(these) => these,
+            Reads::Anything => vec![Read::All("anything".to_owned())],
+        }
+    }
+
+    #[test]
+    fn a_reader_reads_what_its_words_name_wherever_it_runs() {
+        let file = || Reads::These(vec![Read::File("data/a.json".to_owned())]);
+        for (words, place) in [
+            (&["cat", "TOP/data/a.json"][..], None),
+            (&["cat", "data/a.json"], None),
+            (&["cat", "TOP/lib/../data/a.json"], Some("/")),
+            (&["cat", "a.json"], Some("TOP/data")),
+            (&["cat", "../a.json"], Some("TOP/data/deep")),
+            (&["sh", "-c", "wc -l < a.json | sort"], Some("TOP/data")),
+            (&["diff", "--from-file=data/a.json", "/etc/hosts"], None),
+            (&["grep", "-fdata/a.json", "/etc/hosts"], Some("TOP")),
+        ] {
+            let mut found = these(read_in(words, place));
+            // Patterns and the like are called as a file might be.
+            found.retain(|own| matches!(own, Read::File(path) if path == "data/a.json"));
+            assert_eq!(Reads::These(found), file(), "{words:?}");
+        }
+        let gone = read_in(&["cat", "data/none"], None);
+        assert_eq!(gone, Reads::These(vec![Read::File("data/none".to_owned())]));
+    }
+
+    #[test]
+    fn a_directory_that_is_named_counts_with_what_is_below_it() {
+        let of = |words: &[&str], place| read_in(words, place);
+        let all = |path: &str| Read::All(path.to_owned());
+        let found = these(of(&["grep", "-rc", "x", "data"], None));
+        assert!(found.contains(&all("data")));
+        assert_eq!(of(&["find"], Some("TOP/data")), Reads::These(vec![all("data")]));
+        assert_eq!(of(&["ls", "data"], None), Reads::These(vec![Read::Names("data".to_owned())]));
+        assert_eq!(
+            of(&["ls"], Some("TOP/data")),
+            Reads::These(vec![Read::Names("data".to_owned())])
+        );
+        assert_eq!(of(&["du", "/"], None), Reads::Anything);
+        assert_eq!(of(&["find", "TOP/.."], Some("/tmp")), Reads::Anything);
+        assert_eq!(of(&["ls", "-la"], Some("/")), Reads::These(vec![]));
+    }
+
+    #[test]
+    fn a_program_that_nobody_knows_reads_anything_where_the_project_is_within_reach() {
+        let is_any = |words: &[&str], place| read_in(words, place) == Reads::Anything;
+        assert!(is_any(&["convert", "a.png"], None));
+        assert!(is_any(&["git", "status"], None));
+        assert!(is_any(&["git", "grep", "x"], Some("TOP/data")));
+        assert!(is_any(&["tool", "--config=TOP/data/a.json"], Some("/usr")));
+        assert!(is_any(&["tool", "TOP/data"], Some("/usr")));
+        assert!(is_any(&["tool"], Some("/")));
+        assert!(!is_any(&["tool", "--version"], None));
+        assert!(!is_any(&["git", "status"], Some("/usr")));
+        assert!(!is_any(&["git", "-C", "data", "rev-parse", "HEAD"], None));
+        let cut = Started { words: vec!["cat".to_owned()], place: None, is_cut: true };
+        assert_eq!(reads(&cut, Path::new("/home/me/project")), Reads::Anything);
+        let cut = Started { words: vec!["true".to_owned()], ..cut };
+        assert_ne!(reads(&cut, Path::new("/home/me/project")), Reads::Anything);
     }
 }

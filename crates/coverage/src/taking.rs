@@ -5,8 +5,8 @@ use crate::blocks::{ABSENT, Sum, UNKNOWN};
 use crate::extent::Extent;
 use crate::map::{Before, How, Map, Use};
 use crate::project::Project;
-use crate::started::{self, may_read_anything};
-use assay_data::seen::{ProcessSeen, Used};
+use crate::started::{Read, Reads, reads};
+use assay_data::seen::{ProcessSeen, Started, Used};
 use std::collections::{BTreeSet, HashMap};
 
 /// Reading what a process saw.
@@ -152,29 +152,43 @@ impl<'a> Taking<'a> {
             let sum = self.project.listing(path, listed == How::Listed);
             uses.push(Use { path: self.map.number_of(path), how: listed, sum });
         }
-        self.builds(&own.builds, uses);
-        let words = own.spawns.iter().flat_map(|words| started::commands(words)).flatten();
-        for word in words {
-            let word = word.strip_prefix("./").unwrap_or(word);
-            let is_below = !word.is_empty() && !word.starts_with(['/', '-']);
-            if is_below && self.project.top().join(word).is_file() {
-                uses.push(self.content(word, How::Started));
+        self.extents(&own.builds, How::Built, uses);
+        let started = own.spawns.iter().map(|started| reads(started, self.project.top()));
+        let all: BTreeSet<Read> = started
+            .filter_map(|reads| match reads {
+                Reads::These(these) => Some(these),
+                // Such a test runs after every change.
+                Reads::Anything => None,
+            })
+            .flatten()
+            .collect();
+        for read in all {
+            match read {
+                Read::File(path) => uses.push(self.content(&path, How::Started)),
+                Read::Names(path) => {
+                    let sum = self.project.listing(&path, true);
+                    uses.push(Use { path: self.map.number_of(&path), how: How::Listed, sum });
+                }
+                Read::All(path) => {
+                    let below = if path.is_empty() { path } else { format!("{path}/") };
+                    self.extents(&[format!("{below}**")], How::Started, uses);
+                }
             }
         }
     }
 
-    /// What the program was built from: files, and parts of the project ([`Extent`]) with the names of their files.
-    fn builds(&mut self, builds: &[String], uses: &mut Vec<Use>) {
-        for path in builds {
+    /// Files, and parts of the project ([`Extent`]) with the names of their files.
+    fn extents(&mut self, paths: &[String], how: How, uses: &mut Vec<Use>) {
+        for path in paths {
             let Some(extent) = Extent::read(path) else {
-                uses.push(self.content(path, How::Built));
+                uses.push(self.content(path, how));
                 continue;
             };
             let files = self.project.below("").filter(|file| extent.holds(file));
             let files: Vec<String> = files.map(str::to_owned).collect();
-            uses.extend(files.iter().map(|file| self.content(file, How::Built)));
+            uses.extend(files.iter().map(|file| self.content(file, how)));
             let sum = self.project.extent(&extent);
-            uses.push(Use { path: self.map.number_of(path), how: How::Built, sum });
+            uses.push(Use { path: self.map.number_of(path), how, sum });
         }
     }
 
@@ -190,13 +204,10 @@ impl<'a> Taking<'a> {
         if own.unseen.is_some() {
             return own.unseen.clone();
         }
-        let may = |words: &&Vec<String>| {
-            let commands = started::commands(words);
-            commands.iter().any(|command| may_read_anything(command, self.project.top()))
-        };
+        let may = |own: &&Started| reads(own, self.project.top()) == Reads::Anything;
         own.spawns
             .iter()
             .find(may)
-            .map(|words| format!("it starts `{}`, which may read anything", words.join(" ")))
+            .map(|own| format!("it starts `{}`, which may read anything", own.words.join(" ")))
     }
 }

@@ -273,13 +273,17 @@ pub fn load_bytes(
 /// When it is no such report, or breaks off. Tests without times are no error, nor is a report of none.
 pub fn read_tests(bytes: Vec<u8>, name: &str) -> Result<TestResults, ImportError> {
     let (kept, options) = (RefCell::default(), ImportOptions::default());
-    let input = Input::of(std::io::Cursor::new(bytes), name)?;
-    let head = Head::of(valid_text(&input.head));
-    let format = format_of(&head).filter(|format| matches!(format.group, Group::Tests));
-    let Some(format) = format else {
-        let (file, seen) = (name.to_owned(), unknown::seen(&head));
-        return Err(ImportError::Unknown { file, seen, known: unknown::known() });
+    // All is in memory, so all is looked at: a program may print much before its first result, and the plan of TAP may be its last line.
+    let format = {
+        let head = Head::of(valid_text(&bytes));
+        let format = format_of(&head).filter(|format| matches!(format.group, Group::Tests));
+        format.ok_or_else(|| ImportError::Unknown {
+            file: name.to_owned(),
+            seen: unknown::seen(&head),
+            known: unknown::known(),
+        })?
     };
+    let input = Input::of(std::io::Cursor::new(bytes), name)?;
     let context = Context { options: &options, label: name, file: name, tests: Some(&kept) };
     let read = (format.read)(input, &context);
     let mut results = kept.into_inner();

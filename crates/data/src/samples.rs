@@ -30,8 +30,8 @@ pub use by_subject::BySubject;
 pub(crate) use keys::free_name;
 pub use metric::{
     ALLOCATIONS, BEGAN, Better, ENDED, ITERATIONS, Metric, NOT_COMPARED, OF_EVERY_RUN,
-    PER_ITERATION, PLACE, SPANS, STEAL, TEST_TIME, VALGRIND_INSTRUCTIONS, WHOLE_SUITE, WORKER,
-    WORKERS,
+    PER_ITERATION, PLACE, RETRIES, SPANS, STEAL, TEST_TIME, VALGRIND_INSTRUCTIONS, WHOLE_SUITE,
+    WORKER, WORKERS,
 };
 pub use parameter::ParameterValue;
 pub use series::Series;

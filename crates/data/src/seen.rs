@@ -32,6 +32,23 @@ pub struct ProcessSeen {
     pub imports: Option<BTreeMap<u32, Vec<u32>>>,
 }
 
+/// A program that was started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Started {
+    /// Its words, the program first.
+    pub words: Vec<String>,
+    /// The directory in which it ran; `None`: the top of the project.
+    pub place: Option<String>,
+    /// True if it had further or unknown arguments.
+    pub is_cut: bool,
+}
+
+impl From<Vec<String>> for Started {
+    fn from(words: Vec<String>) -> Self {
+        Self { words, ..Self::default() }
+    }
+}
+
 /// What a test used, or a process outside of tests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Used {
@@ -43,8 +60,8 @@ pub struct Used {
     pub opens: Vec<String>,
     /// Directories that were listed.
     pub lists: Vec<String>,
-    /// Programs that were started: their first words.
-    pub spawns: Vec<Vec<String>>,
+    /// Programs that were started.
+    pub spawns: Vec<Started>,
     /// Files that the program was built from, of which all that they hold counts. `a/**:!a/b/**` are all files below `a` but for those below `a/b`, and
     /// their names.
     pub builds: Vec<String>,

@@ -24,6 +24,8 @@ pub struct TestResult {
     pub status: TestStatus,
     /// What it said when it failed.
     pub message: Option<String>,
+    /// Number of failed attempts before the last one, if the framework retries tests.
+    pub retries: u32,
     /// The file in which it stands, as the report has it.
     pub file: Option<String>,
     /// When it began and ended, s since 1970, where each event has its time.
@@ -39,6 +41,8 @@ pub struct TestResults {
     pub tests: Vec<TestResult>,
     /// What began and never ended, or could not be loaded.
     pub unfinished: Vec<String>,
+    /// Faults of the report as a whole, one sentence each: an unmet plan, failures that are counted but belong to no test.
+    pub faults: Vec<String>,
     /// Groups that ran, each as one: when they began and ended, s since 1970 (libtest: since they began).
     pub groups: Vec<(String, f64, f64)>,
     /// Whether the report was read to its end.

@@ -35,6 +35,11 @@ pub fn count() -> u32 {
     signals::COUNT.load(Ordering::SeqCst)
 }
 
+/// Returns true after SIGTERM or SIGHUP, which ask the process to end; Ctrl-C does not count.
+pub fn is_asked_to_end() -> bool {
+    signals::ENDS.load(Ordering::SeqCst)
+}
+
 /// Sleeps until one of these has something to be read, a signal comes, or so much time has passed. It does not sleep if a signal came since the
 /// last sleep: whoever has looked at [`count`] before misses none.
 ///

@@ -1,6 +1,7 @@
 //! The runs of a test suite by themselves: the screen of `assay tests`. The slowest tests with their shares, where the time goes, which tests
 //! failed. Nothing is computed here.
 
+pub mod advice;
 mod icicle;
 pub mod junit;
 pub(crate) mod page;
@@ -43,6 +44,8 @@ pub struct Shown<'a> {
     pub findings: &'a [Finding],
     /// How much follows.
     pub remarks: Remarks,
+    /// Input for the advice.
+    pub asked: advice::Asked<'a>,
 }
 
 /// The screen as text, every line ended. O(tests log tests).
@@ -50,9 +53,19 @@ pub fn render(found: &Testing, shown: &Shown<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     head(&mut page, found, shown);
     page.gap();
-    slowest(&mut page, found, shown);
+    if !found.tests.is_empty() {
+        slowest(&mut page, found, shown);
+    }
+    untimed(&mut page, found, shown);
     page.gap();
     parts(&mut page, found);
+    let advice = match shown.remarks {
+        Remarks::Few => Vec::new(),
+        _ => advice::lines(found, &shown.asked),
+    };
+    for line in advice {
+        page.paragraph(2, &[(Tone::Unsure, "try: ".to_owned()), (Tone::Plain, line)]);
+    }
     failed(&mut page, found, shown);
     page.gap();
     let mut list = List::new(shown.remarks);
@@ -78,7 +91,7 @@ impl<'a> OfStatus<'a> {
 /// `pytest 8.3.2: 312 tests in 2.134 s`, and the interval of that.
 fn headline(found: &Testing, framework: &str) -> (String, String) {
     let (time, interval) = with_interval(found.whole.median, found.whole.median_interval);
-    (format!("{framework}: {} in {time}", counted(found.tests.len(), "test")), interval)
+    (format!("{framework}: {} in {time}", counted(found.count(), "test")), interval)
 }
 
 fn head(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
@@ -96,14 +109,21 @@ fn head(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
 /// How many tests failed; `None` where all passed.
 fn failures(found: &Testing) -> Option<String> {
     let always = found.failing.iter().filter(|test| test.always()).count();
-    let sometimes = found.failing.len() - always;
-    Some(match (always, sometimes) {
-        (0, 0) => return None,
+    let retried = found.failing.iter().filter(|test| test.failed == 0).count();
+    let sometimes = found.failing.len() - always - retried;
+    let again = match retried {
+        0 => String::new(),
+        n => format!("{} flaky: failed at first, passed when tried again", counted(n, "test")),
+    };
+    let failed = match (always, sometimes) {
+        (0, 0) => String::new(),
         (n, 0) if found.runs == 1 => format!("{} failed", counted(n, "test")),
         (n, 0) => format!("{} failed in every run", counted(n, "test")),
         (0, n) => format!("{} failed in some runs", counted(n, "test")),
         (n, some) => format!("{} failed in every run, {some} in some", counted(n, "test")),
-    })
+    };
+    let all: Vec<String> = [failed, again].into_iter().filter(|own| !own.is_empty()).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// A median, and its interval in brackets.
@@ -153,6 +173,30 @@ fn slowest(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
             counted(left, "more test")
         );
         page.paragraph(2, &[(Tone::Quiet, more)]);
+    }
+}
+
+/// The tests without a time, after the others.
+fn untimed(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
+    let Some(first) = found.untimed.first() else { return };
+    let (count, more) = (found.untimed.len(), found.untimed.len() - 1);
+    let line = match (found.tests.is_empty(), more) {
+        (true, _) => {
+            "the report has no times of tests, so only what came of them is known".to_owned()
+        }
+        (false, 0) => format!("without a time in the report: `{first}`"),
+        (false, more) => format!("without a time in the report: `{first}` and {more} more"),
+    };
+    page.paragraph(2, &[(Tone::Quiet, line)]);
+    if found.tests.is_empty() {
+        let most = if shown.tests == 0 { count } else { shown.tests.min(count) };
+        for name in &found.untimed[..most] {
+            page.paragraph(4, &[(Tone::Plain, format!("  {name}"))]);
+        }
+        if most < count {
+            let more = format!("{}: -n 0 shows all", counted(count - most, "more test"));
+            page.paragraph(2, &[(Tone::Quiet, more)]);
+        }
     }
 }
 
@@ -273,11 +317,7 @@ fn failed(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
     }
     page.gap();
     for test in found.failing.iter().take(MOST_FAILED) {
-        let how = match (found.runs, test.always()) {
-            (1, _) => "failed".to_owned(),
-            (_, true) => format!("failed in all {} runs", test.runs),
-            (_, false) => at_times(test),
-        };
+        let how = how_failed(test, found.runs);
         page.paragraph(4, &[(Tone::Bad, format!("{how}: ")), (Tone::Strong, test.name.clone())]);
         for (_, said) in shown.said.iter().filter(|(name, _)| *name == test.name) {
             page.paragraph(4, &[(Tone::Quiet, format!("    {said}"))]);
@@ -301,16 +341,32 @@ fn failed(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
     }
 }
 
+/// How a test failed, for people.
+fn how_failed(test: &Failing, runs: usize) -> String {
+    match (runs, test.always()) {
+        (1, true) => "failed".to_owned(),
+        (1, false) => "failed at first, and passed when tried again".to_owned(),
+        (_, true) => format!("failed in all {} runs", test.runs),
+        (_, false) => at_times(test),
+    }
+}
+
 /// `failed in 3 of 20 runs, 15 % [5 … 36]; 19 green runs in a row would show that it is fixed`.
 fn at_times(test: &Failing) -> String {
-    let share = percent(test.failed as f64 / test.runs as f64);
+    let share = percent(test.share());
     let ends = test.interval.map_or_else(String::new, |i| {
         format!(" [{:.0} … {:.0}]", i.lower * 100.0, i.upper * 100.0)
     });
     let green = test.green_runs.map_or_else(String::new, |runs| {
         format!("; {} in a row would show that it is fixed", counted(runs as usize, "green run"))
     });
-    format!("failed in {} of {} runs, {share}{ends}{green}", test.failed, test.runs)
+    let again = match test.retried {
+        0 => String::new(),
+        n if n == test.failed + test.retried => ", and passed when tried again".to_owned(),
+        n => format!(", and passed in {n} of them when tried again"),
+    };
+    let wrong = test.failed + test.retried;
+    format!("failed in {wrong} of {} runs{again}, {share}{ends}{green}", test.runs)
 }
 
 #[cfg(test)]
@@ -322,6 +378,7 @@ mod tests {
         let test = Failing {
             name: "x".to_owned(),
             failed: 3,
+            retried: 0,
             runs: 20,
             interval: Some(Interval { lower: 0.05, upper: 0.36 }),
             green_runs: Some(19),

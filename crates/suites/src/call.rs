@@ -1,11 +1,12 @@
 //! The command of a suite, and where in it the framework's own program stands: behind `env`, `bundle exec`, `python -m`, `npx`, `npm test` and the like.
 
+use crate::asking::Request;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Programs that run the command behind them; in brackets the word that has to follow, or nothing.
-const STARTERS: [(&str, &str); 24] = [
+const STARTERS: [(&str, &str); 27] = [
     ("bundle", "exec"),
     ("rbenv", "exec"),
     ("uv", "run"),
@@ -30,6 +31,9 @@ const STARTERS: [(&str, &str); 24] = [
     ("stdbuf", ""),
     ("xvfb-run", ""),
     ("spring", ""),
+    ("cross-env", ""),
+    ("nyc", ""),
+    ("c8", ""),
 ];
 
 /// Programs of packages whose scripts `package.json` names.
@@ -53,6 +57,21 @@ pub struct Call {
     is_module: bool,
     /// The words of the script of `package.json` that is run instead, where one is.
     script: Option<Vec<String>>,
+    /// The `env` commands in front of it, the outermost first.
+    envs: Vec<EnvWords>,
+}
+
+/// The words of `env`, before the command that it starts.
+#[derive(Clone, Debug, Default)]
+struct EnvWords {
+    /// Index of the word `env` itself.
+    at: usize,
+    /// Index of its first word that is neither an option nor a variable.
+    end: usize,
+    /// True if it starts its command with an empty environment.
+    is_empty: bool,
+    /// Variables that it takes away.
+    unset: Vec<String>,
 }
 
 impl Call {
@@ -64,6 +83,7 @@ impl Call {
             at: 0,
             is_module: false,
             script: None,
+            envs: Vec::new(),
         };
         call.look();
         call
@@ -75,12 +95,14 @@ impl Call {
         let mut at = 0;
         while let Some(word) = words.get(at) {
             let name = base_name(word);
-            if name == "env" || word.split_once('=').is_some_and(|(name, _)| is_variable(name)) {
+            if name == "env" {
+                let env = EnvWords::of(&words, at);
+                at = env.end;
+                self.envs.push(env);
+                continue;
+            }
+            if word.split_once('=').is_some_and(|(name, _)| is_variable(name)) {
                 at += 1;
-                while words.get(at).is_some_and(|word| word.starts_with('-')) {
-                    // `-u NAME`, `-C DIR`.
-                    at += if matches!(words[at].as_str(), "-u" | "-C") { 2 } else { 1 };
-                }
                 continue;
             }
             if is_python(name) {
@@ -102,8 +124,9 @@ impl Call {
             }
             let follows =
                 |second: &str| second.is_empty() || words.get(at + 1).is_some_and(|w| w == second);
-            let Some((_, second)) =
-                STARTERS.iter().find(|(own, second)| bare(name) == *own && follows(second))
+            let Some((_, second)) = STARTERS
+                .iter()
+                .find(|(own, second)| (bare(name) == *own || name == *own) && follows(second))
             else {
                 break;
             };
@@ -220,6 +243,70 @@ impl Call {
             .collect()
     }
 
+    /// A request whose variables `env` hands on: those that it sets itself get ours added, and those that it would take away are set again. The words
+    /// before the framework's program are still those of the call.
+    pub(crate) fn through_env(&self, mut request: Request) -> Request {
+        // From the last to the first, so that indices stay.
+        for env in self.envs.iter().rev() {
+            let mut more = Vec::new();
+            let ours = [
+                (&request.env, How::Replaces),
+                (&request.options, How::Follows),
+                (&request.paths, How::Precedes),
+            ];
+            for (variables, how) in ours {
+                for (name, value) in variables {
+                    let set = |word: &OsString| {
+                        word.to_str()
+                            .and_then(|word| word.split_once('='))
+                            .is_some_and(|(own, _)| own == name)
+                    };
+                    let place = (env.at + 1..env.end).rev().find(|&at| set(&request.argv[at]));
+                    match place {
+                        Some(place) => {
+                            let own = request.argv[place].to_string_lossy().into_owned();
+                            let own = own.split_once('=').map_or("", |(_, own)| own);
+                            more.push((Some(place), how.joined(name, own, value)));
+                        }
+                        None if env.is_empty || env.unset.contains(name) => {
+                            more.push((None, format!("{name}={value}")));
+                        }
+                        None => {}
+                    }
+                }
+            }
+            let mut behind = Vec::new();
+            for (place, word) in more {
+                match place {
+                    Some(place) => request.argv[place] = word.into(),
+                    None => behind.push(OsString::from(word)),
+                }
+            }
+            request.argv.splice(env.end..env.end, behind);
+        }
+        request
+    }
+
+    /// Text that may name what the command runs: its words, and the lines of its script or Makefile.
+    pub(crate) fn behind(&self) -> Vec<String> {
+        let words = self.argv.iter().map(|word| word.to_string_lossy().into_owned());
+        let mut all: Vec<String> = words.collect();
+        let own = self.argv[self.at].to_string_lossy();
+        let is_make = self.is(&["make", "gmake", "bmake"]);
+        let arguments = self.arguments();
+        let files: Vec<&str> = if is_make {
+            vec!["GNUmakefile", "makefile", "Makefile"]
+        } else if self.is(&["sh", "bash", "dash", "zsh"]) {
+            arguments.iter().map(String::as_str).collect()
+        } else {
+            vec![own.as_ref()]
+        };
+        let text = files.iter().find_map(|file| self.text(file));
+        all.extend(text.unwrap_or_default().lines().map(str::to_owned));
+        all.extend(self.script().map(|words| words.join(" ")));
+        all
+    }
+
     /// A file of the project, if it is text and not too large.
     pub fn text(&self, path: &str) -> Option<String> {
         let path = self.directory.join(path);
@@ -245,6 +332,58 @@ impl Call {
     pub fn line(&self) -> String {
         let words: Vec<_> = self.argv.iter().map(|word| word.to_string_lossy()).collect();
         words.join(" ")
+    }
+}
+
+/// How a variable of ours goes with the same one of the user's.
+#[derive(Clone, Copy)]
+enum How {
+    Replaces,
+    Follows,
+    Precedes,
+}
+
+impl How {
+    fn joined(self, name: &str, own: &str, ours: &str) -> String {
+        match self {
+            _ if own.is_empty() => format!("{name}={ours}"),
+            // Our value begins with the inherited one.
+            Self::Replaces if name == "PYTEST_PLUGINS" => {
+                let ours = ours.rsplit(',').next().unwrap_or(ours);
+                format!("{name}={own},{ours}")
+            }
+            Self::Replaces => format!("{name}={ours}"),
+            Self::Follows => format!("{name}={own} {ours}"),
+            Self::Precedes => format!("{name}={ours}:{own}"),
+        }
+    }
+}
+
+impl EnvWords {
+    /// Parses the `env` at this index.
+    fn of(words: &[String], at: usize) -> Self {
+        let mut own = Self { at, end: at + 1, ..Self::default() };
+        while let Some(word) = words.get(own.end) {
+            let is_set = word.split_once('=').is_some_and(|(name, _)| is_variable(name));
+            if !is_set && !word.starts_with('-') {
+                break;
+            }
+            own.end += 1;
+            match word.as_str() {
+                "-" | "-i" | "--ignore-environment" => own.is_empty = true,
+                "-u" | "--unset" => {
+                    own.unset.extend(words.get(own.end).cloned());
+                    own.end += 1;
+                }
+                "-C" | "--chdir" => own.end += 1,
+                "--" => {}
+                word => own.unset.extend(
+                    word.strip_prefix("--unset=").or(word.strip_prefix("-u")).map(str::to_owned),
+                ),
+            }
+        }
+        own.end = own.end.min(words.len());
+        own
     }
 }
 
@@ -356,5 +495,37 @@ mod tests {
         assert_eq!(words, ["npm", "test", "--", "--json"].map(OsString::from));
         let words = call("yarn test").with_options(&["--json".to_owned()]);
         assert_eq!(words, ["yarn", "test", "--json"].map(OsString::from));
+    }
+
+    #[test]
+    fn env_hands_on_what_is_added() {
+        let with = |line: &str| {
+            let call = call(line);
+            let request = Request {
+                argv: call.argv.clone(),
+                env: vec![("PYTEST_PLUGINS".to_owned(), "ours".to_owned())],
+                options: vec![("RUBYOPT".to_owned(), "-rours".to_owned())],
+                paths: vec![("PYTHONPATH".to_owned(), "/ours".to_owned())],
+                ..Request::default()
+            };
+            let words = call.through_env(request).argv;
+            let words: Vec<_> = words.iter().map(|w| w.to_string_lossy().into_owned()).collect();
+            words.join(" ")
+        };
+        for (line, told) in [
+            ("env A=b pytest", "env A=b pytest"),
+            ("env PYTHONPATH=src pytest", "env PYTHONPATH=/ours:src pytest"),
+            ("env A=b PYTHONPATH= pytest", "env A=b PYTHONPATH=/ours pytest"),
+            ("env RUBYOPT=-W0 ruby a.rb", "env RUBYOPT=-W0 -rours ruby a.rb"),
+            ("env PYTEST_PLUGINS=x pytest", "env PYTEST_PLUGINS=x,ours pytest"),
+            ("nice env -u RUBYOPT rspec", "nice env -u RUBYOPT RUBYOPT=-rours rspec"),
+            (
+                "env -i PYTHONPATH=a pytest",
+                "env -i PYTHONPATH=/ours:a PYTEST_PLUGINS=ours RUBYOPT=-rours pytest",
+            ),
+            ("pytest PYTHONPATH=src", "pytest PYTHONPATH=src"),
+        ] {
+            assert_eq!(with(line), told);
+        }
     }
 }

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 pub enum SuiteError {
     /// The command is of no framework that is known, and printed no report.
     #[error(
-        "it printed no results of tests (it said: {said}), and is no test framework that assay knows; known are {known}. Name it with --framework, or have it print TAP, or write JUnit XML: --framework junit:FILE"
+        "it printed no results of tests (it said: {said}), and is no test framework that assay knows; {cure}"
     )]
     Unknown {
         /// What it said.
         said: String,
-        /// The frameworks.
-        known: String,
+        /// The recommended action.
+        cure: String,
     },
     /// No framework has this name.
     #[error("--framework {name}: there are {known}")]

@@ -1,15 +1,20 @@
 //! Reads what the hooks wrote that were loaded into the processes of a suite: one file for each process, one JSON object a line
 //! (version 1; the hooks say what each holds). A process that was killed leaves a file without an end, and perhaps half a line.
 
+mod names;
+mod tail;
+
 use crate::error::SuiteError;
 use crate::run::{Part, Process, Run, Span, Test, TestStatus, Unfinished};
 use crate::seen;
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+pub(crate) use tail::Tail;
 
 /// The version of the lines that is understood.
 const VERSION: u32 = 1;
@@ -18,10 +23,8 @@ const VERSION: u32 = 1;
 #[derive(Deserialize)]
 pub(crate) struct Line {
     assay_tests: Option<u32>,
-    #[serde(default)]
-    framework: String,
-    #[serde(default)]
-    framework_version: String,
+    framework: Option<String>,
+    framework_version: Option<String>,
     process: Option<u32>,
     parent: Option<u32>,
     worker: Option<String>,
@@ -41,14 +44,41 @@ pub(crate) struct Line {
     end: Option<f64>,
     status: Option<String>,
     message: Option<String>,
+    #[serde(default)]
+    retries: u32,
     setup: Option<f64>,
     body: Option<f64>,
     teardown: Option<f64>,
     gc: Option<f64>,
+    gc_of: Option<GcOf>,
+    /// The time of a test whose phases are incomplete.
+    took: Option<f64>,
+    /// True if it is another attempt of the test with this name.
+    #[serde(default)]
+    again: bool,
     #[serde(default)]
     causes: BTreeMap<String, Option<f64>>,
     /// A fixture's.
     name: Option<String>,
+}
+
+impl Line {
+    /// Name, failure and message of a test that ended; `None` for other lines.
+    pub(crate) fn ended_test(&self) -> Option<(&str, bool, Option<&str>)> {
+        let failed = matches!(self.status.as_deref(), Some("failed" | "error"));
+        Some((self.test.as_deref()?, failed, self.message.as_deref()))
+    }
+}
+
+/// Seconds of the garbage collector by phase.
+#[derive(Clone, Copy, Deserialize)]
+struct GcOf {
+    #[serde(default)]
+    setup: f64,
+    #[serde(default)]
+    body: f64,
+    #[serde(default)]
+    teardown: f64,
 }
 
 /// The files of all processes in a directory; by the numbers of processes, so that rows come in the same order in every run, as far as processes do.
@@ -65,39 +95,6 @@ pub(crate) fn files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     }
     paths.sort();
     Ok(paths)
-}
-
-/// The last lines of a process that writes seldom, and until then keeps them in a file that it has in its memory.
-pub(crate) struct Tail {
-    /// Where they belong: behind so many bytes.
-    pub behind: u64,
-    /// The phase of the test that runs.
-    pub phase: Option<Part>,
-    /// The lines.
-    pub bytes: Vec<u8>,
-}
-
-impl Tail {
-    /// So long is what stands before the lines: a number, a letter, and the end of a line.
-    const HEAD: usize = 20;
-
-    /// That of a process with this file of events; `None` where it has none.
-    pub fn of(events: &Path) -> Option<Self> {
-        let mut bytes = fs::read(events.with_extension("tail")).ok()?;
-        let head = std::str::from_utf8(bytes.get(..Self::HEAD)?).ok()?.trim_end_matches('\n');
-        let (number, phase) = head.split_at_checked(Self::HEAD - 2)?;
-        let behind = number.trim().parse().ok()?;
-        let phase = match phase {
-            "s" => Some(Part::Setup),
-            "b" => Some(Part::Body),
-            "t" => Some(Part::Teardown),
-            _ => None,
-        };
-        let end = bytes[Self::HEAD..].iter().position(|byte| *byte == 0);
-        bytes.truncate(end.map_or(bytes.len(), |end| end + Self::HEAD));
-        bytes.drain(..Self::HEAD);
-        Some(Self { behind, phase, bytes })
-    }
 }
 
 /// Reads the files of all processes in a directory; `None` where there are none. O(bytes).
@@ -188,6 +185,8 @@ struct Gathered {
     run: Run,
     /// The name of each test, as it was told.
     names: Vec<String>,
+    /// The sum of the phases of each test, where known. Work of the framework between phases (failure reports) is not included.
+    took: Vec<Option<f64>>,
     /// The processes that ended by themselves.
     ended: HashSet<u32>,
     /// What tests used.
@@ -240,7 +239,9 @@ impl Gathered {
                     .clone()
                     .or(line.process.map(|pid| pid.to_string()))
                     .unwrap_or_default();
-                let version = format!("{} {}", line.framework, line.framework_version);
+                let said = |text: &Option<String>| text.clone().unwrap_or_default();
+                let version =
+                    format!("{} {}", said(&line.framework), said(&line.framework_version));
                 if self.run.framework.is_empty() {
                     version.trim().clone_into(&mut self.run.framework);
                 }
@@ -274,7 +275,12 @@ impl Gathered {
                 self.run.notes.push(problem);
             }
         } else if let Some(name) = line.test.clone() {
-            let test = self.test(name, line, process);
+            let earlier = line.again.then(|| self.attempt(&name, process)).flatten();
+            let mut test = self.test(name, line, process);
+            if let Some(earlier) = earlier {
+                test.retries += earlier.retries + u32::from(earlier.status == TestStatus::Failed);
+                test.message = test.message.or(earlier.message);
+            }
             self.run.tests.push(test);
         } else if let Some(span) = &line.span {
             let part = match span.as_str() {
@@ -300,8 +306,25 @@ impl Gathered {
         });
     }
 
+    /// The attempt that counted until now, which another one takes the place of.
+    fn attempt(&mut self, name: &str, process: usize) -> Option<Test> {
+        let place = self.names.iter().rposition(|own| own == name)?;
+        // Coverage is indexed by the places of tests.
+        if self.run.tests[place].process != process
+            || place + 1 != self.names.len() && self.seen.any()
+        {
+            return None;
+        }
+        self.names.remove(place);
+        self.took.remove(place);
+        Some(self.run.tests.remove(place))
+    }
+
     /// A test.
     fn test(&mut self, name: String, line: Line, process: usize) -> Test {
+        let phases = line.setup.zip(line.body).zip(line.teardown);
+        let phases = phases.map(|((setup, body), teardown)| setup + body + teardown);
+        self.took.push(line.took.or(phases).filter(|took| took.is_finite() && *took >= 0.0));
         self.names.push(name.clone());
         let status = match line.status.as_deref() {
             Some("failed" | "error") => TestStatus::Failed,
@@ -324,10 +347,12 @@ impl Gathered {
             seconds: span.map(|(began, ended)| (ended - began).max(0.0)),
             status,
             message: line.message.filter(|message| !message.is_empty()),
+            retries: line.retries,
             setup: line.setup,
             body: line.body,
             teardown: line.teardown,
             gc: line.gc,
+            gc_of: line.gc_of.map(|own| [own.setup, own.body, own.teardown]),
             causes: line.causes.into_iter().filter_map(|(k, v)| Some((k, v?))).collect(),
             process,
         }
@@ -335,7 +360,7 @@ impl Gathered {
 
     /// Takes off what groups set up while a test ran, which is not that test's. `None` where no process said what it is.
     fn finish(mut self) -> Option<Run> {
-        told_apart(&mut self.run.tests, &self.names);
+        names::told_apart(&mut self.run.tests, &self.names);
         let tests = &self.run.tests;
         self.run.seen = std::mem::take(&mut self.seen).finish(tests);
         // Workers are killed when all is done; whoever ended as it should did that.
@@ -347,7 +372,7 @@ impl Gathered {
         let of_hooks = self.run.spans.iter().filter(|span| span.part == Part::Hooks);
         hooks.extend(of_hooks.map(|span| (span.process, span.began, span.ended)));
         hooks.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        for test in &mut self.run.tests {
+        for (test, took) in self.run.tests.iter_mut().zip(&self.took) {
             let (Some(began), Some(ended)) = (test.began, test.ended) else { continue };
             let from = hooks.partition_point(|&(process, at, _)| {
                 process < test.process || (process == test.process && at < began)
@@ -365,39 +390,10 @@ impl Gathered {
             if within > 0.0 {
                 test.seconds = test.seconds.map(|seconds| (seconds - within).max(0.0));
             }
+            test.seconds = test.seconds.map(|seconds| took.map_or(seconds, |own| own.min(seconds)));
         }
         Some(self.run).filter(|run| !run.framework.is_empty())
     }
-}
-
-/// Tests of one name in several files have these before their names: in which order files run beside one another differs from run to run.
-/// Those that are left are numbered after the first, as in reports.
-fn told_apart(tests: &mut [Test], names: &[String]) {
-    let mut files: HashMap<&str, Option<&str>> = HashMap::new();
-    let mut shared: HashSet<&str> = HashSet::new();
-    for (test, name) in tests.iter().zip(names) {
-        let Some(file) = test.file.as_deref() else { continue };
-        if files.entry(name).or_insert(Some(file)).is_some_and(|first| first != file) {
-            shared.insert(name);
-        }
-    }
-    let mut times: HashMap<String, u32> = HashMap::new();
-    let mut told = Vec::with_capacity(tests.len());
-    for (test, name) in tests.iter().zip(names) {
-        let file = test.file.as_deref().filter(|_| shared.contains(name.as_str()));
-        let name = file.map_or_else(|| name.clone(), |file| in_file(file, name));
-        let times = times.entry(name.clone()).or_default();
-        *times += 1;
-        told.push(if *times == 1 { name } else { format!("{name} #{times}") });
-    }
-    tests.iter_mut().zip(told).for_each(|(test, name)| test.name = name);
-}
-
-/// A name behind its file, of which it may have the last part already.
-fn in_file(file: &str, name: &str) -> String {
-    let last = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
-    let own = name.strip_prefix(&*last).and_then(|rest| rest.strip_prefix(": "));
-    format!("{file}: {}", own.unwrap_or(name))
 }
 
 /// What is said of something outside of tests that does not end: `group setup of UserTest`, `fixture base of test_a.py`.
@@ -444,7 +440,7 @@ mod tests {
         let (first, second) = (&seen.tests[0], &seen.tests[1]);
         assert_eq!((first.0.as_str(), second.0.as_str()), ("A: x", "A: x #2"));
         assert_eq!(first.1.blocks[&3], [12, 40]);
-        assert_eq!((first.1.spawns[0].len(), &second.1.loads[..]), (2, &[3][..]));
+        assert_eq!((first.1.spawns[0].words.len(), &second.1.loads[..]), (2, &[3][..]));
         let outside = (&seen.outside.loads[..], &seen.outside.opens[..], &seen.outside.lists[..]);
         assert_eq!(outside, (&[3][..], &["a.yml".to_owned()][..], &["lib".to_owned()][..]));
         assert_eq!(seen.imports.as_ref().unwrap()[&3], [4]);
@@ -474,6 +470,27 @@ mod tests {
         assert_eq!(first.causes.len(), 1);
         assert_eq!((run.tests[2].seconds, run.processes[0].ended), (None, Some(5.0)));
         assert!(run.unfinished.is_empty());
+    }
+
+    #[test]
+    fn an_attempt_takes_the_place_of_the_one_before() {
+        let text = format!(
+            "{}{}",
+            HEAD.replace("\"3.12\"", "null"),
+            r#"{"test":"A: x","begin":2.0,"end":3.0,"status":"failed","message":"at first"}
+{"test":"A: y","begin":3.0,"end":3.5,"status":"passed"}
+{"test":"A: x","begin":4.0,"end":5.0,"status":"passed","again":true}
+{"test":"A: z","begin":5.0,"end":7.0,"status":"passed","retries":2,"setup":0.25,"body":0.5,"teardown":0.25}
+{"end":7.0}
+"#
+        );
+        let run = written(&[("7.jsonl", &text)]).unwrap().unwrap();
+        let told: Vec<_> =
+            run.tests.iter().map(|test| (test.name.as_str(), test.retries)).collect();
+        assert_eq!(told, [("A: y", 0), ("A: x", 1), ("A: z", 2)]);
+        assert_eq!(run.tests[1].message.as_deref(), Some("at first"));
+        // What the framework does between phases is not the test's.
+        assert_eq!((run.tests[2].seconds, run.framework.as_str()), (Some(1.0), "rspec"));
     }
 
     #[test]

@@ -138,7 +138,7 @@ pub trait Framework: Debug + Sync {
 }
 
 /// All that are recognised, in the order in which they are asked.
-const KNOWN: [&dyn Framework; 15] = [
+const KNOWN: [&dyn Framework; 17] = [
     &ruby::Rspec,
     &ruby::Minitest,
     &ruby::TestUnit,
@@ -149,6 +149,8 @@ const KNOWN: [&dyn Framework; 15] = [
     &cargo::CargoTest,
     &javascript::JEST,
     &javascript::VITEST,
+    &javascript::MOCHA,
+    &javascript::JASMINE,
     &javascript::NodeTest,
     &jvm::Maven,
     &jvm::Gradle,
@@ -182,7 +184,7 @@ pub fn by_name(name: &str) -> Result<Box<dyn Framework>, SuiteError> {
         return Ok(Box::new(printed::Written { file: file.into() }));
     }
     if name == "tap" {
-        return Ok(Box::new(printed::Printed));
+        return Ok(Box::new(printed::Printed { looks: false }));
     }
     let own = known().find(|own| own.name() == name);
     let own = own.ok_or_else(|| SuiteError::NoSuchFramework {
@@ -196,7 +198,7 @@ pub fn by_name(name: &str) -> Result<Box<dyn Framework>, SuiteError> {
 pub fn by_call(call: &Call) -> Box<dyn Framework> {
     match known().find(|framework| framework.knows(call)) {
         Some(own) => Box::new(own),
-        None => Box::new(printed::Printed),
+        None => Box::new(printed::Printed { looks: true }),
     }
 }
 
@@ -226,7 +228,7 @@ impl Framework for &'static dyn Framework {
     }
 
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
-        (**self).ask(call, wanted, room)
+        Ok(call.through_env((**self).ask(call, wanted, room)?))
     }
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
@@ -420,6 +422,10 @@ mod tests {
             ("npx jest --ci", "jest"),
             ("vitest run", "vitest"),
             ("node --test", "node"),
+            ("npx mocha --reporter tap", "mocha"),
+            ("npx nyc mocha", "mocha"),
+            ("jasmine spec/a.js", "jasmine"),
+            ("cross-env NODE_ENV=test mocha", "mocha"),
             ("node --import tsx --test tests", "node"),
             ("mvn -q test", "maven"),
             ("./mvnw verify", "maven"),

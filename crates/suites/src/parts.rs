@@ -3,7 +3,7 @@
 //! Of several processes beside one another the one that is heard of last is the critical one: the run takes as long as it does, so the
 //! parts are those of its time. What the others do meanwhile shortens nothing, and stands in the sum over all of them alone.
 
-use crate::run::{Part, Run};
+use crate::run::{Part, Run, Test};
 use std::collections::BTreeSet;
 
 /// Where the time of a run went.
@@ -43,8 +43,11 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
     let is_placed = run.tests.iter().any(|test| test.began.is_some()) || !run.spans.is_empty();
     if !is_placed {
         // Only how long the tests took is known; beside one another they may take longer than the whole.
-        let body = tests.min(whole);
-        parts.set(Part::Body, body);
+        let is_timed = run.tests.iter().any(|test| test.seconds.is_some());
+        let body = if is_timed { tests.min(whole) } else { 0.0 };
+        if is_timed {
+            parts.set(Part::Body, body);
+        }
         parts.set(Part::Unaccounted, whole - body);
         return parts;
     }
@@ -54,38 +57,18 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
     let critical = critical.unwrap_or(0);
     let Timeline { in_tests, between, mut of_spans } = timeline(run, critical, began, ended);
     let own = || run.tests.iter().filter(|test| test.process == critical);
-    let sum = |of: fn(&crate::run::Test) -> Option<f64>| -> Option<f64> {
-        let told: Vec<f64> = own().filter_map(of).collect();
-        (!told.is_empty()).then(|| told.iter().sum())
-    };
-    // Tests beside one another in one process (threads) overlap: their parts are shares of the time in which any of them ran.
-    let of_tests: f64 = own().filter_map(|test| test.seconds).sum();
-    let scale = if of_tests > in_tests { in_tests / of_tests } else { 1.0 };
-    let told = [
-        (Part::Setup, sum(|test| test.setup)),
-        (Part::Teardown, sum(|test| test.teardown)),
-        (Part::Gc, sum(|test| test.gc)),
-    ];
-    // Where bodies are told, what is neither body nor setup nor teardown is the framework's; else nobody knows what is.
-    let rest = |test: &crate::run::Test| {
-        let beside = test.setup.unwrap_or(0.0) + test.teardown.unwrap_or(0.0);
-        test.body.or_else(|| Some(test.seconds? - beside)).map(|body| body.max(0.0))
-    };
-    let bodies: f64 = own().filter_map(rest).sum();
-    // The collector works in all three; mostly in bodies.
-    let mut body = (bodies * scale).min(in_tests);
-    let beside: f64 =
-        own().map(|test| test.setup.unwrap_or(0.0) + test.teardown.unwrap_or(0.0)).sum();
-    let in_no_phase = in_tests - body - beside * scale;
-    for (part, seconds) in told {
-        if let Some(seconds) = seconds {
-            let seconds = seconds * scale;
-            if part == Part::Gc {
-                body = (body - seconds).max(0.0);
-            }
+    let shared = Shared::of(own(), in_tests);
+    let tells = |of: fn(&Test) -> Option<f64>| own().any(|test| of(test).is_some());
+    for (part, seconds, is_told) in [
+        (Part::Setup, shared.setup, tells(|test| test.setup)),
+        (Part::Teardown, shared.teardown, tells(|test| test.teardown)),
+        (Part::Gc, shared.gc, tells(|test| test.gc)),
+    ] {
+        if is_told {
             parts.set(part, seconds);
         }
     }
+    let (body, in_no_phase) = (shared.body, shared.rest);
     of_spans.push((Part::Body, body));
     if own().any(|test| test.body.is_some() && test.began.is_some()) {
         parts.set(Part::Framework, (in_no_phase + between).max(0.0));
@@ -96,14 +79,17 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
     let process = run.processes.get(critical);
     let told = |part: Part| run.spans.iter().any(|span| span.part == part);
     let edges = edges(run, critical);
+    // Clocks that are not quite one clock tell of moments before the run, or after it.
+    let within = |moment: f64| moment.clamp(began, ended.max(began));
     if let Some((first, last)) = edges {
-        if let Some(began) =
-            process.and_then(|process| process.began).filter(|_| !told(Part::Loading))
-        {
+        let (first, last) = (within(first), within(last));
+        let loaded = process.and_then(|process| process.began).map(within);
+        if let Some(began) = loaded.filter(|_| !told(Part::Loading)) {
             parts.set(Part::Loading, (first - began).max(0.0));
         }
-        let first = process.and_then(|process| process.began).map_or(first, |own| own.min(first));
-        let last = process.and_then(|process| process.ended).map_or(last, |own| own.max(last));
+        let first = loaded.map_or(first, |own| own.min(first));
+        let last =
+            process.and_then(|process| process.ended).map_or(last, |own| within(own).max(last));
         if !told(Part::Boot) {
             parts.set(Part::Boot, (first - began).max(0.0));
         }
@@ -112,6 +98,57 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
     let sum: f64 = parts.seconds.iter().flatten().sum();
     parts.set(Part::Unaccounted, whole - sum);
     parts
+}
+
+/// The time in which tests of a process ran, by what they did: none is below 0, and they sum to it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shared {
+    setup: f64,
+    body: f64,
+    teardown: f64,
+    gc: f64,
+    /// In none of these: what the framework does about a test.
+    rest: f64,
+}
+
+impl Shared {
+    /// Divides the `in_tests` seconds of these tests. The time of the collector is subtracted from the phases in which it ran; if these are unknown, from
+    /// bodies first, then from setup and teardown.
+    fn of<'a>(tests: impl Iterator<Item = &'a Test>, in_tests: f64) -> Self {
+        let mut all = Self::default();
+        let known = |seconds: Option<f64>| seconds.unwrap_or(0.0).max(0.0);
+        for test in tests {
+            let (mut setup, mut teardown) = (known(test.setup), known(test.teardown));
+            // Without a known body the time outside of setup and teardown counts as the body.
+            let told = test.body.or_else(|| Some(test.seconds? - setup - teardown));
+            let mut body = known(told);
+            let mut left = known(test.gc);
+            let [of_setup, of_body, of_teardown] = test.gc_of.unwrap_or([0.0, left, 0.0]);
+            let mut take = |from: &mut f64, gc: f64| {
+                let taken = gc.clamp(0.0, from.max(0.0)).min(left);
+                *from -= taken;
+                left -= taken;
+                all.gc += taken;
+            };
+            take(&mut setup, of_setup);
+            take(&mut body, of_body);
+            take(&mut teardown, of_teardown);
+            if test.gc_of.is_none() {
+                take(&mut setup, f64::INFINITY);
+                take(&mut teardown, f64::INFINITY);
+            }
+            all.setup += setup;
+            all.body += body;
+            all.teardown += teardown;
+        }
+        // Concurrent tests in one process (threads) overlap: their parts are shares of the time in which any of them ran.
+        let sum = all.setup + all.body + all.teardown + all.gc;
+        let scale = if sum > in_tests && sum > 0.0 { in_tests / sum } else { 1.0 };
+        let [setup, body, teardown, gc] =
+            [all.setup, all.body, all.teardown, all.gc].map(|seconds| seconds * scale);
+        let rest = (in_tests - setup - body - teardown - gc).max(0.0);
+        Self { setup, body, teardown, gc, rest }
+    }
 }
 
 /// The processes that ran tests.
@@ -192,7 +229,8 @@ fn timeline(run: &Run, process: usize, began: f64, ended: f64) -> Timeline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{Process, Span, Test};
+    use crate::run::{Process, Span};
+    use proptest::prelude::*;
 
     fn test(name: &str, began: f64, seconds: f64) -> Test {
         let name = name.to_owned();
@@ -301,5 +339,64 @@ mod tests {
         near(&parts, Part::Unaccounted, 6.0);
         assert_eq!(parts.of(Part::Boot), None);
         near(&of(&run, 0.0, 3.0), Part::Unaccounted, 0.0);
+    }
+
+    #[test]
+    fn the_collector_is_taken_from_the_phase_in_which_it_came() {
+        let mut collected = test("a", 1.0, 4.0);
+        (collected.setup, collected.body, collected.teardown) = (Some(3.0), Some(0.5), Some(0.25));
+        (collected.gc, collected.gc_of) = (Some(2.75), Some([2.5, 0.0, 0.25]));
+        let run = Run { tests: vec![collected.clone()], ..Run::default() };
+        let parts = of(&run, 0.0, 6.0);
+        near(&parts, Part::Setup, 0.5);
+        near(&parts, Part::Body, 0.5);
+        near(&parts, Part::Teardown, 0.0);
+        near(&parts, Part::Gc, 2.75);
+        near(&parts, Part::Framework, 0.25);
+        near(&parts, Part::Unaccounted, 0.0);
+        // With unknown phases no part becomes negative either.
+        collected.gc_of = None;
+        let parts = of(&Run { tests: vec![collected], ..Run::default() }, 0.0, 6.0);
+        near(&parts, Part::Body, 0.0);
+        near(&parts, Part::Setup, 0.75);
+        near(&parts, Part::Gc, 2.75);
+        near(&parts, Part::Unaccounted, 0.0);
+    }
+
+    fn any_test() -> impl Strategy<Value = Test> {
+        let time = || prop::option::of(0.0..3.0);
+        let gc_of = prop::option::of([0.0..2.0, 0.0..2.0, 0.0..2.0]);
+        let seconds = (0.0..9.0, 0.0..5.0, 0..2_usize);
+        (seconds, (time(), time(), time()), (time(), gc_of)).prop_map(
+            |((began, seconds, process), (setup, body, teardown), (gc, gc_of))| {
+                let test = test("a", began, seconds);
+                Test { setup, body, teardown, gc, gc_of, process, ..test }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn no_part_is_negative_and_they_sum_to_the_whole(
+            tests in prop::collection::vec(any_test(), 1..8),
+            spans in prop::collection::vec((0.0..9.0, 0.0..3.0, any::<bool>()), 0..4),
+            loaded in prop::option::of(-1.0..3.0),
+            last in prop::option::of(5.0..20.0),
+        ) {
+            let span = |(began, seconds, loads): (f64, f64, bool)| {
+                span(if loads { Part::Loading } else { Part::Hooks }, began, began + seconds)
+            };
+            let process = Process { name: String::new(), began: loaded, ended: last };
+            let run = Run {
+                tests,
+                spans: spans.into_iter().map(span).collect(),
+                processes: vec![process.clone(), process],
+                ..Run::default()
+            };
+            let parts = of(&run, 0.0, 12.0);
+            let known: Vec<f64> = parts.seconds.iter().flatten().copied().collect();
+            prop_assert!(known.iter().all(|seconds| *seconds >= -1e-8), "{parts:?}");
+            prop_assert!((known.iter().sum::<f64>() - 12.0).abs() < 1e-6, "{parts:?}");
+        }
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn of_bytes(bytes: Vec<u8>, name: &str) -> Result<TestResults, SuiteE
 
 /// A report as a run. `framework` is what it is called where the report doesn't say.
 pub(crate) fn run(results: TestResults, framework: &str, answer: &Answer<'_>) -> Run {
-    let known = results.tool.filter(|tool| tool.to_lowercase().starts_with(framework));
+    let known = results.tool.clone().filter(|tool| tool.to_lowercase().starts_with(framework));
     let moment = |since_1970: f64| since_1970 - answer.since_1970;
     // What runs beside one another are the groups (packages) of a report that has their times.
     let processes: Vec<Process> = results
@@ -66,6 +66,7 @@ pub(crate) fn run(results: TestResults, framework: &str, answer: &Answer<'_>) ->
             .iter()
             .map(|name| Unfinished { name: name.clone(), ..Unfinished::default() })
             .collect(),
+        faults: results.faults.clone(),
         ..Run::default()
     }
 }
@@ -78,6 +79,7 @@ pub(crate) fn of_result(test: &TestResult) -> Test {
         seconds: test.seconds.filter(|_| test.status != TestStatus::Skipped),
         status: test.status,
         message: test.message.clone(),
+        retries: test.retries,
         ..Test::default()
     }
 }

@@ -17,10 +17,31 @@ pub struct Run {
     pub processes: Vec<Process>,
     /// Tests that began and never ended, and files whose tests never began.
     pub unfinished: Vec<Unfinished>,
+    /// Faults of its report as a whole, which make the suite fail even if all tests passed; one sentence each.
+    pub faults: Vec<String>,
     /// What should be known of it.
     pub notes: Vec<String>,
     /// What its tests used of the project, where that was asked for.
     pub seen: Seen,
+}
+
+impl Run {
+    /// Returns true if any test failed.
+    pub fn has_failed(&self) -> bool {
+        self.tests.iter().any(|test| test.status == TestStatus::Failed)
+    }
+
+    /// The reason why the suite failed, other than failed tests, as a sentence: faults of its report, or a failed process (`badly`, as in `exited with status
+    /// 1`) without a failed test.
+    pub fn trouble(&self, badly: Option<&str>) -> Option<String> {
+        match (self.faults.as_slice(), badly) {
+            ([], Some(how)) if !self.has_failed() => {
+                Some(format!("the suite {how}, although no test failed"))
+            }
+            ([], _) => None,
+            (faults, _) => Some(faults.join("; ")),
+        }
+    }
 }
 
 /// One test.
@@ -42,12 +63,14 @@ pub struct Test {
     pub began: Option<f64>,
     /// and when it ended.
     pub ended: Option<f64>,
-    /// How long it took, s; what it set up for its whole group is not in it. `None`: it was skipped.
+    /// Time in seconds, without the setup of its whole group. `None`: it was skipped, or the report has no time.
     pub seconds: Option<f64>,
     /// What came of it.
     pub status: TestStatus,
     /// What it said when it failed.
     pub message: Option<String>,
+    /// Number of failed attempts before the last one, if the framework retries tests.
+    pub retries: u32,
     /// Seconds of its own setup,
     pub setup: Option<f64>,
     /// of its body,
@@ -56,10 +79,19 @@ pub struct Test {
     pub teardown: Option<f64>,
     /// and of the garbage collector in all of them.
     pub gc: Option<f64>,
+    /// The same in its setup, its body and its teardown, where that is known.
+    pub gc_of: Option<[f64; 3]>,
     /// What was counted while it ran, by name.
     pub causes: BTreeMap<String, f64>,
     /// Index of its process.
     pub process: usize,
+}
+
+impl Test {
+    /// Returns true for a stand-in of unittest for a test file that could not be loaded.
+    pub fn is_stand_in(&self) -> bool {
+        self.name.starts_with("unittest.loader._FailedTest")
+    }
 }
 
 /// A test, or what is done for several of them, that didn't end.

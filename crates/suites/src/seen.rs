@@ -6,7 +6,7 @@ pub(crate) mod go;
 
 use crate::asking::{Answer, Request};
 use crate::run::Test;
-use assay_data::seen::{ProcessSeen, Seen, Used};
+use assay_data::seen::{ProcessSeen, Seen, Started, Used};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -76,11 +76,34 @@ pub(crate) struct Line {
     #[serde(default)]
     lists: Vec<String>,
     #[serde(default)]
-    spawns: Vec<Vec<String>>,
+    spawns: Vec<Spawned>,
     #[serde(default)]
     builds: Vec<String>,
     imports: Option<BTreeMap<u32, Vec<u32>>>,
     unseen: Option<String>,
+}
+
+/// A program that was started: its words alone, or with where it ran.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Spawned {
+    Words(Vec<String>),
+    Placed {
+        words: Vec<String>,
+        #[serde(rename = "in")]
+        place: Option<String>,
+        #[serde(default)]
+        cut: bool,
+    },
+}
+
+impl From<Spawned> for Started {
+    fn from(own: Spawned) -> Self {
+        match own {
+            Spawned::Words(words) => words.into(),
+            Spawned::Placed { words, place, cut } => Self { words, place, is_cut: cut },
+        }
+    }
 }
 
 impl Line {
@@ -95,6 +118,7 @@ impl Line {
             blocks, loaded, mut loads, opens, lists, spawns, builds, imports, unseen, ..
         } = self;
         loads.extend(loaded);
+        let spawns = spawns.into_iter().map(Started::from).collect();
         (Used { blocks, loads, opens, lists, spawns, builds, unseen }, imports)
     }
 }
@@ -114,6 +138,11 @@ impl Gathered {
     pub fn next_process(&mut self) {
         self.processes.push(ProcessSeen::default());
         self.tests.push(Vec::new());
+    }
+
+    /// Returns true if any test has coverage.
+    pub fn any(&self) -> bool {
+        self.tests.iter().any(|tests| !tests.is_empty())
     }
 
     /// Takes a line of it; `test` is the index of the last test of that name. What belongs to no test is everybody's.

@@ -30,6 +30,8 @@ enum From {
     Libtest(PathBuf),
     /// On standard output, as `go test -json` does.
     Go,
+    /// On standard output, as TAP, which reports tests that ended but not the running one.
+    Tap,
 }
 
 /// What was read of a file so far.
@@ -39,6 +41,27 @@ struct Known {
     read: u64,
     open: Open,
     phase: Option<Part>,
+    told: Told,
+}
+
+/// Progress of the tests of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// Number of tests that ended.
+    pub ended: usize,
+    /// Those that failed, and were not asked for yet: their names, and what they said.
+    pub failed: Vec<(String, Option<String>)>,
+    /// The last that began and did not end.
+    pub running: Option<String>,
+}
+
+impl Told {
+    fn ended(&mut self, name: &str, failed: bool, message: Option<&str>) {
+        self.ended += 1;
+        if failed {
+            self.failed.push((name.to_owned(), message.map(str::to_owned)));
+        }
+    }
 }
 
 /// Something that takes longer than it may.
@@ -92,13 +115,41 @@ impl Watch {
         Self::new(From::Go)
     }
 
+    /// Watches a program that prints TAP.
+    pub(crate) fn tap() -> Self {
+        Self::new(From::Tap)
+    }
+
     fn new(from: From) -> Self {
         Self { from, known: BTreeMap::new() }
+    }
+
+    /// Returns true if it knows the running test, not only those that ended.
+    pub fn sees_running(&self) -> bool {
+        !matches!(self.from, From::Tap)
     }
 
     /// Looks at what was written since the last time, and says what takes longer than `limit` by `now`, s; `output` reads standard output from a
     /// place on. What can't be read is looked at again the next time. O(what is new).
     pub fn hung(&mut self, now: f64, limit: f64, output: &dyn Fn(u64) -> Vec<u8>) -> Option<Hung> {
+        self.look(now, output);
+        self.known.values().find_map(|known| known.hung(now, limit))
+    }
+
+    /// Reads new events likewise and returns the progress; each failure is returned once. O(new events + running tests).
+    pub fn told(&mut self, now: f64, output: &dyn Fn(u64) -> Vec<u8>) -> Told {
+        self.look(now, output);
+        let mut all = Told::default();
+        for known in self.known.values_mut() {
+            all.ended += known.told.ended;
+            all.failed.append(&mut known.told.failed);
+            let running = known.open.0.iter().rev().find(|own| !own.beside);
+            all.running = running.map(|own| own.name.clone()).or(all.running);
+        }
+        all
+    }
+
+    fn look(&mut self, now: f64, output: &dyn Fn(u64) -> Vec<u8>) {
         match self.from.clone() {
             From::Events(directory) => {
                 for path in events::files(&directory).unwrap_or_default() {
@@ -108,10 +159,15 @@ impl Watch {
             From::Libtest(directory) => self.libtest_files(&directory, now),
             From::Go => {
                 let known = self.known.entry(PathBuf::new()).or_default();
-                while known.lines(&output(known.read), |open, line| go(open, line, now)) {}
+                while known.lines(&output(known.read), |open, told, line| go(open, told, line, now))
+                {
+                }
+            }
+            From::Tap => {
+                let known = self.known.entry(PathBuf::new()).or_default();
+                while known.lines(&output(known.read), |_, told, line| tap(told, line)) {}
             }
         }
-        self.known.values().find_map(|known| known.hung(now, limit))
     }
 
     fn libtest_files(&mut self, directory: &Path, now: f64) {
@@ -125,7 +181,7 @@ impl Watch {
                 }
                 let own = crate_that_runs(&path.with_extension("about"));
                 let own = own.map_or(String::new(), |own| format!("{own}: "));
-                known.lines(&bytes, |open, line| libtest(open, line, &own, now));
+                known.lines(&bytes, |open, told, line| libtest(open, told, line, &own, now));
             }
         }
     }
@@ -145,18 +201,21 @@ fn from(path: &Path, place: u64) -> Vec<u8> {
 
 impl Known {
     /// Takes the whole lines of what follows; whether there were any.
-    fn lines(&mut self, bytes: &[u8], mut take: impl FnMut(&mut Open, &[u8])) -> bool {
+    fn lines(&mut self, bytes: &[u8], mut take: impl FnMut(&mut Open, &mut Told, &[u8])) -> bool {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         for line in bytes[..whole].split_inclusive(|byte| *byte == b'\n') {
-            take(&mut self.open, line);
+            take(&mut self.open, &mut self.told, line);
         }
         self.read += whole as u64;
         whole > 0
     }
 
     fn events(&mut self, path: &Path) {
-        let take = |open: &mut Open, line: &[u8]| {
+        let take = |open: &mut Open, told: &mut Told, line: &[u8]| {
             if let Ok(line) = serde_json::from_slice::<Line>(line) {
+                if let Some((name, failed, message)) = line.ended_test() {
+                    told.ended(name, failed, message);
+                }
                 open.take(&line);
             }
         };
@@ -216,28 +275,56 @@ fn ended(open: &mut Open, name: &str, now: f64) {
     }
 }
 
-fn libtest(open: &mut Open, line: &[u8], program: &str, now: f64) {
+fn libtest(open: &mut Open, told: &mut Told, line: &[u8], program: &str, now: f64) {
     let Ok(event) = serde_json::from_slice::<OfLibtest>(line) else { return };
     let name = format!("{program}{}", event.name);
     match (event.kind.as_str(), event.event.as_str()) {
         ("test", "started") => began(open, name, now),
         // It speaks of slow ones, too.
         ("test", "timeout") => {}
-        ("test", _) => ended(open, &name, now),
+        ("test", came) => {
+            ended(open, &name, now);
+            told.ended(&name, came == "failed", None);
+        }
         _ => {}
     }
 }
 
-fn go(open: &mut Open, line: &[u8], now: f64) {
+fn go(open: &mut Open, told: &mut Told, line: &[u8], now: f64) {
     let Ok(event) = serde_json::from_slice::<OfGo>(line) else { return };
     let Some(test) = event.test else { return };
     let name = format!("{}: {test}", event.package);
     match event.action.as_str() {
         // One that waits until others beside which it runs have ended is not running.
         "run" | "cont" => began(open, name, now),
-        "pause" | "pass" | "fail" | "skip" => ended(open, &name, now),
+        "pause" => ended(open, &name, now),
+        came @ ("pass" | "fail" | "skip") => {
+            ended(open, &name, now);
+            told.ended(&name, came == "fail", None);
+        }
         _ => {}
     }
+}
+
+/// A line of TAP: results alone count, not those of subtests.
+fn tap(told: &mut Told, line: &[u8]) {
+    let line = String::from_utf8_lossy(line);
+    let (passed, rest) = match line.strip_prefix("not ok") {
+        Some(rest) => (false, rest),
+        None => match line.strip_prefix("ok") {
+            Some(rest) => (true, rest),
+            None => return,
+        },
+    };
+    if !rest.starts_with(' ') {
+        return;
+    }
+    let name = rest.trim().trim_start_matches(|c: char| c.is_ascii_digit());
+    let name = name.trim_start().trim_start_matches("- ");
+    let (name, directive) = name.split_once(" # ").unwrap_or((name, ""));
+    let directive = directive.to_ascii_lowercase();
+    let is_expected = directive.starts_with("todo") || directive.starts_with("skip");
+    told.ended(name, !passed && !is_expected, None);
 }
 
 #[cfg(test)]
@@ -306,7 +393,7 @@ mod tests {
             "{\"start\":\"a.py::t\",\"at\":1.0}\n",
             "{\"open\":\"fixture\",\"group\":\"a.py\",\"name\":\"base\",\"at\":1.5}\n"
         );
-        known.lines(lines.as_bytes(), |open, line| {
+        known.lines(lines.as_bytes(), |open, _, line| {
             open.take(&serde_json::from_slice(line).unwrap());
         });
         let hung = known.hung(4.0, 1.0).unwrap();

@@ -1,5 +1,7 @@
 //! Runs a suite once and hands back what it reported. Each run has a room of its own, in which its reports lie, and which goes after it.
 
+use super::live::{self, Live};
+use super::stopped;
 use super::warm::Cold;
 use super::{Side, Warm};
 use crate::room;
@@ -31,6 +33,16 @@ pub(crate) struct Ran {
     pub result: RunResult,
     /// What hung in it, so that it was ended, as a sentence.
     pub hung: Option<String>,
+    /// True if the user stopped it; it then holds the tests that had ended.
+    pub is_stopped: bool,
+}
+
+impl Ran {
+    /// The reason why the run failed, other than failed tests.
+    pub fn trouble(&self) -> Option<String> {
+        let how = self.result.outcome.to_string();
+        self.run.trouble((!self.result.outcome.is_success()).then_some(how.as_str()))
+    }
 }
 
 /// How long what may take.
@@ -65,6 +77,8 @@ pub(crate) struct Asker {
     warm: BTreeMap<String, Warm>,
     /// Whether the last run was one of such a process.
     was_warm: bool,
+    /// Shows progress while a suite runs; `None` for no progress.
+    live: Option<Live>,
 }
 
 impl Asker {
@@ -74,7 +88,13 @@ impl Asker {
     /// When the system lets us do neither.
     pub fn start(limits: Limits) -> anyhow::Result<Self> {
         let (room, runner) = (room::temporary()?, Runner::start()?);
-        Ok(Self { room, runner, limits, runs: 0, warm: BTreeMap::new(), was_warm: false })
+        let (runs, warm, was_warm, live) = Default::default();
+        Ok(Self { room, runner, limits, runs, warm, was_warm, live })
+    }
+
+    /// Shows the progress of suites while they run.
+    pub fn attend(&mut self, live: Live) {
+        self.live = Some(live);
     }
 
     /// Runs the suite of a side, with so many bytes of padding in its environment.
@@ -107,21 +127,56 @@ impl Asker {
         let call = Call::new(&side.argv, &directory);
         let request = framework.ask(&call, wanted, room);
         let request = request.map_err(|error| RunError::Reading(error.to_string()))?;
-        let mut watch = self.limits.test.and_then(|_| framework.watch(&call, room));
+        let mut watch = framework.watch(&call, room);
         let limit = self.limits.test.unwrap_or(self.limits.suite);
+        let is_limited = self.limits.test.is_some();
+        let mut live = self.live.take();
+        let mut every = (limit / LOOKS).clamp(OFTENEST, SELDOMEST);
+        if let Some(live) = &mut live {
+            live.begins();
+            every = if is_limited { every.min(live::EVERY) } else { live::EVERY };
+        }
+        let began = now_seconds();
         let mut hung = None;
         let mut ends = |output: &OutputSoFar<'_>| {
-            let watch = watch.as_mut();
-            hung = watch.and_then(|own| own.hung(now_seconds(), limit.as_secs_f64(), output));
-            hung.is_some()
+            let now = now_seconds();
+            if let Some(watch) = &mut watch {
+                if let Some(live) = &mut live {
+                    live.take(&watch.told(now, output), now - began);
+                }
+                hung = is_limited.then(|| watch.hung(now, limit.as_secs_f64(), output)).flatten();
+            }
+            // SIGTERM ends the suite immediately. The terminal sends Ctrl-C to the suite as well, and a second Ctrl-C kills it.
+            hung.is_some() || interrupt::is_asked_to_end()
         };
-        let every = (limit / LOOKS).clamp(OFTENEST, SELDOMEST);
         let watching = Watching { every, also: &[], ends: &mut ends };
-        let watching = self.limits.test.map(|_| watching);
-        let result = self.put(&request, side, padding, watching)?;
+        let result = self.put(&request, side, padding, Some(watching));
+        let result = match result {
+            Ok(result) => result,
+            // A second Ctrl-C killed it; the events of its tests up to then are kept.
+            Err(RunError::Interrupted(_)) => stopped::ended_now(began),
+            Err(error) => {
+                self.live = live;
+                return Err(error);
+            }
+        };
         let (output, errors) = (kept(&result.output), kept(&result.errors));
         let answer = answer(room, &directory, &result, (&output, &errors));
         let read = framework.read(&answer);
+        if let (Some(live), Some(watch)) = (&mut live, &mut watch) {
+            let from = |place: u64| {
+                let place = usize::try_from(place).unwrap_or(usize::MAX);
+                output.get(place..).unwrap_or_default().to_vec()
+            };
+            live.take(&watch.told(now_seconds(), &from), now_seconds() - began);
+        }
+        if let (Some(live), Ok(run)) = (&mut live, &read) {
+            live.ended(run.tests.len(), result.wall_seconds);
+        }
+        self.live = live;
+        if interrupt::count() > 0 && !result.outcome.is_success() {
+            return stopped::stopped(read.unwrap_or_default(), result, &answer);
+        }
         match hung {
             Some(hung) => self.cut_short(read.unwrap_or_default(), result, &answer, &hung),
             None => self.judged(read, result, &answer),
@@ -153,7 +208,7 @@ impl Asker {
             is_ended
         };
         let watching = Watching { every, also, ends: &mut ends };
-        let result = side.under(|| self.put(&request, side, 0, Some(watching)));
+        let result = side.under(|| not_interrupted(self.put(&request, side, 0, Some(watching))?));
         let ran = match result {
             Err(_) if is_ended => None,
             Err(error) => Some(Err(error)),
@@ -166,6 +221,11 @@ impl Asker {
         };
         let _stays = fs::remove_dir_all(&room);
         ran.transpose()
+    }
+
+    /// Shows no progress from now on.
+    pub fn be_silent(&mut self) {
+        self.live = None;
     }
 
     /// Has the suite of a side loaded by a process, of which its runs are forks from now on, where that can be had. `root` is the top of the project.
@@ -250,7 +310,7 @@ impl Asker {
         let call = Call::new(&side.argv, &directory);
         let request = framework.list(&call, &room);
         let request = request.map_err(|error| RunError::Reading(error.to_string()))?;
-        let result = side.under(|| self.put(&request, side, 0, None))?;
+        let result = side.under(|| not_interrupted(self.put(&request, side, 0, None)?))?;
         let (output, errors) = (kept(&result.output), kept(&result.errors));
         let listed = framework.listed(&answer(&room, &directory, &result, (&output, &errors)));
         let _stays = fs::remove_dir_all(&room);
@@ -287,7 +347,7 @@ impl Asker {
                         // What it loads after a run must not go on beside the next one.
                         warm.settle();
                     }
-                    return not_interrupted(result);
+                    return Ok(result);
                 }
                 Err(Cold::Because(why)) if side.warm => {
                     return Err(RunError::Failed(format!("it can't be preloaded: {why}")));
@@ -309,7 +369,7 @@ impl Asker {
             end_strays: true,
             ..RunOptions::default()
         };
-        not_interrupted(self.runner.run_watched(subject, options, watching)?)
+        Ok(self.runner.run_watched(subject, options, watching)?)
     }
 
     /// A run that was ended because something in it hung: what had ended before is kept, and the test that hung has failed.
@@ -344,7 +404,7 @@ impl Asker {
         }
         run.unfinished.clear();
         let parts = parts::of(&run, answer.began, answer.ended);
-        Ok(Ran { run, parts, result, hung: Some(told) })
+        Ok(Ran { run, parts, result, hung: Some(told), is_stopped: false })
     }
 
     /// What is said of what hung.
@@ -410,7 +470,7 @@ impl Asker {
             return Err(told(none, result.outcome));
         }
         let parts = parts::of(&run, answer.began, answer.ended);
-        Ok(Ran { run, parts, result, hung: None })
+        Ok(Ran { run, parts, result, hung: None, is_stopped: false })
     }
 }
 

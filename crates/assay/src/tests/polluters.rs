@@ -80,6 +80,9 @@ fn fails(suite: &mut Suite<'_>, tests: &[String]) -> Result<bool, RunError> {
     });
     let wanted = Wanted { only: Some(by_id.collect()), ..Wanted::default() };
     let ran = suite.asker.run(suite.framework, side, &wanted, 0)?;
+    if ran.is_stopped {
+        return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));
+    }
     let victim = tests.last().and_then(|name| ran.run.tests.iter().find(|test| test.name == *name));
     victim.map(|test| test.status == TestStatus::Failed).ok_or_else(|| {
         RunError::Failed(format!("`{}` was not run", tests.last().cloned().unwrap_or_default()))

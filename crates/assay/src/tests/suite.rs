@@ -2,8 +2,11 @@
 
 use super::{Asker, Ran, Side};
 use crate::run_error::RunError;
+use assay_analysis::checks::interrupted;
 use assay_data::finding::shared::benchmarks_skipped;
-use assay_data::samples::{BEGAN, ENDED, PLACE, SPANS, TEST_TIME, WHOLE_SUITE, WORKER, WORKERS};
+use assay_data::samples::{
+    BEGAN, ENDED, PLACE, RETRIES, SPANS, TEST_TIME, WHOLE_SUITE, WORKER, WORKERS,
+};
 use assay_data::source::{
     Failure as Failed, Layout, Measured, Obstacle, OfRow, Purpose, RowResult, Source, Turn, Unit,
 };
@@ -67,8 +70,10 @@ pub(crate) struct Suite<'a> {
     /// What the processes of each run did beside tests.
     pub spans: Vec<Inner>,
     metrics: Vec<Metric>,
-    /// Runs that ended with an error although no test failed, by side: status and how many.
-    oddly_ended: BTreeMap<(usize, String), u32>,
+    /// Runs that failed by more than tests that failed, by side: why, and how many.
+    troubles: BTreeMap<(usize, String), u32>,
+    /// True if the user stopped the only run; the tests that had ended are kept.
+    pub is_stopped: bool,
     /// What hung in the runs of each side, so that they were ended, each as a sentence.
     pub hung: Vec<(usize, String)>,
     notes: Vec<String>,
@@ -85,7 +90,7 @@ impl<'a> Suite<'a> {
         let told = vec![None; sides.len()];
         let last = sides.iter().map(|_| None).collect();
         let metrics = OF_WHOLE.iter().map(|&name| metric(name)).collect();
-        let (tests, spans, oddly_ended, hung, notes) = Default::default();
+        let (tests, spans, troubles, is_stopped, hung, notes) = Default::default();
         Self {
             sides,
             framework,
@@ -97,22 +102,23 @@ impl<'a> Suite<'a> {
             last,
             spans,
             metrics,
-            oddly_ended,
+            troubles,
+            is_stopped,
             hung,
             notes,
         }
     }
 
-    /// Whether a run ended with an error although no test failed.
-    pub fn ended_oddly(&self) -> bool {
-        !self.oddly_ended.is_empty()
+    /// Returns true if a run failed for another reason than failed tests: its process failed although no test did, or its report has faults.
+    pub fn is_troubled(&self) -> bool {
+        !self.troubles.is_empty()
     }
 
-    /// Runs the suite of a side once, in the order of a block.
+    /// Runs the suite of a side once, in the order of a block. A run that the user stopped has the tests that had ended.
     ///
     /// # Errors
     /// As [`Asker::run`] has them.
-    pub fn run(&mut self, side: usize, block: u32, padding: u16) -> Result<Ran, RunError> {
+    fn run(&mut self, side: usize, block: u32, padding: u16) -> Result<Ran, RunError> {
         let order = self.order.map_or(Order::Given, |seed| Order::Random(order_of(seed, block)));
         let wanted = Wanted { order, ..self.wanted.clone() };
         let side = &self.sides[side];
@@ -146,7 +152,8 @@ impl<'a> Suite<'a> {
         let is_told = result.max_rss_bytes > 0;
         self.value(&mut values, "cpu", Some(cpu).filter(|_| is_told));
         self.value(&mut values, "max_rss", Some(result.max_rss_bytes as f64).filter(|_| is_told));
-        self.value(&mut values, TEST_TIME, Some(ran.parts.tests));
+        let is_timed = ran.run.tests.iter().any(|test| test.seconds.is_some());
+        self.value(&mut values, TEST_TIME, Some(ran.parts.tests).filter(|_| is_timed));
         self.value(&mut values, WORKERS, Some(ran.parts.workers as f64).filter(|n| *n > 0.0));
         for part in Part::ALL {
             self.value(&mut values, part.name(), ran.parts.of(part));
@@ -168,7 +175,7 @@ impl<'a> Suite<'a> {
         about.file = test.file.clone().or(about.file.take());
         about.id = test.id.clone().or(about.id.take());
         let failed = test.status == TestStatus::Failed;
-        if let Some(message) = test.message.as_ref().filter(|_| failed) {
+        if let Some(message) = test.message.as_ref().filter(|_| failed || test.retries > 0) {
             // Some compare in colours even where nobody looks.
             about.message = Some((side, anstream::adapter::strip_str(message).to_string()));
         }
@@ -176,14 +183,15 @@ impl<'a> Suite<'a> {
             about.skipped += 1;
             return None;
         }
-        let seconds = test.seconds?;
+        // A test without a time still has an outcome.
         let mut values = Vec::new();
-        self.value(&mut values, "wall", Some(seconds));
+        self.value(&mut values, "wall", test.seconds);
         let of = [
             ("setup", test.setup),
             ("body", test.body),
             ("teardown", test.teardown),
             ("gc", test.gc),
+            (RETRIES, Some(f64::from(test.retries)).filter(|retries| *retries > 0.0)),
         ];
         for (name, value) in of {
             self.value(&mut values, name, value);
@@ -192,6 +200,7 @@ impl<'a> Suite<'a> {
         let moment = |at: Option<f64>| at.map(|at| rounded(at - began));
         self.value(&mut values, BEGAN, moment(test.began));
         // Most tests last as long as they take; those in which their group was set up last longer.
+        let seconds = test.seconds.unwrap_or(f64::INFINITY);
         let ended = test.ended.zip(test.began).filter(|(to, from)| to - from > seconds + 1e-4);
         self.value(&mut values, ENDED, moment(ended.map(|(ended, _)| ended)));
         let worker = Some(test.process as f64).filter(|_| test.process > 0);
@@ -304,8 +313,16 @@ impl Source for Suite<'_> {
     }
 
     fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<RunError>> {
-        let ran = self.run(turn.place, turn.block, turn.padding).map_err(RunError::obstacle)?;
+        let ran = self.run(turn.place, turn.block, turn.padding);
+        let ran = ran.map_err(RunError::obstacle)?;
         let side = turn.place;
+        if ran.is_stopped {
+            // A partial run is kept only if there is no complete one.
+            if self.sides.len() > 1 || self.last[side].is_some() {
+                return Err(Obstacle::Interrupted);
+            }
+            self.is_stopped = true;
+        }
         let mut rows = vec![self.whole(&ran)];
         if turn.purpose == Purpose::Measure {
             let (subject, block) = (side, turn.block);
@@ -319,12 +336,8 @@ impl Source for Suite<'_> {
         }
         if turn.purpose == Purpose::Measure {
             self.hung.extend(ran.hung.iter().map(|hung| (side, hung.clone())));
-            let is_odd = ran.hung.is_none()
-                && !ran.result.outcome.is_success()
-                && ran.run.tests.iter().all(|test| test.status != TestStatus::Failed);
-            if is_odd {
-                let how = ran.result.outcome.to_string();
-                *self.oddly_ended.entry((side, how)).or_default() += 1;
+            if let Some(trouble) = ran.trouble().filter(|_| ran.hung.is_none() && !ran.is_stopped) {
+                *self.troubles.entry((side, trouble)).or_default() += 1;
             }
         }
         let new = ran.run.notes.iter().filter(|note| !self.notes.contains(note));
@@ -338,14 +351,21 @@ impl Source for Suite<'_> {
 
     fn findings(&self, _: &Samples, _: &[Failed]) -> Vec<Finding> {
         let mut found = Vec::new();
-        for ((side, how), runs) in &self.oddly_ended {
-            let message = format!(
-                "{}: the suite {how} in {runs} {}, although no test failed",
-                self.sides[*side].name,
-                if *runs == 1 { "run" } else { "runs" }
-            );
+        if self.is_stopped {
+            found.push(interrupted("these are the tests that had ended by then"));
+        }
+        for ((side, trouble), runs) in &self.troubles {
+            let whose = match self.sides.len() {
+                1 => String::new(),
+                _ => format!("{}: ", self.sides[*side].name),
+            };
+            let often = match runs {
+                1 => String::new(),
+                runs => format!(" ({runs} runs)"),
+            };
+            let message = format!("{whose}{trouble}{often}");
             found.push(
-                Finding::new("SUITE_STATUS", Severity::Warning, message)
+                Finding::new("SUITE_STATUS", Severity::Serious, message)
                     .with("runs", f64::from(*runs))
                     .advise(Action::text("run it by itself and see why")),
             );

@@ -18,8 +18,8 @@ use crate::Ending;
 How it measures: the test framework is recognised from the command, and asked by its own reporter, flags or environment what each \
 test took; nothing is written into the project. One run of the suite is one observation of each of its tests.
 
-Frameworks: rspec, minitest, test-unit, pytest, unittest, go test, cargo test, cargo nextest, jest, vitest, node --test, Maven, \
-Gradle, ctest, GoogleTest, Catch2; and whatever prints TAP or writes JUnit XML (--framework junit:FILE).
+Frameworks: rspec, minitest, test-unit, pytest, unittest, go test, cargo test, cargo nextest, jest, vitest, mocha, jasmine, \
+node --test, Maven, Gradle, ctest, GoogleTest, Catch2; and whatever prints TAP or writes JUnit XML (--framework junit:FILE).
 
 Examples:
   assay tests -- bundle exec rspec              where do the seconds go?

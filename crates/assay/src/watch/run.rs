@@ -95,8 +95,8 @@ impl Watcher {
                 return Ok(Ran::Else(What::All));
             }
             Err(RunError::Failed(why) | RunError::Reading(why)) => {
-                let broke = state::Came { what: &job.what, tests: &[], broke: true };
-                self.state.ran(broke);
+                let what = &job.what;
+                self.state.ran(state::Came { what, tests: &[], broke: true, is_short: true });
                 (came.light, came.trouble) = (Light::Red, Some(why));
                 came.seconds = now_seconds() - began;
                 return Ok(Ran::Came(Box::new(came), None));
@@ -109,21 +109,29 @@ impl Watcher {
         came.skipped = tests.iter().filter(|test| test.status == TestStatus::Skipped).count();
         came.passed = Some(tests.len() - came.failed.len() - came.skipped);
         came.seconds = ran.result.wall_seconds;
-        let broke = came.failed.is_empty() && !ran.result.outcome.is_success();
-        if broke {
-            came.trouble =
-                Some(format!("the suite {}, although no test failed", ran.result.outcome));
-        }
+        came.trouble = ran.trouble();
+        let broke = came.trouble.is_some();
         if broke || !came.failed.is_empty() {
             came.light = Light::Red;
         }
-        if job.what == What::All {
+        let is_red = came.light == Light::Red;
+        let ran_too = |name: &String| tests.iter().any(|test| test.name == *name);
+        // Red with fewer tests than expected: some could not be loaded, so the change that would fix them is unknown.
+        let is_short = is_red
+            && match &job.what {
+                What::All if self.known.is_empty() => {
+                    broke || tests.iter().any(assay_suites::run::Test::is_stand_in)
+                }
+                What::All => !self.known.keys().all(ran_too),
+                What::These(names) => broke && !names.iter().all(ran_too),
+            };
+        if job.what == What::All && !is_short {
             self.known.clear();
         }
         let times = tests.iter().map(|test| (test.name.clone(), test.seconds.unwrap_or(0.0)));
         self.known.extend(times);
         let told = selection::of_run(&ran);
-        let next = self.state.ran(state::Came { what: &job.what, tests: &told, broke });
+        let next = self.state.ran(state::Came { what: &job.what, tests: &told, broke, is_short });
         if let Some(said) = self.selection.take(&ran, &job.what) {
             self.screen.say(&said)?;
         }

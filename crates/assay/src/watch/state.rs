@@ -42,6 +42,8 @@ pub(crate) struct State {
     in_part: bool,
     /// All ran at least once.
     all_ran: bool,
+    /// Some tests could not run, so the files that they use now are unknown.
+    stuck: bool,
 }
 
 /// What came of a run.
@@ -53,11 +55,14 @@ pub(crate) struct Came<'a> {
     pub tests: &'a [(&'a str, bool)],
     /// Whether the run as a whole failed: it crashed, or ended badly although no test failed.
     pub broke: bool,
+    /// True if tests are missing from the run: a test file could not be loaded, or the suite did not start.
+    pub is_short: bool,
 }
 
 impl State {
     pub fn new(full: FullRuns) -> Self {
-        Self { full, failing: Vec::new(), tainted: false, in_part: false, all_ran: false }
+        let (failing, tainted, in_part, all_ran, stuck) = Default::default();
+        Self { full, failing, tainted, in_part, all_ran, stuck }
     }
 
     /// What runs at the start.
@@ -75,9 +80,10 @@ impl State {
         self.all_ran && self.failing.is_empty() && !self.tainted && !self.in_part
     }
 
-    /// What runs after a change: those that fail, and what it touches; `None` where that is nothing.
+    /// The tests to run after a change: failing tests and the tests that it touches; `None` if it touches nothing. While tests are missing every change runs all tests.
     pub fn after_change(&self, touched: Touched) -> Option<What> {
         match touched {
+            _ if self.stuck => Some(What::All),
             Touched::All => Some(What::All),
             Touched::These(touched) => {
                 let known: BTreeSet<&String> = self.failing.iter().collect();
@@ -98,6 +104,7 @@ impl State {
         let failed: Vec<&str> =
             came.tests.iter().filter(|(_, failed)| *failed).map(|(name, _)| *name).collect();
         let is_red = came.broke || !failed.is_empty();
+        self.stuck = came.is_short || self.stuck && *came.what != What::All;
         if *came.what == What::All {
             if !came.broke || !came.tests.is_empty() {
                 self.failing = failed.iter().map(|name| (*name).to_owned()).collect();
@@ -142,7 +149,7 @@ mod tests {
     }
 
     fn ran(state: &mut State, what: &What, tests: &[(&str, bool)]) -> Option<What> {
-        state.ran(Came { what, tests, broke: false })
+        state.ran(Came { what, tests, broke: false, is_short: false })
     }
 
     #[test]
@@ -187,12 +194,34 @@ mod tests {
     fn a_run_that_breaks_is_red_and_knows_nothing_of_tests_that_did_not_run() {
         let mut state = State::new(BOTH);
         ran(&mut state, &What::All, &[("a", true)]);
-        state.ran(Came { what: &What::All, tests: &[], broke: true });
+        let broken = |what| Came { what, tests: &[], broke: true, is_short: true };
+        state.ran(broken(&What::All));
         assert_eq!(state.failing(), ["a"]);
         let only = these(&["a"]);
-        assert_eq!(state.ran(Came { what: &only, tests: &[], broke: true }), None);
+        assert_eq!(state.ran(broken(&only)), None);
         assert_eq!(state.failing(), ["a"]);
         // A test that went is none that fails.
         assert_eq!(ran(&mut state, &only, &[("b", false)]), Some(What::All));
+    }
+
+    #[test]
+    fn while_tests_are_missing_any_change_runs_all() {
+        let mut state = State::new(FullRuns { first: true, later: false });
+        let all = [("a", false), ("b", false)];
+        ran(&mut state, &What::All, &all);
+        assert_eq!(state.after_change(touched(&[])), None);
+        // A module could not be imported: no test ran.
+        state.ran(Came { what: &What::All, tests: &[], broke: true, is_short: true });
+        // The old text is back, which no test is known to use.
+        assert_eq!(state.after_change(touched(&[])), Some(What::All));
+        // One file could not be loaded; another one's tests ran.
+        let came = Came { what: &What::All, tests: &all[..1], broke: true, is_short: true };
+        state.ran(came);
+        assert_eq!(state.after_change(touched(&["a"])), Some(What::All));
+        ran(&mut state, &these(&["a"]), &all[..1]);
+        assert_eq!(state.after_change(touched(&[])), Some(What::All));
+        ran(&mut state, &What::All, &all);
+        assert_eq!(state.after_change(touched(&[])), None);
+        assert!(state.all_is_green());
     }
 }

@@ -103,6 +103,37 @@ fn a_suite_that_ends_with_an_error_though_no_test_failed_is_a_failure() {
 }
 
 #[test]
+fn a_suite_that_failed_never_gives_0() {
+    let room = with_suite("");
+    for (script, said) in [
+        ("echo 1..2; echo ok 1 a; echo not ok 2 b; exit 1", "failed: b"),
+        ("echo 1..1; echo not ok 1 a", "failed: a"),
+        ("echo 1..3; echo ok 1 a; echo ok 2 b", "the plan is for 3 tests"),
+        ("echo ok 1 a; echo ok 2 b", "there is no plan"),
+        ("echo 1..2; echo ok 1 a; echo 'Bail out!'", "it gave up"),
+        ("echo 1..1; echo ok 1 a; exit 3", "although no test failed"),
+    ] {
+        tests(&room, &[], &["sh", "-c", script]).ends(4).shows(said);
+    }
+    let ended = tests(&room, &[], &["sh", "-c", "echo 1..2; echo ok 1 a; echo ok 2 b"]).ends(0);
+    ended.shows("TAP: 2 tests in").shows("no times of tests");
+}
+
+#[test]
+fn a_failure_is_printed_as_it_happens_and_once() {
+    let room = with_suite("echo 1..2; echo not ok 1 a; sleep 0.6; echo ok 2 b");
+    let ended = tests(&room, &["--runs", "2"], &["sh", "suite.sh"]).ends(4);
+    ended.complains("failed: a").shows("2 runs");
+}
+
+#[test]
+fn what_a_script_runs_is_named_where_it_can_not_be_asked() {
+    let room = with_suite("export A=b\npython3 -m unittest discover nowhere\n");
+    let said = "as in `assay tests --env A=b -- python3 -m unittest discover nowhere`";
+    tests(&room, &[], &["sh", "suite.sh"]).ends(4).complains(said);
+}
+
+#[test]
 fn what_is_no_suite_says_so() {
     let room = Room::new();
     room.write("empty.sh", "echo TAP version 13; echo 1..0\n");

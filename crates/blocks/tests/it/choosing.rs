@@ -170,7 +170,10 @@ fn failures_come_first_and_programs_may_read_anything() {
     let mut room = Room::new();
     let (mut tests, mut seen) = (Room::ended(), Room::seen());
     tests[0].status = TestStatus::Failed;
-    seen.processes[0].tests[1].1.spawns.push(vec!["/usr/bin/python3.11".into(), "x.py".into()]);
+    seen.processes[0].tests[1]
+        .1
+        .spawns
+        .push(vec!["/usr/bin/python3.11".into(), "x.py".into()].into());
     let mut map = Map::default();
     map.take(&mut room.project, &tests, &seen, later(), None);
     assert_eq!(room.shown(&map, Some(&[])), "name", "it failed");
@@ -186,8 +189,8 @@ fn a_shell_that_starts_a_plain_program_reads_what_that_reads() {
     let mut seen = Room::seen();
     let shell = |text: &str| vec!["sh".to_owned(), "-c".to_owned(), text.to_owned()];
     // Outside of tests, as libraries do it while they are loaded.
-    seen.processes[0].outside.spawns.push(shell("which editor > /dev/null 2>&1"));
-    seen.processes[0].tests[1].1.spawns.push(shell("sort < lib/words.txt"));
+    seen.processes[0].outside.spawns.push(shell("which editor > /dev/null 2>&1").into());
+    seen.processes[0].tests[1].1.spawns.push(shell("sort < lib/words.txt").into());
     room.write("lib/words.txt", "a");
     let mut map = Map::default();
     map.take(&mut room.project, &Room::ended(), &seen, later(), None);

@@ -38,7 +38,12 @@ struct Tests<'a> {
     untimed: Troubles,
     /// Tests that began and never ended, files that could not be loaded.
     broken: Troubles,
+    /// Faults of the report as a whole.
+    faults: Vec<String>,
 }
+
+/// Most faults that are kept of a report.
+const MOST_FAULTS: usize = 20;
 
 impl<'a> Tests<'a> {
     fn new(context: &'a Context<'a>, tool: &str) -> Result<Self, ImportError> {
@@ -46,13 +51,27 @@ impl<'a> Tests<'a> {
         let wall = recorder.metric(&Metric::wall());
         let wall = wall.map_err(|problem| recorder.whole_file(problem))?;
         let [skipped, untimed, broken] = std::array::from_fn(|_| Troubles::default());
-        let names = HashMap::new();
-        Ok(Self { recorder, kept: context.tests, wall, names, skipped, untimed, broken })
+        let (names, faults) = Default::default();
+        Ok(Self { recorder, kept: context.tests, wall, names, skipped, untimed, broken, faults })
     }
 
-    /// Another run of the suite begins: names may come again.
+    /// Another run of the suite begins: names may come again. Where single tests are kept, all are of one run, and names stay unique.
     fn begin_run(&mut self) {
-        self.names.clear();
+        if self.kept.is_none() {
+            self.names.clear();
+        }
+    }
+
+    /// Notes a fault of the report as a whole, which makes the suite fail even if all tests passed.
+    fn fault(&mut self, fault: String) {
+        if self.faults.len() < MOST_FAULTS && !self.faults.contains(&fault) {
+            self.faults.push(fault);
+        }
+    }
+
+    /// Returns true if the report as a whole has a fault.
+    fn has_fault(&self) -> bool {
+        !self.faults.is_empty()
     }
 
     /// Adds a test of the present run. Of several of one name those after the first are numbered, as in `name #2`.
@@ -130,8 +149,12 @@ impl<'a> Tests<'a> {
     /// # Errors
     /// When no test has a time.
     fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
+        for fault in &self.faults {
+            self.recorder.finding(benchmark_errors(fault, 1));
+        }
         if let Some(kept) = self.kept {
-            kept.borrow_mut().is_whole = true;
+            let mut kept = kept.borrow_mut();
+            (kept.is_whole, kept.faults) = (true, std::mem::take(&mut self.faults));
         }
         if let Some(seen) = self.broken.told() {
             let message = format!("not everything ran to its end: {seen}");

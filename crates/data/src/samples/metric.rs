@@ -116,10 +116,15 @@ pub const TEST_TIME: &str = "test_time";
 /// Name of the metric of how many processes ran the tests of a suite beside one another.
 pub const WORKERS: &str = "test_workers";
 
+/// Name of the metric of how often a test failed within a run before it passed, or failed for good, where its framework tries it again; missing
+/// where it did not.
+pub const RETRIES: &str = "test_retries";
+
 /// Name of the row of a whole suite, beside those of its tests.
 pub const WHOLE_SUITE: &str = "(whole suite)";
 
 /// Metrics that explain others and are not compared themselves, unless one of them is named to decide.
-pub const NOT_COMPARED: [&str; 11] = [
-    STEAL, ITERATIONS, PLACE, WORKERS, BEGAN, ENDED, WORKER, SPANS[0], SPANS[1], SPANS[2], SPANS[3],
+pub const NOT_COMPARED: [&str; 12] = [
+    STEAL, ITERATIONS, PLACE, WORKERS, BEGAN, ENDED, WORKER, RETRIES, SPANS[0], SPANS[1], SPANS[2],
+    SPANS[3],
 ];

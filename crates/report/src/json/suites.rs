@@ -24,9 +24,11 @@ view! {
         workers: Option<f64> = found.workers,
         /// What the first test of a run takes longer, whichever it is; `null`: nothing that runs in different orders show.
         first: Option<FirstTest> = found.first.as_ref().map(FirstTest::of),
-        /// The tests, the slowest first.
+        /// The tests whose time is known, the slowest first.
         tests: Vec<TestShare> = found.tests.iter().map(TestShare::of).collect(),
-        /// The tests that failed in any run, the most frequent first.
+        /// Names of the tests that ran and whose time no report says.
+        untimed: Vec<String> = found.untimed.clone(),
+        /// The tests that failed in any run, the most frequent first; also those that failed at first and passed when the framework tried them again.
         failing: Vec<FailingTest> = found.failing.iter().map(FailingTest::of).collect(),
     }
 }
@@ -66,6 +68,8 @@ view! {
         name: String = test.name.clone(),
         /// Runs in which it failed.
         failed: u64 = test.failed,
+        /// Runs in which it failed at first, and passed when the framework tried it again.
+        retried: u64 = test.retried,
         /// Runs in which it ran.
         runs: u64 = test.runs,
         /// The interval of the share of failures (Wilson).

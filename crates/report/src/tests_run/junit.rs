@@ -6,36 +6,41 @@ use std::fmt::Write as _;
 /// The report of a side's suite. `said`: why tests failed, by name.
 pub fn render(found: &Testing, framework: &str, said: &[(String, String)]) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let failures = found.failing.len();
+    let failures = found.failing.iter().filter(|test| test.failed > 0).count();
     let head = format!(
         "tests=\"{}\" failures=\"{failures}\" errors=\"0\" time=\"{:.6}\"",
-        found.tests.len(),
+        found.count(),
         found.whole.median
     );
     let name = escaped(framework);
     let _infallible = writeln!(text, "<testsuites {head}>\n  <testsuite name=\"{name}\" {head}>");
-    for test in &found.tests {
-        let (class, own) =
-            test.name.rsplit_once("::").or(test.name.split_once(": ")).unwrap_or(("", &test.name));
+    let timed = found.tests.iter().map(|test| (&test.name, Some(test.time.median)));
+    for (own_name, seconds) in timed.chain(found.untimed.iter().map(|name| (name, None))) {
+        let (class, own) = own_name
+            .rsplit_once("::")
+            .or(own_name.split_once(": "))
+            .unwrap_or(("", own_name.as_str()));
+        let time = seconds.map_or_else(String::new, |time| format!(" time=\"{time:.6}\""));
         let case = format!(
-            "    <testcase classname=\"{}\" name=\"{}\" time=\"{:.6}\"",
+            "    <testcase classname=\"{}\" name=\"{}\"{time}",
             escaped(class),
-            escaped(own),
-            test.time.median
+            escaped(own)
         );
-        let Some(failed) = found.failing.iter().find(|failing| failing.name == test.name) else {
+        let Some(failed) = found.failing.iter().find(|failing| failing.name == *own_name) else {
             let _infallible = writeln!(text, "{case}/>");
             continue;
         };
-        let why = said.iter().find(|(name, _)| *name == test.name);
+        let why = said.iter().find(|(name, _)| name == own_name);
         let why = why.map_or("", |(_, why)| why.as_str());
         let runs = match failed.runs {
             1 => String::new(),
-            runs => format!(" ({} of {runs} runs)", failed.failed),
+            runs => format!(" ({} of {runs} runs)", failed.failed + failed.retried),
         };
+        // As Surefire and nextest call what passed in the end.
+        let kind = if failed.failed > 0 { "failure" } else { "flakyFailure" };
         let _infallible = writeln!(
             text,
-            "{case}>\n      <failure message=\"{}\"/>\n    </testcase>",
+            "{case}>\n      <{kind} message=\"{}\"/>\n    </testcase>",
             escaped(&format!("{why}{runs}"))
         );
     }

@@ -4,7 +4,8 @@
 
 use super::icicle::{Icicle, named, seconds};
 use super::{
-    OF_TESTS, OfStatus, at_times, failures, headline, percent, told_part, waterfall, with_interval,
+    OF_TESTS, OfStatus, failures, headline, how_failed, percent, told_part, waterfall,
+    with_interval,
 };
 use crate::findings::Noted;
 use crate::html::{Material, fact, shell_line};
@@ -241,11 +242,7 @@ fn parts(found: &Testing) -> (Vec<Piece>, Vec<String>, Vec<PartRow>, Vec<String>
 
 fn failed(findings: &[Finding], found: &Testing) -> Vec<Failed> {
     let one = |test: &assay_analysis::testing::Failing| {
-        let how = match (found.runs, test.always()) {
-            (1, _) => "failed".to_owned(),
-            (_, true) => format!("failed in all {} runs", test.runs),
-            (_, false) => at_times(test),
-        };
+        let how = how_failed(test, found.runs);
         let own = findings.iter().filter(|finding| finding.subject.as_deref() == Some(&test.name));
         let told = own.filter(|finding| OF_TESTS.contains(&finding.code.as_str())).map(|finding| {
             let quoted = format!("`{}` ", test.name);
@@ -315,8 +312,8 @@ fn table(found: &Testing) -> (Vec<(String, bool)>, Vec<Row>) {
                 let ends = own.interval.map_or_else(String::new, |i| {
                     format!(" [{:.0} … {:.0}]", i.lower * 100.0, i.upper * 100.0)
                 });
-                let share = percent(own.failed as f64 / own.runs as f64);
-                format!("failed {} of {}: {share}{ends}", own.failed, own.runs)
+                let wrong = own.failed + own.retried;
+                format!("failed {wrong} of {}: {}{ends}", own.runs, percent(own.share()))
             }
         });
         Row { cells, failed: failing.is_some() }

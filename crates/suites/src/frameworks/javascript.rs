@@ -1,4 +1,4 @@
-//! jest, vitest and `node --test`, also behind the scripts of a package.
+//! jest, vitest, mocha, jasmine and `node --test`, also behind the scripts of a package.
 
 use super::{EVENTS, Framework, Orders, WHOLE_FILE, any_of, hooked, hooks_beside, seed, too_old};
 use crate::asking::{Answer, Request, Wanted};
@@ -12,9 +12,14 @@ use std::path::Path;
 
 /// The options that choose tests by their names, without the files that the names begin with.
 fn named(wanted: &Wanted) -> Vec<String> {
-    let own = |name: &String| name.split_once(": ").map_or(name.clone(), |(_, own)| own.to_owned());
-    let only = wanted.only.as_ref().map(|only| only.iter().map(own).collect::<Vec<_>>());
+    let only =
+        wanted.only.as_ref().map(|only| only.iter().map(|name| own_name(name)).collect::<Vec<_>>());
     only.map_or_else(Vec::new, |only| vec![format!("--testNamePattern={}", any_of(&only))])
+}
+
+/// A test's name without the file that it begins with.
+fn own_name(name: &str) -> String {
+    name.split_once(": ").map_or(name, |(_, own)| own).to_owned()
 }
 
 /// jest and vitest: one names its options as the other does, but for how it writes its report and shuffles.
@@ -103,6 +108,91 @@ impl Framework for Package {
     }
 }
 
+/// mocha and jasmine: `NODE_OPTIONS` loads a listener into them, so any command may start them. Their own reporters stay.
+#[derive(Debug)]
+pub(super) struct Listened {
+    name: &'static str,
+    /// The option that chooses tests by a regular expression of their full names.
+    filter: &'static str,
+}
+
+/// mocha.
+pub(super) const MOCHA: Listened = Listened { name: "mocha", filter: "--grep" };
+/// jasmine.
+pub(super) const JASMINE: Listened = Listened { name: "jasmine", filter: "--filter" };
+
+impl Framework for Listened {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn knows(&self, call: &Call) -> bool {
+        call.is(&[self.name]) || call.script_runs(&[self.name])
+    }
+
+    fn orders(&self) -> Orders {
+        Orders::No
+    }
+
+    fn selects(&self) -> bool {
+        true
+    }
+
+    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+        if seed(wanted).is_some() {
+            return Err(SuiteError::Unable {
+                framework: self.name,
+                what: "has no random order that assay asks for; --order given".to_owned(),
+            });
+        }
+        let own = wanted
+            .only
+            .as_ref()
+            .map(|only| only.iter().map(|name| own_name(name)).collect::<Vec<_>>());
+        let options = own.map(|own| format!("{}={}", self.filter, any_of(&own)));
+        let options: Vec<String> = options.into_iter().collect();
+        let request = Request::words(call.with_options(&options));
+        Ok(loaded(hooked(request, &Wanted::default(), room), false, room))
+    }
+
+    fn watch(&self, _: &Call, room: &Path) -> Option<Watch> {
+        Some(Watch::events(room.join(EVENTS)))
+    }
+
+    fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
+        let run = events::read(&answer.room.join(EVENTS))?;
+        run.ok_or_else(|| SuiteError::NoReport { said: answer.said() })
+    }
+}
+
+/// The hook that every Node process of a command loads first.
+const START: &str = "assay_node_start.cjs";
+
+/// A request whose programs of Node are looked at for frameworks that can be made to report as they start; with `node --test`, where that is among them.
+pub(super) fn loaded(mut request: Request, runs_node: bool, room: &Path) -> Request {
+    let start = hooks_beside(room).join(START).display().to_string();
+    let mut options = vec![match start.contains(' ') {
+        true => format!("--require \"{start}\""),
+        false => format!("--require {start}"),
+    }];
+    if runs_node {
+        options.extend(reporters(room));
+    }
+    request.options.push(("NODE_OPTIONS".to_owned(), options.join(" ")));
+    request
+}
+
+/// The options of `node --test` that ask for its reports.
+fn reporters(room: &Path) -> Vec<String> {
+    let report = room.join("report.xml");
+    vec![
+        "--test-reporter=junit".to_owned(),
+        format!("--test-reporter-destination={}", report.display()),
+        format!("--test-reporter={}", hooks_beside(room).join(REPORTER).display()),
+        "--test-reporter-destination=stdout".to_owned(),
+    ]
+}
+
 /// The reporter that writes events, among the hooks.
 const REPORTER: &str = "assay_node_reporter.mjs";
 /// What each process of it imports that runs a file, to see what its tests use.
@@ -141,13 +231,7 @@ impl Framework for NodeTest {
                 what: "has no random order; --order given".to_owned(),
             });
         }
-        let report = room.join("report.xml");
-        let mut options = vec![
-            "--test-reporter=junit".to_owned(),
-            format!("--test-reporter-destination={}", report.display()),
-            format!("--test-reporter={}", hooks_beside(room).join(REPORTER).display()),
-            "--test-reporter-destination=stdout".to_owned(),
-        ];
+        let mut options = reporters(room);
         let only = wanted.only.as_deref().unwrap_or_default();
         let (files, names): (Vec<_>, Vec<_>) =
             only.iter().partition(|name| name.starts_with(WHOLE_FILE));

@@ -1,11 +1,14 @@
-//! Whatever prints TAP or JUnit XML, or writes such a file: nothing can be asked of it.
+//! Commands that print TAP or JUnit XML, or write such a file; they accept no options of ours. An unknown command may start a framework that can be
+//! made to report through the environment alone (pytest, rspec, minitest, test-unit, mocha, jasmine, jest, vitest, `node --test`).
 
-use super::{Framework, Orders, seed};
+use super::{EVENTS, Framework, KNOWN, Orders, hooked, javascript, python, ruby, seed};
 use crate::asking::{Answer, Request, Wanted};
-use crate::call::Call;
+use crate::call::{Call, is_variable};
 use crate::error::SuiteError;
-use crate::reports;
 use crate::run::Run;
+use crate::watching::Watch;
+use crate::{events, reports};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 fn asked(call: &Call, wanted: &Wanted) -> Result<Request, SuiteError> {
@@ -22,7 +25,10 @@ fn asked(call: &Call, wanted: &Wanted) -> Result<Request, SuiteError> {
 
 /// A command that prints its report.
 #[derive(Debug)]
-pub(super) struct Printed;
+pub(super) struct Printed {
+    /// True if the environment makes the frameworks that it may start report.
+    pub looks: bool,
+}
 
 impl Framework for Printed {
     fn name(&self) -> &'static str {
@@ -37,18 +43,105 @@ impl Framework for Printed {
         Orders::No
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, _: &Path) -> Result<Request, SuiteError> {
-        asked(call, wanted)
+    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+        let request = asked(call, wanted)?;
+        if !self.looks {
+            return Ok(request);
+        }
+        let cure = room.join(CURE);
+        let request = hooked(request, &Wanted { causes: wanted.causes, ..Wanted::default() }, room)
+            .file(cure, cure_for(call).unwrap_or_default());
+        let request = ruby::loaded(python::loaded(request, room), room);
+        let behind = call.behind().join("\n");
+        let runs_node = behind.contains("node") && behind.contains("--test");
+        let request = javascript::loaded(request, runs_node, room);
+        Ok(call.through_env(request))
+    }
+
+    fn watch(&self, _: &Call, _: &Path) -> Option<Watch> {
+        Some(Watch::tap())
     }
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
-        let read = reports::of_bytes(answer.output.to_vec(), "(standard output)");
-        let results = read.map_err(|_| SuiteError::Unknown {
-            said: answer.said().unwrap_or_else(|| "nothing".to_owned()),
-            known: super::names().join(", "),
+        let found = if self.looks { events::read(&answer.room.join(EVENTS))? } else { None };
+        if let Some(run) = found.filter(|run| !run.tests.is_empty() || !run.unfinished.is_empty()) {
+            return Ok(run);
+        }
+        // Other output of the program need not be UTF-8.
+        let text = String::from_utf8_lossy(answer.output).into_owned();
+        let read = reports::of_bytes(text.into_bytes(), "(standard output)");
+        let results = read.map_err(|_| {
+            let cure = std::fs::read_to_string(answer.room.join(CURE)).ok();
+            SuiteError::Unknown {
+                said: answer.said().unwrap_or_else(|| "nothing".to_owned()),
+                cure: cure.filter(|cure| !cure.is_empty()).unwrap_or_else(|| {
+                    format!(
+                        "known are {}. Name it with --framework, or have it print TAP, or write JUnit XML: --framework junit:FILE",
+                        super::names().join(", ")
+                    )
+                }),
+            }
         })?;
         Ok(reports::run(results, "TAP", answer))
     }
+}
+
+/// The file in the room of a run with the advice for a command that reports nothing.
+const CURE: &str = "cure.txt";
+
+/// Advice for a command that starts an unreachable framework: the command line of the framework itself.
+fn cure_for(call: &Call) -> Option<String> {
+    if call.is(&["tox", "nox"]) {
+        let own = call.program();
+        return Some(format!(
+            "{own} runs tests in an environment of its own, into which assay does not reach: run what it runs there, as in `assay tests -- .{own}/py/bin/python -m pytest`"
+        ));
+    }
+    if call.is(&["prove"]) && !call.has(&["-v", "--verbose"]) {
+        let line: Vec<_> = call.with_options(&["-v".to_owned()]);
+        let line: Vec<_> = line.iter().map(|word| word.to_string_lossy()).collect();
+        return Some(format!(
+            "prove prints the results of tests with -v: `assay tests -- {}`",
+            line.join(" ")
+        ));
+    }
+    let program = call.line();
+    let (env, line) = framework_line(call)?;
+    let env: String = env.iter().map(|own| format!("--env {own} ")).collect();
+    Some(format!(
+        "`{program}` runs `{line}`, which it can't be asked through: name that command itself, as in `assay tests {env}-- {line}`"
+    ))
+}
+
+/// The first command of a known framework in what a command is known to run, and the variables that are set for it there.
+fn framework_line(call: &Call) -> Option<(Vec<String>, String)> {
+    let is_set = |word: &str| {
+        word.split_once('=').is_some_and(|(name, value)| is_variable(name) && !value.contains('$'))
+    };
+    let mut exported: Vec<String> = Vec::new();
+    for line in call.behind() {
+        let line = line.trim().trim_start_matches(['@', '-', '+']);
+        for part in line.split("&&").flat_map(|part| part.split(';')).map(str::trim) {
+            if part.starts_with('#') {
+                continue;
+            }
+            let mut words: Vec<&str> = part.split_whitespace().collect();
+            if words.first() == Some(&"export") {
+                exported.extend(words.iter().filter(|w| is_set(w)).map(|w| (*w).to_owned()));
+                continue;
+            }
+            let is_start = |word: &&str| *word == "exec" || *word == "time" || is_set(word);
+            let begins = words.iter().take_while(|word| is_start(word)).count();
+            let rest = words.split_off(begins);
+            let known =
+                Call::new(&rest.iter().map(OsString::from).collect::<Vec<_>>(), &call.directory);
+            if !rest.is_empty() && KNOWN.iter().any(|framework| framework.knows(&known)) {
+                exported.extend(words.iter().filter(|w| is_set(w)).map(|w| (*w).to_owned()));
+                return Some((exported, rest.join(" ")));
+            }
+        }
+    }
+    None
 }
 
 /// A command that writes its report into a file of its own.
@@ -83,5 +176,33 @@ impl Framework for Written {
             return Err(SuiteError::NoReport { said: answer.said() });
         }
         Ok(reports::run(reports::of_file(&path, answer)?, "JUnit XML", answer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_not_be_asked_through_a_script_is_named() {
+        let room = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(room.path().join(name), text).unwrap();
+        write("Makefile", "test: build\n\t@PYTHONPATH=src python -m pytest -q tests\n");
+        write("run.sh", "#!/bin/sh\nset -e\nexport A=b PYTHONPATH=src:$HOME\nexec go test ./...\n");
+        let cure = |line: &str| {
+            let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            cure_for(&Call::new(&words, room.path()))
+        };
+        let make = cure("make test").unwrap();
+        let works = "`assay tests --env PYTHONPATH=src -- python -m pytest -q tests`";
+        assert!(make.ends_with(works), "{make}");
+        for line in ["./run.sh", "sh run.sh", "bash ./run.sh -v"] {
+            let script = cure(line).unwrap();
+            assert!(script.ends_with("`assay tests --env A=b -- go test ./...`"), "{script}");
+        }
+        assert!(cure("tox -e py").unwrap().contains(".tox/py/bin/python -m pytest"));
+        assert!(cure("prove -r t").unwrap().ends_with("`assay tests -- prove -v -r t`"));
+        assert_eq!(cure("prove -v t"), None);
+        assert_eq!(cure("./none.sh"), None);
     }
 }

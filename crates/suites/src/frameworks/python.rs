@@ -59,9 +59,7 @@ impl Framework for Pytest {
                 .extend(["-o".to_owned(), format!("cache_dir={}", room.join("cache").display())]);
         }
         let request = Request::words(call.with_options(&options));
-        let mut request = hooked(request, wanted, room).env("PYTEST_PLUGINS", plugins());
-        request.paths.push(("PYTHONPATH".to_owned(), hooks_beside(room).display().to_string()));
-        Ok(ordered(request, wanted))
+        Ok(ordered(loaded(hooked(request, wanted, room), room), wanted))
     }
 
     fn watch(&self, _: &Call, room: &Path) -> Option<Watch> {
@@ -94,6 +92,13 @@ impl Framework for Pytest {
             names.filter(|line| line.contains("::")).map(str::to_owned).collect();
         if names.is_empty() { Err(SuiteError::NoTests { said: answer.said() }) } else { Ok(names) }
     }
+}
+
+/// A request whose runs of pytest load the plugin through the environment.
+pub(super) fn loaded(request: Request, room: &Path) -> Request {
+    let mut request = request.env("PYTEST_PLUGINS", plugins());
+    request.paths.push(("PYTHONPATH".to_owned(), hooks_beside(room).display().to_string()));
+    request
 }
 
 /// The plugins that the user has in the environment, and ours.

@@ -14,7 +14,11 @@ const HOOK: &str = "assay_tests.rb";
 
 /// A command that runs tests of Ruby, with the hook.
 fn asked(request: Request, wanted: &Wanted, room: &Path) -> Request {
-    let mut request = hooked(request, wanted, room);
+    loaded(hooked(request, wanted, room), room)
+}
+
+/// A request whose programs of Ruby load the hook.
+pub(super) fn loaded(mut request: Request, room: &Path) -> Request {
     let option = format!("-r{}", hooks_beside(room).join(HOOK).display());
     request.options.push(("RUBYOPT".to_owned(), option));
     request

@@ -9,7 +9,7 @@
 use super::{Program, below, place, top_of};
 use crate::asking::Answer;
 use crate::run::Test;
-use assay_data::seen::{Seen, Used};
+use assay_data::seen::{Seen, Started, Used};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, Metadata};
@@ -457,7 +457,7 @@ impl<'a> Of<'a> {
             // Programs are looked for before they are started.
             let runs = |own: &Metadata| own.is_file() && own.permissions().mode() & 0o111 != 0;
             if metadata.as_ref().is_some_and(runs) {
-                spawns.insert(vec![path.display().to_string()]);
+                spawns.insert(path.display().to_string());
             }
             let Some(path) = below(self.top, &path).filter(|_| !is_ours) else { continue };
             match (is_directory, what) {
@@ -468,7 +468,9 @@ impl<'a> Of<'a> {
         }
         used.opens = opens.into_iter().collect();
         used.lists = lists.into_iter().collect();
-        used.spawns = spawns.into_iter().collect();
+        // With which words they are started, and where, the log does not say.
+        let spawned = |program: String| Started { words: vec![program], place: None, is_cut: true };
+        used.spawns = spawns.into_iter().map(spawned).collect();
     }
 }
 

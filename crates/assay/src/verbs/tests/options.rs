@@ -140,8 +140,8 @@ pub(crate) struct RevisionArgs {
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "How long")]
 pub(crate) struct WhenArgs {
-    /// Run the suite (of each side) exactly N times [default: once; of several sides until the
-    /// verdict on the whole suite is clear]
+    /// Run the suite exactly N times, of several sides each, after the warm-up [default: once; of
+    /// several sides until the verdict on the whole suite is clear]
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
 
@@ -150,7 +150,8 @@ pub(crate) struct WhenArgs {
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     pub time: Option<f64>,
 
-    /// Runs of each side before the first that counts [default: 1 where there are several runs]
+    /// Runs of each side before the first that counts [default: 1 where sides are compared or --time
+    /// is given, else 0]
     #[arg(long, value_name = "N")]
     pub warmup: Option<u32>,
 
@@ -216,8 +217,8 @@ pub(crate) struct LookArgs {
     #[arg(long, short = 'n', value_name = "TESTS", default_value_t = 10)]
     pub number: usize,
 
-    /// What a test that fails in some runs alone is: with `fail` the exit status is 4, as for one
-    /// that fails in all
+    /// What a flaky test is, which failed only in some runs or before it was tried again: with `fail`
+    /// the exit status is 4, as for a test that failed in all runs
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Flaky::Tell)]
     pub flaky: Flaky,
 

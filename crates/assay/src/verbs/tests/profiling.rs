@@ -288,10 +288,12 @@ fn show(
         output::print(&sampled::render(&suite, show.remarks(), &present::screen(show.color)))?;
     }
     written?;
-    Ok(match (is_interrupted, failed) {
+    // Samplers end as their program does, or by themselves: of the suite its report and its tests tell.
+    let is_red = source.taken.iter().any(|(_, run)| run.has_failed() || !run.faults.is_empty());
+    Ok(match (is_interrupted, is_red) {
         (true, _) => Ending::Interrupted,
-        (false, 0) => Ending::Fine,
-        (false, _) => Ending::CommandFailed,
+        (false, false) => Ending::Fine,
+        (false, true) => Ending::CommandFailed,
     })
 }
 

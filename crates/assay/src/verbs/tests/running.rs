@@ -10,7 +10,7 @@ use crate::record::Record;
 use crate::recorded::{self, Recorded};
 use crate::revisions::{self, NO_BUILD, Prepared, Wanted as Revisions};
 use crate::run_error::RunError;
-use crate::tests::{Asker, Limits as TimeLimits, Setting, Side, Suite, polluters};
+use crate::tests::{Asker, Limits as TimeLimits, Live, Setting, Side, Suite, polluters};
 use crate::toggles::{self, OfSide, Toggled};
 use crate::{Ending, output, present};
 use anyhow::{Context, bail};
@@ -19,11 +19,12 @@ use assay_data::plan::MAX_BLOCKS;
 use assay_data::samples::without_secrets;
 use assay_data::{Environment, Metric, Plan, Samples, StopReason, StopRule};
 use assay_experiment::{Limits, Session, Standing};
-use assay_measure::{Command, environment};
+use assay_measure::{Command, environment, interrupt};
 use assay_report::benchmarks::toggles::TOGETHER;
 use assay_suites::frameworks;
 use assay_suites::{Call, Framework, Orders, Wanted};
 use std::cell::RefCell;
+use std::io::IsTerminal;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
@@ -64,7 +65,7 @@ pub(super) fn framework_of(args: &Args) -> anyhow::Result<Box<dyn Framework>> {
 fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let framework = framework_of(args)?;
     let call = Call::new(&args.command, Path::new("."));
-    if args.when.test_timeout.is_some() && framework.watch(&call, Path::new("")).is_none() {
+    if args.when.test_timeout.is_some() && !sees_running(framework.as_ref(), &call) {
         bail!(
             "--test-timeout: what {} runs is not known before it is through; it is of rspec, minitest, test-unit, pytest, unittest, go test, cargo test and node --test. --timeout ends the whole suite",
             framework.name()
@@ -79,13 +80,18 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let plan = plan(args, sides.len(), recorded)?;
     let order = order(args, framework.as_ref(), sides.len())?;
     let environment = Environment::from_facts(environment::capture());
-    let line = Line::new(args.record.show.quiet);
+    let line = Rc::new(Line::new(args.record.show.quiet));
     line.machine(&environment);
     let limits = TimeLimits {
         suite: Duration::from_secs_f64(args.when.timeout),
         test: args.when.test_timeout.map(Duration::from_secs_f64),
     };
+    interrupt::answer_on_stderr(!args.record.show.quiet && std::io::stderr().is_terminal());
     let mut asker = Asker::start(limits)?;
+    if sides.len() < 2 {
+        let live = Live::new(Rc::clone(&line), !args.record.show.quiet, runs_of(&plan));
+        asker.attend(live);
+    }
     let mut only = (!args.ask.only.is_empty()).then(|| args.ask.only.clone());
     if let Some(shard) = args.ask.shard {
         only = Some(sharding::part(args, shard, framework.as_ref(), &sides[0], &mut asker, &line)?);
@@ -129,7 +135,9 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     if args.record.keep.anonymous {
         session.samples.make_anonymous();
     }
-    let warmup = args.when.warmup.unwrap_or(u32::from(several(&plan) || count > 1));
+    // `--runs` is exact for one suite; comparisons add a warm-up.
+    let is_asked = args.when.runs.is_some();
+    let warmup = args.when.warmup.unwrap_or(u32::from(count > 1 || several(&plan) && !is_asked));
     let warm = session.warm_up(warmup, plan.seed, &mut |_| {
         if line.is_due() {
             line.draw(0.0, "a run before those that count".to_owned());
@@ -163,6 +171,8 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let done = running.begin((keep, earlier), recorded, (&plan, deciding, limits))?;
     let measured = running.measure(done, |standing| progress(&line, &standing, &plan));
     line.end();
+    let is_stopped = running.session.source.is_stopped;
+    let measured = if is_stopped { Ok(StopReason::Interrupted) } else { measured };
     let session = &mut running.session;
     if measured.is_err() && session.samples.is_empty() {
         return measured.map_or_else(failed, |_| Ok(Ending::Fine));
@@ -173,6 +183,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         polluters(session, &line);
     }
     if let (Some(tracked), Some(ran)) = (&mut tracked, &session.source.last[0])
+        && !is_stopped
         && let Err(error) = tracked.take(&ran.run, files.as_deref())
     {
         line.say(&format!("what the tests use is not kept for the next time: {error:#}"));
@@ -195,6 +206,11 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
             Ending::InputError
         }
     })
+}
+
+/// Returns true if the framework reports the running test during the run.
+fn sees_running(framework: &dyn Framework, call: &Call) -> bool {
+    framework.watch(call, Path::new("")).is_some_and(|watch| watch.sees_running())
 }
 
 /// What is to run of a suite, which is said.
@@ -376,11 +392,20 @@ fn frameworks_of(suite: &Suite<'_>) -> Environment {
 /// Searches for what tests depend on that failed in some orders alone. An interruption ends the search, not the run.
 fn polluters(session: &mut Session<'_, Suite<'_>, Record>, line: &Line) {
     let Some(found) = testing::of_side(&session.samples, 0, CONFIDENCE) else { return };
+    session.source.asker.be_silent();
     let searched = polluters::search(&mut session.source, &session.samples, &found, &mut |test| {
         line.draw(1.0, format!("searching for what `{test}` depends on"));
     });
     line.end();
     session.samples.findings.extend(searched.unwrap_or_default());
+}
+
+/// Number of runs of a plan with a fixed number of runs.
+fn runs_of(plan: &Plan) -> Option<u32> {
+    match plan.stop {
+        StopRule::Fixed { blocks } => Some(blocks),
+        StopRule::Sequential { .. } => None,
+    }
 }
 
 fn progress(line: &Line, standing: &Standing<'_>, plan: &Plan) {
@@ -389,9 +414,6 @@ fn progress(line: &Line, standing: &Standing<'_>, plan: &Plan) {
     }
     let share = share_done(plan, standing);
     let done = standing.experiment.blocks();
-    let of = match plan.stop {
-        StopRule::Fixed { blocks } => format!(" of {blocks}"),
-        StopRule::Sequential { .. } => String::new(),
-    };
+    let of = runs_of(plan).map_or_else(String::new, |runs| format!(" of {runs}"));
     line.draw(share, format!("the suite ran {done}{of} times"));
 }

@@ -10,6 +10,7 @@ use anyhow::Context;
 use assay_analysis::testing::{self, Testing};
 use assay_data::{Samples, StopReason};
 use assay_experiment::Session;
+use assay_report::tests_run::advice::Asked;
 use assay_report::tests_run::{self, Shown, junit};
 
 /// Shows what was measured, and says how the verb ends.
@@ -30,7 +31,7 @@ pub(super) fn show(
     let confidence = samples.plan.as_ref().map_or(0.95, |plan| plan.confidence);
     let found: Vec<Option<Testing>> =
         (0..samples.sides.len()).map(|side| testing::of_side(samples, side, confidence)).collect();
-    let failing = match source.hung.is_empty() && !source.ended_oddly() {
+    let failing = match source.hung.is_empty() && !source.is_troubled() {
         true => ending_of(args, &found),
         false => Ending::CommandFailed,
     };
@@ -104,7 +105,14 @@ fn alone(
     let framework = source.told.first().and_then(Clone::clone).unwrap_or_default();
     let mut findings = samples.findings.clone();
     crate::advice::spell(Dialect::Tests, &mut findings);
+    let command = source.sides.first().map_or_else(String::new, crate::tests::Side::line);
+    let asked = Asked {
+        framework: &framework,
+        command: &command,
+        processors: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+    };
     let shown = Shown {
+        asked,
         framework: &framework,
         tests: args.look.number,
         order: order.as_deref().unwrap_or_default(),

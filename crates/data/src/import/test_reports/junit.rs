@@ -3,7 +3,9 @@
 //!
 //! A test is called by its class and its own name, unless one is the beginning of the other; below groups within a suite (node) by those.
 //! `<failure>` and `<error>` mean that it failed; `<skipped>`, or a status that says so, that it did not run, except for pytest's `xfail`, which
-//! ran and failed as expected.
+//! ran and failed as expected. ctest also writes `notrun` for tests that it could not start (no program, no required file, a failed fixture): those
+//! have failed, as ctest says itself. Failed attempts before the last one (`<flakyFailure>`, `<rerunFailure>`) are counted as retries. The failure of a
+//! whole suite, and failures that are counted but belong to no test, are faults of the report.
 
 use super::{Status, Tests};
 use crate::import::xml::{Tag, Xml, attributes};
@@ -26,6 +28,19 @@ struct Case {
     message: Option<String>,
     file: Option<String>,
     line: u64,
+    /// True if its status says that it was not run.
+    is_not_run: bool,
+    /// Failed attempts before the last one.
+    retries: u32,
+}
+
+/// Failures that a report declares, compared with the failed tests that it lists.
+#[derive(Default)]
+struct Counted {
+    /// Largest number of failures and errors that a suite counts.
+    declared: u64,
+    /// Tests that failed.
+    failed: u64,
 }
 
 pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
@@ -35,6 +50,7 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
     let mut suites: Vec<String> = Vec::new();
     let mut case: Option<Case> = None;
     let mut has_started = false;
+    let mut counted = Counted::default();
     loop {
         let depth = xml.depth();
         let Some(tag) = xml.next()? else { break };
@@ -45,9 +61,11 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
                     suites.clear();
                 }
                 let mut own = String::new();
+                let mut declared = 0;
                 for (key, value) in attributes(text) {
                     match key {
                         "name" => own = value.into_owned(),
+                        "failures" | "errors" => declared += value.trim().parse().unwrap_or(0),
                         "timestamp" if !has_started && !value.starts_with("0001") => {
                             tests.recorder.started(&value);
                             has_started = true;
@@ -59,19 +77,35 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
                     }
                 }
                 suites.push(own);
+                counted.declared = counted.declared.max(declared);
             }
             Tag::Open { name: "testcase", text } if case.is_none() => {
                 let opened = opened(text, &suites).map_err(|problem| xml.wrong(problem))?;
                 case = Some(Case { line: xml.line(), ..opened });
             }
             Tag::Open { name, text } => {
-                let Some(case) = &mut case else { continue };
+                let message = || {
+                    let message = attributes(text).find(|(key, _)| *key == "message");
+                    message.map(|(_, message)| message.into_owned()).filter(|own| !own.is_empty())
+                };
+                let Some(case) = &mut case else {
+                    if matches!(name, "failure" | "error") && !suites.is_empty() {
+                        tests.fault(of_suite(&suites, message()));
+                    }
+                    continue;
+                };
                 match name {
                     "failure" | "error" => {
                         case.status = Status::Failed;
-                        let message = attributes(text).find(|(key, _)| *key == "message");
-                        let message = message.map(|(_, message)| message.into_owned());
-                        case.message = case.message.take().or(message);
+                        case.message = case.message.take().or(message());
+                    }
+                    "flakyFailure" | "flakyError" | "rerunFailure" | "rerunError" => {
+                        case.retries += 1;
+                        case.message = case.message.take().or(message());
+                    }
+                    "skipped" if case.is_not_run && could_not_start(text) => {
+                        (case.status, case.seconds) = (Status::Failed, None);
+                        case.message = case.message.take().or(message());
                     }
                     "skipped" if case.status == Status::Passed && !is_expected_failure(text) => {
                         case.status = Status::Skipped;
@@ -80,10 +114,15 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
                 }
             }
             Tag::Close { name: "testcase", .. } => {
-                if let Some(Case { name, seconds, status, message, file, line }) = case.take() {
+                if let Some(Case { name, seconds, status, message, file, line, retries, .. }) =
+                    case.take()
+                {
+                    counted.failed += u64::from(status == Status::Failed);
                     let added = tests.add(&name, seconds, status);
                     added.map_err(|problem| tests.recorder.at(line, problem))?;
-                    tests.more(|test| (test.message, test.file) = (message, file));
+                    tests.more(|test| {
+                        (test.message, test.file, test.retries) = (message, file, retries);
+                    });
                 }
             }
             Tag::Close { name: "testsuites" | "testsuite", .. } if case.is_none() => {
@@ -92,7 +131,32 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
             Tag::Close { .. } => {}
         }
     }
+    if counted.declared > 0 && counted.failed == 0 && !tests.has_fault() {
+        let failures = if counted.declared == 1 { "failure" } else { "failures" };
+        tests.fault(format!(
+            "the report counts {} {failures}, and names no test that failed",
+            counted.declared
+        ));
+    }
     tests.finish("tests without times (`<testcase time=\"…\">`)")
+}
+
+/// The fault of a suite that failed as a whole.
+fn of_suite(suites: &[String], message: Option<String>) -> String {
+    let named = suites.iter().rev().find(|own| !own.is_empty());
+    let suite = named.map_or("a suite".to_owned(), |own| format!("the suite `{own}`"));
+    match message {
+        Some(message) => format!("{suite} failed: {message}"),
+        None => format!("{suite} failed as a whole"),
+    }
+}
+
+/// Returns true if ctest gives a reason why it could not start the test, rather than a requested skip.
+fn could_not_start(text: &str) -> bool {
+    let message = attributes(text).find(|(key, _)| *key == "message");
+    message.is_some_and(|(_, why)| {
+        !why.trim().is_empty() && !why.starts_with("SKIP_") && &*why != "Disabled"
+    })
 }
 
 fn is_expected_failure(text: &str) -> bool {
@@ -103,6 +167,7 @@ fn opened(text: &str, suites: &[String]) -> Result<Case, String> {
     let (mut name, mut class) = (Cow::Borrowed(""), Cow::Borrowed(""));
     let (mut seconds, mut file) = (None, None);
     let mut status = Status::Passed;
+    let mut is_not_run = false;
     for (key, value) in attributes(text) {
         match key {
             "name" => name = value,
@@ -110,7 +175,8 @@ fn opened(text: &str, suites: &[String]) -> Result<Case, String> {
             "time" => seconds = time(&value)?,
             "file" => file = Some(value.into_owned()),
             "status" | "result" => match &*value {
-                "notrun" | "disabled" | "skipped" | "suppressed" | "ignored" => {
+                "notrun" => (status, is_not_run) = (Status::Skipped, true),
+                "disabled" | "skipped" | "suppressed" | "ignored" => {
                     status = Status::Skipped;
                 }
                 "fail" | "failed" => status = Status::Failed,
@@ -137,7 +203,8 @@ fn opened(text: &str, suites: &[String]) -> Result<Case, String> {
     if name.is_empty() {
         return Err("`<testcase>` without a name".to_owned());
     }
-    Ok(Case { name, seconds, status, message: None, file, line: 0 })
+    let (message, line, retries) = Default::default();
+    Ok(Case { name, seconds, status, message, file, line, is_not_run, retries })
 }
 
 /// Seconds; `None` where nothing stands. Surefire groups digits by commas.

@@ -1,8 +1,9 @@
-//! The Test Anything Protocol, versions 12 to 14, with times: `duration_ms` in the block below a result (node), or `# time=12.3ms` behind it
-//! (tap, tape, prove's `--timer` has none per test).
+//! The Test Anything Protocol, versions 12 to 14, with times where there are any: `duration_ms` in the block below a result (node), or
+//! `# time=12.3ms` after it (tap, tape; prove's `--timer` prints no time per test).
 //!
-//! Of subtests, which stand indented before the line of what holds them, those that hold none are the tests; they are called by all that
-//! holds them, too. A version line, or a plan from the start, begins another run.
+//! Subtests are indented and precede the line of their parent. The innermost subtests are the tests; their names begin with the names of their
+//! parents. A new document begins with a version line, a file heading of `prove -v`, or a plan or first result after a complete document. A
+//! missing or unmet plan, results out of sequence, and `Bail out!` are faults of the report, as they are for prove.
 
 use super::{Status, Tests};
 use crate::import::{Context, Head, ImportError, Part};
@@ -15,11 +16,17 @@ const INDENT: usize = 4;
 const MAX_DEPTH: usize = 100;
 
 pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
-    let mut lines = head.text.lines().map(str::trim_end);
+    let lines = || head.text.lines().map(str::trim_end);
     let is_version = |line: &str| line.starts_with("TAP version 1");
-    lines.clone().take(20).any(is_version)
-        || (lines.clone().any(|line| plan(line).is_some())
-            && lines.any(|line| result(line).is_some()))
+    let has_result = || lines().any(|line| result(line).is_some());
+    // With a plan at the end, which may be far, two results in sequence are a sign as good.
+    let in_sequence = || {
+        let mut numbers = lines().filter_map(|line| result(line)?.number);
+        numbers.next() == Some(1) && numbers.next() == Some(2)
+    };
+    lines().take(20).any(is_version)
+        || lines().any(|line| plan(line).is_some()) && has_result()
+        || in_sequence()
 }
 
 /// A result whose time may still come.
@@ -29,6 +36,21 @@ struct Pending {
     seconds: Option<f64>,
     status: Status,
     message: Option<String>,
+    /// True if the message is on the next line.
+    says_more: bool,
+}
+
+/// The results of one depth, held against their plan.
+#[derive(Clone, Copy, Default)]
+struct Level {
+    plan: Option<u64>,
+    results: u64,
+}
+
+impl Level {
+    fn is_kept(self) -> bool {
+        self.plan == Some(self.results)
+    }
 }
 
 struct Reader<'a> {
@@ -37,13 +59,26 @@ struct Reader<'a> {
     groups: Vec<String>,
     /// The result that was read last.
     pending: Option<Pending>,
-    /// Of each depth whether results stood there since the last one of a depth less.
-    has_below: Vec<bool>,
+    /// The results of each depth since the last one of a depth less.
+    levels: Vec<Level>,
+    /// The indentation of the block of YAML below a result, while it is open.
+    block: Option<usize>,
+    /// True for output of `prove -v`, which ends each file with a line that looks like a result.
+    is_prove: bool,
+    /// True if the current document bailed out.
+    bailed: bool,
 }
 
 pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
-    let tests = Tests::new(context, "TAP")?;
-    let mut reader = Reader { tests, groups: Vec::new(), pending: None, has_below: Vec::new() };
+    let mut reader = Reader {
+        tests: Tests::new(context, "TAP")?,
+        groups: Vec::new(),
+        pending: None,
+        levels: vec![Level::default()],
+        block: None,
+        is_prove: false,
+        bailed: false,
+    };
     let mut lines = Lines::new(input.into_reader(), context.file);
     let mut last = 1;
     while let Some(line) = lines.next()? {
@@ -51,7 +86,7 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
         let taken = reader.line(line.text);
         taken.map_err(|problem| reader.tests.recorder.at(last, problem))?;
     }
-    let taken = reader.settle();
+    let taken = reader.end_document();
     taken.map_err(|problem| reader.tests.recorder.at(last, problem))?;
     reader.tests.finish(
         "results without times; have them written: `duration_ms` below each (node --test), or `# time=` behind it",
@@ -62,58 +97,172 @@ impl Reader<'_> {
     fn line(&mut self, line: &str) -> Result<(), String> {
         let text = line.trim_start();
         let indent = line.len() - text.len();
+        if let Some(block) = self.block {
+            let is_over = indent == block && text.trim_end() == "...";
+            if indent >= block || text.is_empty() {
+                if is_over {
+                    self.block = None;
+                }
+                return self.diagnostic(text, indent);
+            }
+            // It was cut.
+            self.block = None;
+        }
         let depth = indent / INDENT;
-        if let Some((status, name, seconds)) =
-            result(text).filter(|_| indent.is_multiple_of(INDENT))
-        {
-            self.settle()?;
-            if depth > MAX_DEPTH {
-                return Err(format!("subtests nested more than {MAX_DEPTH} deep"));
-            }
-            let holds_others = self.has_below.get(depth + 1).copied().unwrap_or(false);
-            self.has_below.resize(depth + 1, false);
-            self.has_below[depth] = true;
-            if holds_others {
-                return Ok(());
-            }
-            let groups = self.groups.iter().take(depth).filter(|group| !group.is_empty());
-            let mut full: Vec<&str> = groups.map(String::as_str).collect();
-            full.push(name);
-            let name = full.join(": ");
-            self.pending = Some(Pending { depth, name, seconds, status, message: None });
+        let is_level = indent.is_multiple_of(INDENT);
+        if let Some(found) = result(text).filter(|_| is_level) {
+            self.result(depth, found)
+        } else if let Some(count) = plan(text).filter(|_| is_level) {
+            self.plan(depth, count)
         } else if let Some(name) = text.strip_prefix("# Subtest: ") {
             self.settle()?;
-            if depth > MAX_DEPTH {
-                return Err(format!("subtests nested more than {MAX_DEPTH} deep"));
-            }
+            check_depth(depth)?;
             self.groups.resize(depth, String::new());
             self.groups.push(name.trim_end().to_owned());
+            Ok(())
         } else if text.starts_with("TAP version 1") && indent == 0 {
+            self.end_document()
+        } else if text.starts_with("Bail out!") {
+            self.bailed = true;
+            self.tests.fault(format!("it gave up: `{}`", crate::excerpt::excerpt(text.trim_end())));
+            Ok(())
+        } else if indent == 0 && is_heading_of_prove(text) {
+            self.is_prove = true;
+            self.end_document()
+        } else {
+            self.diagnostic(text, indent)
+        }
+    }
+
+    fn result(&mut self, depth: usize, found: Found<'_>) -> Result<(), String> {
+        self.settle()?;
+        check_depth(depth)?;
+        let is_bare = found.number.is_none() && found.name.is_empty();
+        if depth == 0 && self.level(0).is_kept() {
+            // `ok`, or `not ok`, of prove itself on the file.
+            if is_bare && self.is_prove {
+                return Ok(());
+            }
+            if found.number == Some(1) {
+                self.end_document()?;
+            }
+        }
+        let holds_others = self.levels.get(depth + 1).is_some_and(|level| level.results > 0);
+        self.close_below(depth);
+        let level = self.level(depth);
+        level.results += 1;
+        let due = level.results;
+        if let Some(number) = found.number.filter(|number| *number != due) {
+            self.tests.fault(format!(
+                "results are out of sequence: there is number {number} where {due} was due"
+            ));
+        }
+        if holds_others {
+            return Ok(());
+        }
+        let number = due.to_string();
+        let own = if found.name.is_empty() { number.as_str() } else { found.name };
+        let groups = self.groups.iter().take(depth).filter(|group| !group.is_empty());
+        let mut full: Vec<&str> = groups.map(String::as_str).collect();
+        full.push(own);
+        let name = full.join(": ");
+        let Found { status, seconds, .. } = found;
+        self.pending =
+            Some(Pending { depth, name, seconds, status, message: None, says_more: false });
+        Ok(())
+    }
+
+    fn plan(&mut self, depth: usize, count: u64) -> Result<(), String> {
+        check_depth(depth)?;
+        if depth == 0 && self.level(0).plan.is_some() {
+            self.end_document()?;
+        } else {
             self.settle()?;
-            self.tests.begin_run();
-            self.has_below.clear();
-            self.groups.clear();
-        } else if let (Some(pending), Some(said)) = (
-            &mut self.pending,
-            ["error:", "message:"].iter().find_map(|key| text.strip_prefix(key)),
-        ) && indent == pending.depth * INDENT + 2
+        }
+        self.close_below(depth);
+        self.level(depth).plan = Some(count);
+        Ok(())
+    }
+
+    /// Reads a diagnostic line below a result: the message and the time.
+    fn diagnostic(&mut self, text: &str, indent: usize) -> Result<(), String> {
+        let Some(pending) = &mut self.pending else { return Ok(()) };
+        let own = pending.depth * INDENT + 2;
+        let said = |text: &str| Some(text.trim().trim_matches(['\'', '"']).to_owned());
+        if text.trim_end() == "---" && indent == own {
+            self.block = Some(indent);
+        } else if pending.says_more && !text.is_empty() {
+            pending.says_more = false;
+            pending.message = said(text);
+        } else if let Some(text) =
+            ["error:", "message:"].iter().find_map(|key| text.strip_prefix(key))
+            && indent == own
+            && self.block.is_some()
         {
-            let said = said.trim().trim_matches(['\'', '"']);
-            pending.message =
-                Some(said.to_owned()).filter(|said| !matches!(said.as_str(), "" | "|-" | "|"));
-        } else if let (Some(pending), Some(time)) =
-            (&mut self.pending, text.strip_prefix("duration_ms:"))
-            && indent == pending.depth * INDENT + 2
+            match text.trim() {
+                "" | "|-" | "|" | ">-" | ">" => pending.says_more = true,
+                text => pending.message = said(text),
+            }
+        } else if let Some(time) = text.strip_prefix("duration_ms:")
+            && indent == own
         {
             let milliseconds: Result<f64, _> = time.trim().parse();
             let wrong = |_| format!("`{}`; expected milliseconds", crate::excerpt::excerpt(text));
             pending.seconds = Some(milliseconds.map_err(wrong)? / 1e3);
+        } else if self.block.is_none()
+            && indent >= own
+            && pending.message.is_none()
+            && !text.is_empty()
+            && !text.starts_with(['#', '.'])
+        {
+            // mocha writes what was thrown as plain text.
+            pending.message = said(text);
         }
+        Ok(())
+    }
+
+    fn level(&mut self, depth: usize) -> &mut Level {
+        if self.levels.len() <= depth {
+            self.levels.resize(depth + 1, Level::default());
+        }
+        &mut self.levels[depth]
+    }
+
+    /// Ends the subtests of all depths below this one.
+    fn close_below(&mut self, depth: usize) {
+        for level in self.levels.split_off(self.levels.len().min(depth + 1)) {
+            if let Some(plan) = level.plan.filter(|_| !level.is_kept() && !self.bailed) {
+                self.tests.fault(not_kept(plan, level.results));
+            }
+        }
+    }
+
+    /// Ends the document; the following lines belong to the next one.
+    fn end_document(&mut self) -> Result<(), String> {
+        self.settle()?;
+        self.close_below(0);
+        let level = std::mem::take(self.level(0));
+        match level.plan {
+            // A suite that bailed out need not keep its plan.
+            _ if self.bailed => {}
+            Some(plan) if !level.is_kept() => self.tests.fault(not_kept(plan, level.results)),
+            None if level.results > 0 => {
+                let count = level.results;
+                self.tests.fault(format!(
+                    "there is no plan (`1..{count}`), so results may be missing behind the {count} that there are"
+                ));
+            }
+            _ => {}
+        }
+        self.bailed = false;
+        self.groups.clear();
+        self.tests.begin_run();
         Ok(())
     }
 
     /// Adds the result that was read last: what follows is not about it.
     fn settle(&mut self) -> Result<(), String> {
+        self.block = None;
         let Some(Pending { name, seconds, status, message, .. }) = self.pending.take() else {
             return Ok(());
         };
@@ -123,26 +272,53 @@ impl Reader<'_> {
     }
 }
 
+fn check_depth(depth: usize) -> Result<(), String> {
+    match depth {
+        0..=MAX_DEPTH => Ok(()),
+        _ => Err(format!("subtests nested more than {MAX_DEPTH} deep")),
+    }
+}
+
+fn not_kept(plan: u64, results: u64) -> String {
+    let tests = if plan == 1 { "test" } else { "tests" };
+    format!("the plan is for {plan} {tests}, and there are results of {results}")
+}
+
 /// The number of tests of a plan line.
 fn plan(line: &str) -> Option<u64> {
     let rest = line.strip_prefix("1..")?;
-    rest.split([' ', '#']).next()?.parse().ok()
+    rest.split([' ', '#']).next()?.trim_end().parse().ok()
 }
 
-/// What a line says of a test: how it ended, its name, its time if that stands there.
-fn result(text: &str) -> Option<(Status, &str, Option<f64>)> {
+/// Returns true for a file heading of `prove -v`: `t/a.t .. `.
+fn is_heading_of_prove(line: &str) -> bool {
+    let name = line.trim_end().strip_suffix("..").map(|rest| rest.trim_end_matches('.'));
+    name.is_some_and(|name| name.len() > 1 && name.ends_with(' '))
+}
+
+/// A result line.
+struct Found<'a> {
+    status: Status,
+    number: Option<u64>,
+    name: &'a str,
+    /// Its time, if that is behind the name.
+    seconds: Option<f64>,
+}
+
+fn result(text: &str) -> Option<Found<'_>> {
     let (passed, rest) = match text.strip_prefix("not ok") {
         Some(rest) => (false, rest),
         None => (true, text.strip_prefix("ok")?),
     };
-    if !(rest.is_empty() || rest.starts_with(' ')) {
+    if !(rest.is_empty() || rest.starts_with([' ', '\t'])) {
         return None;
     }
     let rest = rest.trim_start();
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, rest) = rest.split_at(digits);
+    let is_number = rest[digits..].is_empty() || rest[digits..].starts_with([' ', '\t']);
+    let (number, rest) = rest.split_at(if is_number { digits } else { 0 });
     let rest = rest.trim_start();
-    let rest = rest.strip_prefix("- ").unwrap_or(rest);
+    let rest = if rest == "-" { "" } else { rest.strip_prefix("- ").unwrap_or(rest) };
     // A `#` that is escaped belongs to the name.
     let mark = rest
         .match_indices('#')
@@ -159,8 +335,12 @@ fn result(text: &str) -> Option<(Status, &str, Option<f64>)> {
         false if is("todo") => Status::Passed,
         false => Status::Failed,
     };
-    let name = if name.trim().is_empty() { number } else { name.trim() };
-    Some((status, if name.is_empty() { "test" } else { name }, time_behind(directive)))
+    Some(Found {
+        status,
+        number: number.parse().ok(),
+        name: name.trim(),
+        seconds: time_behind(directive),
+    })
 }
 
 /// `time=12.3ms`, `time=1.2s`.

@@ -115,3 +115,130 @@ fn a_package_of_go_that_can_not_be_built_is_one_that_failed() {
     assert!(broken.message.as_ref().unwrap().starts_with("broken/"), "{broken:?}");
     assert!(results.unfinished.is_empty(), "{:?}", results.unfinished);
 }
+
+/// Reads a report as that of a suite.
+fn told(text: &str) -> assay_data::test_results::TestResults {
+    assay_data::import::read_tests(text.as_bytes().to_vec(), "report").unwrap()
+}
+
+/// Names and outcomes: passed, failed, skipped as `.`, `F`, `s`.
+fn outcomes(text: &str) -> String {
+    use assay_data::test_results::TestStatus;
+    let one = |test: &assay_data::test_results::TestResult| {
+        let sign = match test.status {
+            TestStatus::Passed => '.',
+            TestStatus::Failed => 'F',
+            TestStatus::Skipped => 's',
+        };
+        format!("{}{sign}", test.name)
+    };
+    told(text).tests.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn tests_without_times_are_tests() {
+    let tap =
+        "1..3\nok 1 - a\nnot ok 2 b c\n  Error: one is two\n      at x.js:1\nok 3 # SKIP no\n";
+    assert_eq!(outcomes(tap), "a. b cF 3s");
+    let results = told(tap);
+    assert_eq!(results.tests[1].message.as_deref(), Some("Error: one is two"));
+    assert!(results.faults.is_empty() && results.tests.iter().all(|test| test.seconds.is_none()));
+    let xml = "<testsuite failures=\"1\"><testcase name=\"a\"/><testcase name=\"b\"><failure message=\"no\"/></testcase></testsuite>";
+    assert_eq!(outcomes(xml), "a. bF");
+}
+
+#[test]
+fn tap_is_recognised_however_long_it_is_and_wherever_its_plan_is() {
+    let line = |n: usize| format!("ok {n} a test with a name that is not short\n");
+    let many: String = (1..=3000).map(line).collect();
+    for text in [format!("{many}1..3000\n"), format!("1..3000\n{many}")] {
+        let results = told(&text);
+        assert_eq!((results.tests.len(), results.faults.len()), (3000, 0));
+    }
+    // Other output of the program may be long.
+    let noise = "starting up\n".repeat(10_000);
+    assert_eq!(told(&format!("{noise}1..1\nok 1 a\n")).tests.len(), 1);
+}
+
+#[test]
+fn a_plan_that_is_not_kept_is_a_fault() {
+    for (text, fault) in [
+        ("1..3\nok 1 a\nok 2 b\n", "the plan is for 3 tests, and there are results of 2"),
+        ("1..1\nok 1 a\nok 2 b\n", "the plan is for 1 test, and there are results of 2"),
+        ("ok 1 a\nok 2 b\n", "there is no plan"),
+        ("1..2\nok 1 a\nok 3 b\n", "results are out of sequence"),
+        ("1..4\nok 1 a\nBail out! no database\n", "it gave up: `Bail out! no database`"),
+        (
+            "1..1\n# Subtest: a\n    1..3\n    ok 1 b\n    ok 2 c\nok 1 a\n",
+            "the plan is for 3 tests, and there are results of 2",
+        ),
+        ("1..2\nok 1 a\n1..1\nok 1 b\n", "the plan is for 2 tests, and there are results of 1"),
+    ] {
+        let faults = told(text).faults;
+        assert!(faults.len() == 1 && faults[0].starts_with(fault), "{text}: {faults:?}");
+    }
+    for text in [
+        "1..2\nok 1 a\nok 2 b\n",
+        "ok 1 a\nok 2 b\n1..2\n",
+        // Several documents one behind the other.
+        "1..1\nok 1 a\n1..1\nok 1 a\n",
+        "ok 1 a\n1..1\nok 1 a\n1..1\n",
+        "TAP version 13\n1..1\nok 1 a\nTAP version 13\nok 1 b\n1..1\n",
+        // prove -v has a word of its own on each file.
+        "t/a.t .. \n1..2\nok 1 - a\nok 2 - b\nok\nt/b.t ...... \nok 1 - c\n1..1\nok\nAll tests successful.\n",
+        "1..1\n# Subtest: a\n    ok 1 b\n    ok 2 c\n    1..2\nok 1 a\n",
+        // Within a block nothing is a result.
+        "1..1\nnot ok 1 a\n  ---\n  stack: |-\n    ok 7 x\n    1..9\n  ...\n",
+    ] {
+        assert_eq!(told(text).faults, Vec::<String>::new(), "{text}");
+    }
+    assert_eq!(outcomes("1..1\nok 1 a\n1..1\nok 1 a\n"), "a. a #2.");
+    assert_eq!(
+        outcomes("t/a.t .. \n1..2\nok 1 - a\nok 2 - b\nok\nt/b.t .. \n1..1\nok 1 - c\nok\n"),
+        "a. b. c."
+    );
+}
+
+#[test]
+fn what_ctest_could_not_start_has_failed_and_what_it_skipped_has_not() {
+    let of = |name: &str, inner: &str| format!("<testcase name=\"{name}\" time=\"0\" {inner}");
+    let not_run = |why: &str| format!("status=\"notrun\"><skipped message=\"{why}\"/></testcase>");
+    let xml = format!(
+        "<testsuite name=\"(empty)\" tests=\"7\" failures=\"0\" skipped=\"5\">{}{}{}{}{}{}{}</testsuite>",
+        of("run", "status=\"run\"/>"),
+        of("program", &not_run("Unable to find executable")),
+        of("file", &not_run("Required Files Missing")),
+        of("fixture", &not_run("Fixture dependency failed")),
+        of("code", &not_run("SKIP_RETURN_CODE=77")),
+        of("text", &not_run("SKIP_REGULAR_EXPRESSION_MATCHED")),
+        of("disabled", "status=\"disabled\"><system-out>Disabled</system-out></testcase>"),
+    );
+    assert_eq!(outcomes(&xml), "run. programF fileF fixtureF codes texts disableds");
+    assert_eq!(told(&xml).tests[1].message.as_deref(), Some("Unable to find executable"));
+}
+
+#[test]
+fn attempts_that_failed_before_one_that_passed_are_counted() {
+    let xml = "<testsuite><testcase name=\"a\" time=\"1\"><flakyFailure message=\"at first\"/><flakyError/></testcase>\
+        <testcase name=\"b\" time=\"1\"><failure message=\"no\"/><rerunFailure message=\"no\"/></testcase></testsuite>";
+    let results = told(xml);
+    assert_eq!(outcomes(xml), "a. bF");
+    assert_eq!((results.tests[0].retries, results.tests[1].retries), (2, 1));
+    assert_eq!(results.tests[0].message.as_deref(), Some("at first"));
+}
+
+#[test]
+fn failures_that_belong_to_no_test_are_faults() {
+    for (xml, fault) in [
+        (
+            "<testsuites failures=\"2\"><testsuite><testcase name=\"a\"/></testsuite></testsuites>",
+            "the report counts 2 failures, and names no test that failed",
+        ),
+        (
+            "<testsuite name=\"s\"><error message=\"no database\"/><testcase name=\"a\"/></testsuite>",
+            "the suite `s` failed: no database",
+        ),
+    ] {
+        assert_eq!(told(xml).faults, [fault]);
+    }
+}

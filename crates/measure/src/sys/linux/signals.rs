@@ -12,6 +12,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// How many of the watched signals came so far.
 pub(crate) static COUNT: AtomicU32 = AtomicU32::new(0);
 
+/// True after SIGTERM or SIGHUP.
+pub(crate) static ENDS: AtomicBool = AtomicBool::new(false);
+
 /// Has something to be read from a signal on until that is read: one that comes between a look at [`COUNT`] and a sleep would wake nobody.
 static WAKER: OnceLock<OwnedFd> = OnceLock::new();
 
@@ -19,7 +22,10 @@ static WAKER: OnceLock<OwnedFd> = OnceLock::new();
 pub(crate) static TELLS: AtomicBool = AtomicBool::new(false);
 const WAITING: &[u8] = b"\nwaiting for the run at hand to end; Ctrl-C again ends it now\n";
 
-extern "C" fn count_it(_signal: libc::c_int) {
+extern "C" fn count_it(signal: libc::c_int) {
+    if signal != libc::SIGINT {
+        ENDS.store(true, Ordering::SeqCst);
+    }
     let before = COUNT.fetch_add(1, Ordering::SeqCst);
     if let Some(waker) = WAKER.get() {
         let one = 1_u64.to_ne_bytes();

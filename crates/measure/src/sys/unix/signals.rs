@@ -13,13 +13,19 @@ use super::waker::Waker;
 /// How many of the watched signals came so far.
 pub(crate) static COUNT: AtomicU32 = AtomicU32::new(0);
 
+/// True after SIGTERM or SIGHUP.
+pub(crate) static ENDS: AtomicBool = AtomicBool::new(false);
+
 static WAKER: OnceLock<Waker> = OnceLock::new();
 
 /// Whether somebody sits before standard error who should know that the run at hand is waited for.
 pub(crate) static TELLS: AtomicBool = AtomicBool::new(false);
 const WAITING: &[u8] = b"\nwaiting for the run at hand to end; Ctrl-C again ends it now\n";
 
-extern "C" fn count_it(_signal: libc::c_int) {
+extern "C" fn count_it(signal: libc::c_int) {
+    if signal != libc::SIGINT {
+        ENDS.store(true, Ordering::SeqCst);
+    }
     let before = COUNT.fetch_add(1, Ordering::SeqCst);
     // The code that was interrupted may be about to read its own.
     let kept = errno::errno();

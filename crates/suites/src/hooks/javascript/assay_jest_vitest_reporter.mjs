@@ -7,7 +7,7 @@
 // A test is called by its file's own name and by all titles, as in their reports of JSON.
 
 import { basename, relative } from "node:path";
-import { Events, clock, monotonic, nanoseconds, seconds, shortened, start } from "./assay_events.mjs";
+import { Events, clock, monotonic, nanoseconds, seconds, shortened, start } from "./assay_events.cjs";
 
 const root = process.cwd();
 const name = (file, titles) => `${basename(file)}: ${titles.join(" ").trim()}`;
@@ -18,14 +18,15 @@ class Files extends Events {
   }
 
   // `began` and `took` are milliseconds, the first since 1970; either may not be known.
-  ended(file, titles, line, { status, began, took, message }) {
+  ended(file, titles, line, { status, began, took, message, retries, again }) {
     const length = nanoseconds(took ?? 0);
     const begin = began === undefined || began === null ? clock() - length : monotonic(began);
     const group = [basename(file), ...titles.slice(0, -1)].join(": ");
     this.write(
       `{"test":${JSON.stringify(name(file, titles))},"group":${JSON.stringify(group)},"file":${JSON.stringify(relative(root, file))},` +
         `"line":${line ?? null},"begin":${seconds(begin)},"end":${seconds(begin + length)},"status":"${status}"` +
-        `${message ? `,"message":${JSON.stringify(shortened(message))}` : ""}${status === "skipped" ? "" : `,"body":${seconds(length)}`}}`,
+        `${message ? `,"message":${JSON.stringify(shortened(message))}` : ""}${retries ? `,"retries":${retries}` : ""}` +
+        `${again ? `,"again":true` : ""}${status === "skipped" ? "" : `,"body":${seconds(length)}`}}`,
     );
   }
 
@@ -104,19 +105,20 @@ export default class Reporter {
     });
   }
 
-  ofJest(test, { ancestorTitles, title, status, startedAt, duration, failureMessages, location }) {
+  // A test that is tried again comes once for each attempt.
+  ofJest(test, { ancestorTitles, title, status, startedAt, duration, failureMessages, location, invocations }) {
     const how = { passed: "passed", failed: "failed" }[status] ?? "skipped";
     const message = how === "failed" ? failureMessages?.[0]?.split("\n    at ")[0] : null;
     if (startedAt && !this.first.has(test.path)) this.first.set(test.path, startedAt);
-    const times = { status: how, began: startedAt, took: duration, message };
+    const times = { status: how, began: startedAt, took: duration, message, again: invocations > 1 };
     this.events.ended(test.path, [...ancestorTitles, title], location?.line, times);
   }
 
   ofVitest(test) {
     const { state, errors } = test.result();
-    const { startTime, duration } = test.diagnostic() ?? {};
+    const { startTime, duration, retryCount } = test.diagnostic() ?? {};
     const how = { passed: "passed", failed: "failed" }[state] ?? "skipped";
-    const times = { status: how, began: startTime, took: duration, message: errors?.[0]?.message };
+    const times = { status: how, began: startTime, took: duration, message: errors?.[0]?.message, retries: retryCount };
     this.events.ended(test.module.moduleId, titles(test), test.location?.line, times);
   }
 }

@@ -11,7 +11,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { dirname, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const MOST_WORDS = 8;
+const MOST_WORDS = 64;
 // Nothing that is the project's own.
 const OTHERS = /(^|\/)(node_modules|\.git)(\/|$)/;
 // What may name a file of data that is imported without being opened where one could see it.
@@ -53,9 +53,15 @@ class Noting {
     }
   }
 
-  started(words) {
+  started(words, cwd) {
     const short = words.slice(0, MOST_WORDS).map(String);
-    this.spawns.set(short.join("\0"), short);
+    const place = resolve(cwd instanceof URL ? fileURLToPath(cwd) : String(cwd ?? "."));
+    const spawn = {
+      words: short,
+      ...(place === this.top ? {} : { in: place }),
+      ...(words.length > MOST_WORDS ? { cut: true } : {}),
+    };
+    this.spawns.set(JSON.stringify(spawn), Object.keys(spawn).length === 1 ? short : spawn);
   }
 
   // Puts itself before functions of a module.
@@ -95,15 +101,15 @@ class Noting {
     }
     this.before(fs, ["createReadStream"], read);
     this.before(fs, ["createWriteStream"], write);
-    this.before(childProcess.ChildProcess.prototype, ["spawn"], ({ file, args }) =>
-      this.started([file, ...(args ?? []).slice(1)]),
+    this.before(childProcess.ChildProcess.prototype, ["spawn"], ({ file, args, cwd }) =>
+      this.started([file, ...(args ?? []).slice(1)], cwd),
     );
     this.before(childProcess, ["spawnSync", "execFileSync"], (file, args, options) => {
-      const shell = (Array.isArray(args) ? options : args)?.shell;
+      const { shell, cwd } = (Array.isArray(args) ? options : args) ?? {};
       const words = [file, ...(Array.isArray(args) ? args : [])];
-      this.started(shell ? ["sh", "-c", words.join(" ")] : words);
+      this.started(shell ? ["sh", "-c", words.join(" ")] : words, cwd);
     });
-    this.before(childProcess, ["execSync"], (line) => this.started(["sh", "-c", line]));
+    this.before(childProcess, ["execSync"], (line, options) => this.started(["sh", "-c", line], options?.cwd));
     syncBuiltinESMExports();
   }
 

@@ -8,7 +8,7 @@
 
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
-import { Events, clock, seconds, shortened, start } from "./assay_events.mjs";
+import { Events, clock, seconds, shortened, start } from "./assay_events.cjs";
 
 const root = process.cwd();
 

@@ -255,7 +255,7 @@ class Coverage:
             if paths:
                 more += ',"%s":[%s]' % (name, ",".join(map(_encode, sorted(paths))))
         if seen.spawns:
-            more += ',"spawns":[%s]' % ",".join(["[%s]" % ",".join(map(_encode, words)) for words in seen.spawns])
+            more += ',"spawns":[%s]' % ",".join(map(_spawned, seen.spawns))
         why = seen.unseen or self.why
         if why:
             more += ',"unseen":%s' % _encode(why)
@@ -366,8 +366,17 @@ class Coverage:
             seen.loads.update(map(self.number, found["loads"]))
             seen.opens.update(found["opens"])
             seen.lists.update(found["lists"])
-            seen.spawns += [words for words in found["spawns"] if words not in seen.spawns]
+            spawns = map(tuple, found["spawns"])
+            seen.spawns += [spawn for spawn in spawns if spawn not in seen.spawns]
             seen.unseen = seen.unseen or found["unseen"]
+
+
+def _spawned(spawn):
+    words, place, cut = spawn
+    text = "[%s]" % ",".join(map(_encode, words))
+    if place is None and not cut:
+        return text
+    return '{"words":%s%s%s}' % (text, "" if place is None else ',"in":%s' % _encode(place), ',"cut":true' if cut else "")
 
 
 def _numbers(numbers):

@@ -40,8 +40,10 @@ class Running:
     overlapped = False
     groups = ()
     phase = before = inner_counts = None
-    phase_begin = inner = inner_gc = 0
-    setup = body = teardown = status = message = None
+    phase_begin = inner = inner_gc = phase_gc = earlier = retries = 0
+    setup = body = teardown = status = message = took = None
+    # Nanoseconds of the garbage collector by phase, where it came at all.
+    gc_of = None
 
     def __init__(self, name, group, place, thread):
         self.name = name
@@ -50,11 +52,18 @@ class Running:
         self.place = place
         self.thread = thread
 
-    def end_phase(self, now):
+    def end_phase(self, now, gc_time):
         """A phase ended, or may have ended: the last that says so counts. What belongs to others within it is not its own."""
         phase = self.phase
         if phase is not None:
-            setattr(self, phase, now - self.phase_begin - self.inner)
+            setattr(self, phase, self.earlier + now - self.phase_begin - self.inner)
+            self.end_gc(phase, gc_time)
+
+    def end_gc(self, phase, gc_time):
+        """What the garbage collector took in a phase that ended."""
+        collected = gc_time - self.inner_gc - self.phase_gc
+        if collected > 0:
+            self.gc_of = {**(self.gc_of or {}), phase: collected}
 
 
 class Recorder:
@@ -220,6 +229,9 @@ class Recorder:
         """Setup, body or teardown begins. The letter is what one sees of it from outside."""
         test.phase = phase
         test.inner = 0
+        # It is not the first attempt.
+        test.earlier = getattr(test, phase) or 0 if test.retries else 0
+        test.phase_gc = self.gc_time - test.inner_gc
         if self._tail is not None:
             self._tail[PHASE] = letter
         test.phase_begin = self.clock()
@@ -240,8 +252,14 @@ class Recorder:
             for phase, took in (("setup", setup), ("body", body), ("teardown", teardown)):
                 if took is not None:
                     more += f',"{phase}":{took}e-9'
+        if test.retries:
+            more += f',"retries":{test.retries}'
+        if test.took is not None:
+            more += f',"took":{test.took + (body or 0) + (teardown or 0)}e-9'
         if not test.overlapped:
             more += f',"gc":{self.gc_time - test.gc - test.inner_gc}e-9'
+            if test.gc_of:
+                more += ',"gc_of":{%s}' % ",".join([f'"{phase}":{took}e-9' for phase, took in test.gc_of.items()])
             if test.before is not None:
                 after = [*self.counts, self.gc_runs, self._blocks()]
                 counted = [now - before for now, before in zip(after, test.before)]

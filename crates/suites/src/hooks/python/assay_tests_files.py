@@ -4,8 +4,11 @@ project's at all.
 Audit hooks tell of it. What imports, collects and reports opens files as well, which is no news: who asked is found on the stack.
 """
 
+import functools
 import os
 import sys
+import threading
+from stat import S_ISDIR
 
 # Below a directory of such a name nothing is the project's.
 FOREIGN = frozenset(
@@ -14,7 +17,7 @@ FOREIGN = frozenset(
         *(".hypothesis", ".mypy_cache", ".ruff_cache", ".tox", ".nox"),
     )
 )
-MOST_WORDS = 8
+MOST_WORDS = 64
 # So many names of files are known, and no more.
 MOST_PATHS = 50_000
 # Where a call comes from, when a file is opened: from one that counts, from machinery, from what is between them, or from what imports: that
@@ -38,10 +41,12 @@ class Files:
         self.frames = {}  # By file of code: what a call that comes from it is.
         # As they are now: tests may put others in their place.
         self.getcwd, self.getframe, self.fspath = os.getcwd, sys._getframe, os.fsdecode
+        self.stat = os.stat
 
     def watch(self):
         """Hears of it from now on."""
         self._watch_programs()
+        self._watch_looks()
         if hasattr(sys, "addaudithook"):
             sys.addaudithook(self._audit())
 
@@ -86,7 +91,7 @@ class Files:
             "sqlite3.connect": self._connected,
             "subprocess.Popen": self._started,
             "os.exec": self._became,
-            "os.posix_spawn": self._started,
+            "os.posix_spawn": self._spawned,
             "os.system": self._ran,
         }
         find = handlers.get
@@ -126,6 +131,12 @@ class Files:
         elif path not in self.coverage.now.opens and path not in self.written and self._matters(path.endswith(_IMPORTABLE)):
             self.coverage.now.opens.add(path)
 
+    def isdir(self, name):
+        try:
+            return S_ISDIR(self.stat(name).st_mode)
+        except (OSError, ValueError, TypeError):
+            return False
+
     def _listed(self, name=None, *_):
         path = self._path(name)
         if path is not None and path not in self.coverage.now.lists and self._matters(True):
@@ -154,12 +165,23 @@ class Files:
         if self.coverage.calls is None:
             self.coverage._load(file[2], file[0], code)
 
-    def _started(self, program, args, *_):
+    def _started(self, program, args, place=None, *_):
         if isinstance(args, (str, bytes)):
             args = self.fspath(args).split()
-        words = [self.fspath(word) for word in list(args)[:MOST_WORDS]] or [self.fspath(program)]
-        if words not in self.coverage.now.spawns:
-            self.coverage.now.spawns.append(words)
+        args = list(args)
+        words = [self.fspath(word) for word in args[:MOST_WORDS]] or [self.fspath(program)]
+        spawn = (words, self._place(place), len(args) > MOST_WORDS)
+        if spawn not in self.coverage.now.spawns:
+            self.coverage.now.spawns.append(spawn)
+
+    def _place(self, place):
+        """The directory of a program; None: the top of the project."""
+        here = self.getcwd()
+        here = here if place is None else os.path.normpath(os.path.join(here, self.fspath(place)))
+        return None if here + os.sep in self.tops else here
+
+    def _spawned(self, program, args, *_):
+        self._started(program, args)
 
     def _ran(self, command):
         self._started("sh", ["/bin/sh", "-c", command])
@@ -167,6 +189,50 @@ class Files:
     def _became(self, program, args, *_):
         self._started(program, args)
         self.coverage._flush_child()
+
+    # Looks at existence, size and times of files. There are no audit events for these, so the functions are wrapped.
+    def _watch_looks(self):
+        # Not `lstat`: that is how paths are resolved, as in `Path(__file__).resolve()`.
+        for name in ("stat", "access"):
+            real = getattr(os, name)
+            ours = self._looking(real)
+            setattr(os, name, ours)
+            # Libraries ask by the function whether it takes a descriptor.
+            for known in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids):
+                if real in known:
+                    known.add(ours)
+
+    def _looking(self, real):
+        looked, problem = self._looked, self.coverage.recorder.problem
+        thread, busy = threading.get_ident, set()
+
+        @functools.wraps(real)
+        def look(path, *args, **kwargs):
+            own = thread()
+            if type(path) is not int and kwargs.get("dir_fd") is None and own not in busy:
+                busy.add(own)
+                try:
+                    looked(path)
+                except Exception as raised:
+                    problem(raised)
+                finally:
+                    busy.discard(own)
+            return real(path, *args, **kwargs)
+
+        return look
+
+    def _looked(self, name):
+        path = self._path(name)
+        # Sources are seen when they run, and a new source is a change by itself.
+        if path is None or path == "." or path.endswith((".pyc", *_IMPORTABLE)):
+            return
+        now = self.coverage.now
+        if path in now.opens or path in now.lists or path in self.written:
+            return
+        if not self._matters(True):
+            return
+        # A directory is there as long as anything is in it.
+        (now.lists if self.isdir(name) else now.opens).add(path)
 
     def _matters(self, importable):
         """Whether a file is opened for the project or a library of it; not by what imports, collects or reports."""

@@ -158,7 +158,7 @@ class Hooks:
     def pytest_runtest_makereport(self):
         # The first that is called when a phase has ended, whatever came of it; before that, when a subtest has.
         if self.test is not None:
-            self.test.end_phase(self.clock())
+            self.test.end_phase(self.clock(), self.recorder.gc_time)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
@@ -169,13 +169,16 @@ class Hooks:
     def _not_passed(self, test, report):
         if report.nodeid != test.name:
             return
-        if report.outcome == "rerun":
-            test.status = test.message = None
+        # Of pytest-rerunfailures and of pytest-retry.
+        if report.outcome in ("rerun", "retried"):
+            test.retries += 1
+            test.status, test.message = None, self._said(report)
         elif report.outcome == "failed" and test.status not in ("failed", "error"):
             test.status = "failed" if report.when == "call" else "error"
             test.message = self._said(report)
             if report.when == "setup":
-                test.setup = None
+                # Its time counts all the same.
+                test.took, test.setup = test.setup, None
         elif report.outcome == "skipped" and test.status is None and not hasattr(report, "wasxfail"):
             test.status = "skipped"
             reason = report.longrepr

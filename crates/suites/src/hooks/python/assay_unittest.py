@@ -159,7 +159,8 @@ class Hooks:
 
     def wrap_phase(self, owner, name, phase):
         original = getattr(owner, name)
-        tests, clock, begin = self.tests, self.clock, self.recorder.begin_phase
+        tests, clock, recorder = self.tests, self.clock, self.recorder
+        begin = recorder.begin_phase
         letter = ord(phase[0])
 
         def call(test, method=None):
@@ -174,6 +175,7 @@ class Hooks:
                 raise
             finally:
                 setattr(running, phase, clock() - running.phase_begin - running.inner)
+                running.end_gc(phase, recorder.gc_time)
 
         setattr(owner, name, call)
 
@@ -185,7 +187,7 @@ class Hooks:
         else:
             status, message = _outcome(raised or [], running.results, result)
         if running.phase == "teardown":
-            running.end_phase(self.clock())  # What unittest does last (cleanups) belongs to it.
+            running.end_phase(self.clock(), self.recorder.gc_time)  # What unittest does last (cleanups) belongs to it.
         if raised is not None and any(phase == "setup" for phase, _ in raised):
             running.setup = None
         self.recorder.end_test(running, status, message)

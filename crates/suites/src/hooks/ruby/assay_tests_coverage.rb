@@ -75,9 +75,11 @@ module AssayCoverage
   OTHERS = %r{/(?:site-packages|dist-packages|node_modules|\.venv|venv|vendor/bundle|gems|\.git)/}.freeze
   SPECIAL = /["\\\u0000-\u001f\u007f]/.freeze
   EXPAND = File.method(:expand_path)
+  # As it is before it is watched.
+  EXISTS = File.method(:exist?)
   # Evaluated texts are code of the file that they name; each keeps its code alive once it is watched.
   MOST_EVALUATED = 5_000
-  MOST_WORDS = 8
+  MOST_WORDS = 64
   # What Ruby leaves to the shell.
   SHELL = /[*?{}\[\]<>()~&|\\$;'`"\n#=%]|\A\s*(?:cd|exec|eval|export|set|source|\.|test|trap|ulimit|umask|unset|wait)\b/.freeze
   WILDCARD = /[*?\[{]/.freeze
@@ -340,7 +342,7 @@ module AssayCoverage
       return unless path.is_a?(String)
 
       own = within(EXPAND.call(path))
-      @written_to[own] = true if own && !@notes[:opens].key?(json(own)) && !File.exist?(path)
+      @written_to[own] = true if own && !@notes[:opens].key?(json(own)) && !EXISTS.call(path)
     rescue ArgumentError, EncodingError
       nil
     end
@@ -354,12 +356,27 @@ module AssayCoverage
     def started(arguments)
       return if @rests
 
+      place = place_of(arguments.last)
       words = arguments.reject { |argument| argument.is_a?(Hash) || argument.nil? }
       words = words.flat_map { |word| word.is_a?(Array) ? word.first(1) : [word] }.grep(String)
       words = words[0].match?(SHELL) ? ["sh", "-c", words[0]] : words[0].split if words.size == 1
-      note(:spawns, "[#{words.first(MOST_WORDS).map { |word| json(word) }.join(",")}]") unless words.empty?
+      return if words.empty?
+
+      text = "[#{words.first(MOST_WORDS).map { |word| json(word) }.join(",")}]"
+      more = "#{",\"in\":#{json(place)}" if place}#{",\"cut\":true" if words.size > MOST_WORDS}"
+      note(:spawns, more.empty? ? text : "{\"words\":#{text}#{more}}")
     rescue ArgumentError, EncodingError
       nil
+    end
+
+    # The directory of a program; nil: the top of the project.
+    def place_of(options)
+      given = options[:chdir] if options.is_a?(Hash)
+      given = given.to_path if given.respond_to?(:to_path)
+      place = given.is_a?(String) ? EXPAND.call(given) : Dir.pwd
+      "#{place}/".start_with?(*@roots) && @roots.include?("#{place}/") ? nil : place
+    rescue SystemCallError
+      "/"
     end
 
     def json(text)
@@ -390,7 +407,7 @@ module AssayCoverage
       return armed_all if (@evaluated += 1) > MOST_EVALUATED
 
       # The lines of templates are those of a file that was opened, perhaps.
-      arm(number_of(own), code) if @files.key?(own) || File.exist?(path)
+      arm(number_of(own), code) if @files.key?(own) || EXISTS.call(path)
     rescue StandardError
       nil
     end

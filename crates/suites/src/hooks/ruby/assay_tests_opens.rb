@@ -9,6 +9,8 @@ module AssayCoverage
     FILE = "<internal:assay_tests>"
     METHODS = Module.instance_method(:instance_methods)
     METHOD = Module.instance_method(:instance_method)
+    # As it is before it is looked at.
+    DIRECTORY = ::File.method(:directory?)
 
     class << self
       def put_in
@@ -27,6 +29,26 @@ module AssayCoverage
             super
           end
         RUBY
+        looks = %i[
+          exist? file? directory? size size? zero? empty? stat lstat mtime atime ctime birthtime ftype readable? writable? executable?
+          world_readable? symlink? readlink
+        ]
+        [::File.singleton_class, ::FileTest.singleton_class].each do |target|
+          # Those that this Ruby has.
+          known = looks.select { |name| target.method_defined?(name) || target.private_method_defined?(name) }
+          before(target, known.map { |name| <<~RUBY }.join)
+            def #{name}(path)
+              ::AssayCoverage::Intercepted.looked(path)
+              super
+            end
+          RUBY
+        end
+        before(::Dir.singleton_class, <<~'RUBY')
+          def exist?(path)
+            ::AssayCoverage::Intercepted.looked(path)
+            super
+          end
+        RUBY
         before(::IO.singleton_class, <<~'RUBY')
           def write(path, *rest, **options, &block)
             ::AssayCoverage.path_written(path)
@@ -39,7 +61,7 @@ module AssayCoverage
           end
 
           def popen(*arguments, **options, &block)
-            ::AssayCoverage.started(arguments.flatten(1))
+            ::AssayCoverage.started([*arguments.flatten(1), options])
             super
           end
         RUBY
@@ -62,13 +84,24 @@ module AssayCoverage
         RUBY
         before(::Process.singleton_class, %i[spawn exec].map { |name| <<~RUBY }.join)
           def #{name}(*arguments, **options, &block)
-            ::AssayCoverage.started(arguments)
+            ::AssayCoverage.started([*arguments, options])
             super
           end
         RUBY
         into_kernel(%i[system spawn exec `], "::AssayCoverage.started(arguments)")
         into_kernel(%i[fork], "::AssayCoverage.forks_unseen") unless Process.respond_to?(:_fork)
         into_kernel(%i[open], "::AssayCoverage::Intercepted.opened(arguments[0], arguments[1])")
+      end
+
+      # Existence, size and times of a file. A directory counts as listed.
+      def looked(path)
+        return if path.is_a?(::IO) || path.nil?
+
+        path = path.to_path if path.respond_to?(:to_path)
+        # Sources are seen when they run, and a new source is a change by itself.
+        return unless path.is_a?(::String) && !path.end_with?(".rb", ".so")
+
+        ::AssayCoverage.path_used(DIRECTORY.call(path) ? :lists : :opens, path)
       end
 
       def opened(path, mode)

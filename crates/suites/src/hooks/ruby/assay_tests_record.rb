@@ -11,7 +11,7 @@ module AssayTests
   # A test that runs. `faults` and `returned` are what a framework's part wants to remember.
   class Running
     attr_reader :name, :json, :group_json, :place, :thread, :begin, :gc, :runs, :objects, :counts
-    attr_accessor :setup_end, :body_end, :faults, :returned, :overlapped, :covers
+    attr_accessor :setup_end, :body_end, :faults, :returned, :overlapped, :covers, :setup_gc, :body_gc, :retries, :again
 
     def initialize(name, group_json, place)
       @name = name
@@ -208,6 +208,7 @@ module AssayTests
       return unless (test = @tests[key])
 
       mark(IN_BODY)
+      test.setup_gc = GC_TIME.call if GC_TIME
       test.setup_end = CLOCK.call(MONOTONIC, :nanosecond)
     end
 
@@ -216,6 +217,7 @@ module AssayTests
       return unless (test = @tests[key])
 
       test.body_end = CLOCK.call(MONOTONIC, :nanosecond)
+      test.body_gc = GC_TIME.call if GC_TIME
       mark(IN_TEARDOWN)
       test
     end
@@ -243,7 +245,9 @@ module AssayTests
         elsif setup then ",\"setup\":#{setup - test.begin}e-9"
         elsif body then ",\"teardown\":#{ended - body}e-9"
         end
-      gc = ",\"gc\":#{GC_TIME.call - test.gc}e-9" if GC_TIME && !test.overlapped
+      gc = collected(test, GC_TIME.call) if GC_TIME && !test.overlapped
+      phases = "#{phases},\"retries\":#{test.retries}" if test.retries.to_i > 0
+      phases = "#{phases},\"again\":true" if test.again
       more = more(test) if CAUSES || test.overlapped
       more = "#{",\"id\":#{json(id)}" if id}#{",\"message\":#{json(cut(message))}" if message}#{more}" if id || message
       emit "{\"test\":#{named}#{started},\"group\":#{test.group_json},#{test.place}\"begin\":#{test.begin}e-9,\"end\":#{ended}e-9," \
@@ -251,6 +255,17 @@ module AssayTests
       @last_end = ended
       flush if @forked
       nil
+    end
+
+    # The time of the garbage collector, in total and by phase.
+    def collected(test, now)
+      all = now - test.gc
+      text = ",\"gc\":#{all}e-9"
+      return text if all.zero? || test.setup_gc.nil? || test.body_gc.nil?
+
+      before = test.setup_gc - test.gc
+      within = test.body_gc - test.setup_gc
+      "#{text},\"gc_of\":{\"setup\":#{before}e-9,\"body\":#{within}e-9,\"teardown\":#{now - test.body_gc}e-9}"
     end
 
     # When the last test of this process ended; nil before the first.

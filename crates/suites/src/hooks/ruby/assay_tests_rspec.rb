@@ -166,6 +166,12 @@ module AssayTests
         AssayTests.guarded do
           running = AssayTests.tests[example] or next
           status, message = outcome(example, running)
+          # Of rspec-retry.
+          tried = example.metadata[:retry_exceptions]
+          if tried.is_a?(Array) && !tried.empty?
+            running.retries = status == "passed" ? tried.size : tried.size - 1
+            message ||= "#{tried[0].class}: #{tried[0].message}"
+          end
           AssayTests.end_test(example, status, message, name(example), example.id)
         end
       end

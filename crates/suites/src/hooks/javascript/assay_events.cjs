@@ -1,28 +1,30 @@
-// Writes the events of docs/reference/test-events.md for reporters of JavaScript. What a framework is does not belong here. Nothing here may raise
+// Writes the events of docs/reference/test-events.md for reporters of JavaScript, those that are modules and those that are not. What a framework is does not belong here. Nothing here may raise
 // into a suite.
 
-import { openSync, writeSync } from "node:fs";
+"use strict";
+
+const { openSync, writeSync } = require("node:fs");
 
 const LONGEST_MESSAGE = 1000;
 const MOST_PROBLEMS = 20;
 
 // Nanoseconds of CLOCK_MONOTONIC, as it is now: tests may fake it later.
-export const clock = process.hrtime.bigint;
+const clock = process.hrtime.bigint;
 const loaded = clock();
 const epoch = BigInt(Date.now()) * 1_000_000n - loaded;
 
 // A number of seconds, as the other hooks write it.
-export const seconds = (nanoseconds) => `${nanoseconds}e-9`;
+const seconds = (nanoseconds) => `${nanoseconds}e-9`;
 
-export const nanoseconds = (milliseconds) => BigInt(Math.round(milliseconds * 1e6));
+const nanoseconds = (milliseconds) => BigInt(Math.round(milliseconds * 1e6));
 
 // A time of `Date.now()` by the clock of the events.
-export const monotonic = (milliseconds) => nanoseconds(milliseconds) - epoch;
+const monotonic = (milliseconds) => nanoseconds(milliseconds) - epoch;
 
 // A message without colours, and not too long.
-export const shortened = (message) => message.replace(/\u001b\[[0-9;]*m/g, "").slice(0, LONGEST_MESSAGE);
+const shortened = (message) => message.replace(/\u001b\[[0-9;]*m/g, "").slice(0, LONGEST_MESSAGE);
 
-export class Events {
+class Events {
   problems = 0;
 
   constructor(folder, framework, version) {
@@ -65,7 +67,7 @@ export class Events {
 }
 
 // The events of this process, where `assay tests` asks for them; else null.
-export function start(kind, framework, version) {
+function start(kind, framework, version) {
   const wanted = process.env.ASSAY_TESTS ?? "";
   if (!wanted.startsWith("path:")) return null;
   try {
@@ -74,3 +76,5 @@ export function start(kind, framework, version) {
     return null;
   }
 }
+
+module.exports = { Events, clock, monotonic, nanoseconds, seconds, shortened, start };

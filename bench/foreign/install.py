@@ -1,0 +1,121 @@
+"""Installs the projects of projects.json into a cache: each archive is fetched by its registry's own client, and refused unless its digest is the
+listed one. Nothing of a project is committed here."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+
+class Missing(Exception):
+    """A project can't be had here, with the reason."""
+
+
+def run(words, directory=None, limit=600, env=None):
+    """Runs a command and returns what it printed; raises Missing if it fails."""
+    environment = None if env is None else {**os.environ, **env}
+    try:
+        done = subprocess.run(list(map(str, words)), cwd=directory, capture_output=True, text=True, timeout=limit, env=environment, check=False)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise Missing(f"{words[0]}: {problem}") from None
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise Missing(f"{' '.join(map(str, words[:3]))}: {said[-1] if said else done.returncode}")
+    return done.stdout
+
+
+def checked(archive, digest):
+    """The archive, if it has the listed digest."""
+    found = hashlib.sha256(archive.read_bytes()).hexdigest()
+    if found != digest:
+        raise Missing(f"{archive.name} has the digest {found}, and not the listed one")
+    return archive
+
+
+def unpacked(archive, into):
+    """The only directory of an archive."""
+    with tarfile.open(archive) as packed:
+        packed.extractall(into, filter="data")
+    (only,) = [path for path in into.iterdir() if path.is_dir()]
+    return only
+
+
+def pypi(project, home):
+    """A source distribution with an environment of its own."""
+    python = home / "python"
+    run(["python3", "-m", "venv", python])
+    pip = python / "bin/pip"
+    run([pip, "install", "--quiet", *project["needs"]])
+    archives = home / "archives"
+    name = f"{project['name']}=={project['version']}"
+    run([pip, "download", "--quiet", "--no-deps", "--no-binary", ":all:", "-d", archives, name])
+    (archive,) = archives.glob("*.tar.gz")
+    directory = unpacked(checked(archive, project["sha256"]), home / "source")
+    run([pip, "install", "--quiet", directory])
+    return directory, {"PATH": f"{python}/bin:{os.environ['PATH']}"}
+
+
+def npm(project, home):
+    """A package with its own dependencies and those of its tests."""
+    archives = home / "archives"
+    archives.mkdir()
+    run(["npm", "pack", "--silent", f"{project['name']}@{project['version']}"], archives)
+    (archive,) = archives.glob("*.tgz")
+    directory = unpacked(checked(archive, project["sha256"]), home / "source")
+    run(["npm", "install", "--silent", "--ignore-scripts", "--no-save", "--omit=dev", *project["needs"]], directory)
+    return directory, {}
+
+
+def go(project, home):
+    """A module; its sum is the digest, which `go` itself checks."""
+    said = json.loads(run(["go", "mod", "download", "-json", f"{project['name']}@{project['version']}"], home))
+    if said["Sum"] != project["sum"]:
+        raise Missing(f"its sum is {said['Sum']}, and not the listed one")
+    directory = home / "source"
+    shutil.copytree(said["Dir"], directory)
+    run(["chmod", "-R", "u+w", directory])
+    return directory, {"GOFLAGS": "-mod=mod"}
+
+
+def crate(project, home):
+    """A crate as cargo unpacks it; cargo checks it against the digest of the lock file that it wrote."""
+    asks = home / "asks"
+    run(["cargo", "init", "--quiet", "--vcs", "none", "--name", "asks", asks])
+    run(["cargo", "add", "--quiet", f"{project['name']}@={project['version']}"], asks)
+    run(["cargo", "fetch", "--quiet"], asks)
+    if project["sha256"] not in (asks / "Cargo.lock").read_text():
+        raise Missing("its digest is not the listed one")
+    registry = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo")) / "registry/src"
+    found = list(registry.glob(f"*/{project['name']}-{project['version']}"))
+    if not found:
+        raise Missing("cargo keeps its sources elsewhere")
+    directory = home / "source"
+    shutil.copytree(found[0], directory)
+    return directory, {}
+
+
+def local(project, _home):
+    """A directory that a variable names, such as a pinned commit of a repository."""
+    place = os.environ.get(project["variable"], "")
+    if not place:
+        raise Missing(f"{project['variable']} names no directory")
+    return Path(place), {}
+
+
+KINDS = {"pypi": pypi, "npm": npm, "go": go, "crate": crate, "local": local}
+
+
+def install(project, cache):
+    """The directory of a project and the variables of its tests, from the cache or installed now."""
+    home = cache / f"{project['kind']}-{project['name'].replace('/', '-')}-{project['version']}"
+    done = home / "installed.json"
+    if not done.exists():
+        shutil.rmtree(home, ignore_errors=True)
+        home.mkdir(parents=True)
+        directory, env = KINDS[project["kind"]](project, home)
+        done.write_text(json.dumps([str(directory), env]))
+    directory, env = json.loads(done.read_text())
+    return Path(directory), env

@@ -1,0 +1,82 @@
+"""The frameworks' own reports on a project: numbers of tests, failures and skips, and the sum of times where they report times."""
+
+import json
+import re
+import subprocess
+import tempfile
+import xml.etree.ElementTree as tree
+from collections import namedtuple
+from pathlib import Path
+
+Counts = namedtuple("Counts", "tests failed skipped seconds")
+
+
+def printed(words, directory, env):
+    """What a command prints on both streams."""
+    done = subprocess.run(words, cwd=directory, env=env, capture_output=True, text=True, errors="replace", timeout=1800, check=False)
+    return done.stdout + done.stderr
+
+
+def pytest(words, directory, env):
+    """JUnit XML; a test that failed in two phases is one test."""
+    with tempfile.TemporaryDirectory() as room:
+        report = Path(room) / "report.xml"
+        printed([*words, f"--junit-xml={report}", "-p", "no:cacheprovider"], directory, env)
+        cases = list(tree.parse(report).iter("testcase"))
+    named = {}
+    for case in cases:
+        named.setdefault((case.get("classname"), case.get("name")), []).append(case)
+    failed = sum(any(case.find("failure") is not None or case.find("error") is not None for case in own) for own in named.values())
+    skips = [case.find("skipped") for case in cases]
+    skipped = sum(skip is not None and skip.get("type") != "pytest.xfail" for skip in skips)
+    return Counts(len(named), failed, skipped, sum(float(case.get("time", 0)) for case in cases))
+
+
+def unittest(words, directory, env):
+    """The last lines of the runner."""
+    text = printed(words, directory, env)
+    number = lambda pattern: sum(map(int, re.findall(pattern, text)))
+    ran = number(r"Ran (\d+) test")
+    return Counts(ran, number(r"(?:failures|errors)=(\d+)"), number(r"skipped=(\d+)"), None)
+
+
+def go(words, directory, env):
+    """Events of `go test -json`; a test with subtests is not one itself."""
+    text = printed([*words[:2], "-json", *words[2:]], directory, env)
+    ended = {}
+    for line in text.splitlines():
+        if line.startswith("{"):
+            event = json.loads(line)
+            if event.get("Test") and event["Action"] in ("pass", "fail", "skip"):
+                ended[event["Package"], event["Test"]] = event["Action"], event.get("Elapsed", 0)
+    leaves = {key: own for key, own in ended.items() if not any(other[0] == key[0] and other[1].startswith(key[1] + "/") for other in ended)}
+    actions = [action for action, _ in leaves.values()]
+    return Counts(len(leaves), actions.count("fail"), actions.count("skip"), None)
+
+
+def cargo(words, directory, env):
+    """The last lines of each test program."""
+    text = printed(words, directory, env)
+    found = [tuple(map(int, own)) for own in re.findall(r"test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", text)]
+    passed, failed, ignored = map(sum, zip(*found))
+    return Counts(passed + failed + ignored, failed, ignored, None)
+
+
+def tap(words, directory, env):
+    """Results of TAP."""
+    lines = printed(words, directory, env).splitlines()
+    results = [line for line in lines if re.match(r"(not )?ok\b", line)]
+    skipped = [line for line in results if re.search(r"# skip", line, re.IGNORECASE)]
+    todo = [line for line in results if re.search(r"# todo", line, re.IGNORECASE)]
+    failed = [line for line in results if line.startswith("not ok") and line not in skipped + todo]
+    return Counts(len(results), len(failed), len(skipped), None)
+
+
+def mocha(words, directory, env):
+    """The reporter of JSON."""
+    text = printed([*words, "--reporter", "json"], directory, env)
+    told = json.loads(text[text.index("{") : text.rindex("}") + 1])["stats"]
+    return Counts(told["tests"], told["failures"], told["pending"], None)
+
+
+REPORTS = {"pytest": pytest, "unittest": unittest, "go": go, "cargo": cargo, "tap": tap, "mocha": mocha}

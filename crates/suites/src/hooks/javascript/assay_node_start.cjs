@@ -1,0 +1,213 @@
+// Loaded by NODE_OPTIONS into every Node that a command starts. It does something only where this process is one of mocha, jasmine, jest or vitest: mocha
+// and jasmine get a listener that writes the events of docs/reference/test-events.md, jest and vitest our reporter beside their own.
+//
+//   NODE_OPTIONS="--require /DIR/assay_node_start.cjs" npm test
+//
+// It must change nothing in any other program, and nothing here may raise into a suite.
+"use strict";
+
+const { EventEmitter } = require("node:events");
+const { readFileSync, realpathSync } = require("node:fs");
+const { basename, dirname, join, relative, sep } = require("node:path");
+
+const root = process.cwd();
+
+// Names as the reporter of jest and vitest has them.
+const named = (file, titles) => (file ? `${basename(file)}: ` : "") + titles.join(" ").trim();
+
+// Which framework the program is, and the directory of its package.
+function framework() {
+  const within = process.env.ASSAY_TESTS_WITHIN ?? "";
+  if (!(process.env.ASSAY_TESTS ?? "").startsWith("path:") || !["", String(process.pid)].includes(within)) return null;
+  let program;
+  try {
+    program = realpathSync(process.argv[1]);
+  } catch {
+    return null;
+  }
+  const package_ = dirname(dirname(program));
+  const own = program.slice(dirname(package_).length + 1).split(sep).join("/");
+  if (/^mocha\/bin\/_?mocha(\.c?js)?$/.test(own)) return ["mocha", package_];
+  if (/^jasmine\/bin\/jasmine(\.js)?$/.test(own)) return ["jasmine", package_];
+  if (/^jest(-cli)?\/bin\/jest(\.js)?$/.test(own)) return ["jest", package_];
+  if (program.endsWith(`${sep}vitest${sep}vitest.mjs`)) return ["vitest", dirname(program)];
+  return null;
+}
+
+// Of what mocha and jasmine tell.
+function listener(name, version) {
+  const { Events, clock, nanoseconds, seconds, shortened, start } = require("./assay_events.cjs");
+
+  class Tests extends Events {
+    begun = null;
+
+    begins(file, titles) {
+      // Programs that tests start don't report: their time is the test's.
+      process.env.ASSAY_TESTS_WITHIN = String(process.pid);
+      const own = named(file, titles);
+      this.begun = { own, file, titles, at: clock(), setup: 0n, hook: null, body: null, teardown: 0n };
+      this.write(`{"start":${JSON.stringify(own)},"at":${seconds(this.begun.at)}}`);
+    }
+
+    // `body` is in nanoseconds; what is not known is left out.
+    ended({ own, file, titles, at, started, setup, body, teardown, status, message, retries }, end = clock()) {
+      const group = [file && basename(file), ...titles.slice(0, -1)].filter(Boolean).join(": ");
+      const where = file ? `"file":${JSON.stringify(relative(root, file))},` : "";
+      const phases = body === null || status === "skipped" ? "" : `,"setup":${seconds(setup)},"body":${seconds(body)},"teardown":${seconds(teardown)}`;
+      this.write(
+        `{"test":${JSON.stringify(own)}${started ? `,"started":${JSON.stringify(started)}` : ""},"group":${JSON.stringify(group)},${where}` +
+          `"begin":${seconds(at)},"end":${seconds(end)},"status":"${status}"` +
+          `${message ? `,"message":${JSON.stringify(shortened(message))}` : ""}${retries ? `,"retries":${retries}` : ""}${phases}}`,
+      );
+    }
+  }
+
+  const events = start(Tests, name, version);
+  return events && { events, clock, nanoseconds };
+}
+
+const said = (error) => String(error?.message ?? error);
+
+// mocha's runner, of which each run tells us what it tells its reporter.
+function mocha(directory) {
+  const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+  let own;
+  const listen = (runner) => {
+    own ??= listener("mocha", version);
+    if (!own) return;
+    const { events, clock, nanoseconds } = own;
+    const isParallel = runner.constructor.name !== "Runner";
+    let last = null; // A test whose hooks behind it may still come.
+    const settle = () => {
+      if (last) events.ended(last, last.end);
+      last = null;
+    };
+    const on = (name, take) => runner.on(name, (...given) => events.guarded(() => take(...given)));
+    const titles = (test) => test.titlePath?.() ?? [test.title];
+    const is = (hook, when) => String(hook.title).startsWith(`"${when} each"`);
+    on("test", (test) => {
+      settle();
+      events.begins(test.file, titles(test));
+    });
+    on("hook", (hook) => {
+      if (last && is(hook, "after")) last.hook = clock();
+    });
+    on("hook end", (hook) => {
+      if (events.begun && is(hook, "before")) events.begun.setup = clock() - events.begun.at;
+      if (last?.hook && is(hook, "after")) {
+        last.end = clock();
+        last.teardown += last.end - last.hook;
+        last.hook = null;
+      }
+    });
+    let tried = null; // What the attempt said that failed at first.
+    on("retry", (_test, error) => {
+      tried = said(error);
+    });
+    const ends = (test, status, message) => {
+      const { begun } = events;
+      const end = clock();
+      const file = test.file;
+      const about = { own: named(file, titles(test)), file, titles: titles(test), at: end, setup: 0n, body: null, teardown: 0n };
+      const found = begun && begun.own === about.own ? begun : about;
+      const retries = test.currentRetry?.() ?? test._currentRetry ?? 0;
+      if (found === begun) events.begun = null;
+      if (isParallel) {
+        // Told when a whole file is over.
+        found.body = nanoseconds(test.duration ?? 0);
+        [found.at, found.setup] = [end - found.body, 0n];
+      } else if (found === begun) found.body = end - found.at - found.setup;
+      last = { ...found, status, message: message ?? (retries ? tried : null), end, retries };
+    };
+    on("pass", (test) => ends(test, "passed", null));
+    on("pending", (test) => {
+      settle();
+      ends(test, "skipped", null);
+    });
+    on("fail", (test, error) => {
+      if (test.type === "hook") {
+        settle();
+        const { begun } = events;
+        events.begun = null;
+        const at = begun?.at ?? clock();
+        const names = titles(test);
+        events.ended({ own: named(test.file, names), file: test.file, titles: names, at, started: begun?.own, body: null, status: "failed", message: said(error) });
+      } else ends(test, "failed", said(error));
+    });
+    on("suite end", settle);
+    on("end", () => {
+      settle();
+      events.end();
+    });
+  };
+  // A runner says that it starts by an event like any other: which module has it, and of which kind that is, differs from version to version.
+  const { emit } = EventEmitter.prototype;
+  EventEmitter.prototype.emit = function (event, ...given) {
+    if (event === "start" && /Runner$/.test(this?.constructor?.name) && this.suite && "failures" in this) {
+      EventEmitter.prototype.emit = emit;
+      try {
+        listen(this);
+      } catch {
+        // The suite goes on.
+      }
+    }
+    return Reflect.apply(emit, this, [event, ...given]);
+  };
+}
+
+function jasmine(directory) {
+  const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+  const Jasmine = require(join(directory, "lib", "jasmine.js"));
+  const { execute } = Jasmine.prototype;
+  Jasmine.prototype.execute = function (...given) {
+    try {
+      const own = listener("jasmine", version);
+      if (own && this.env) this.env.addReporter(reporter(own));
+    } catch {
+      // The suite goes on.
+    }
+    return Reflect.apply(execute, this, given);
+  };
+}
+
+function reporter({ events, nanoseconds, clock }) {
+  const guarded = (take) => (result) => events.guarded(() => take(result));
+  const failed = (result, name) => {
+    const [first] = result.failedExpectations ?? [];
+    if (!first) return;
+    events.ended({ own: name, file: null, titles: [name], at: clock(), body: null, status: "failed", message: first.message });
+  };
+  return {
+    specStarted: guarded(({ filename, fullName }) => events.begins(filename, [fullName])),
+    specDone: guarded(({ filename, fullName, status, duration, failedExpectations }) => {
+      const how = { passed: "passed", failed: "failed" }[status] ?? "skipped";
+      const { begun } = events;
+      events.begun = null;
+      const end = clock();
+      const body = duration === null || duration === undefined ? end - (begun?.at ?? end) : nanoseconds(duration);
+      const about = begun ?? { own: named(filename, [fullName]), file: filename, titles: [fullName], at: end, setup: 0n, teardown: 0n };
+      events.ended({ ...about, body, status: how, message: how === "failed" ? failedExpectations?.[0]?.message : null }, end);
+    }),
+    suiteDone: guarded((result) => failed(result, `${result.fullName} (beside its specs)`)),
+    jasmineDone: guarded((result) => {
+      failed(result, "(beside all specs)");
+      events.end();
+    }),
+  };
+}
+
+try {
+  const [name, directory] = framework() ?? [];
+  if (name === "mocha") mocha(directory);
+  if (name === "jasmine") jasmine(directory);
+  const ours = join(__dirname, "assay_jest_vitest_reporter.mjs");
+  if (name === "jest" && !process.argv.some((word) => /^--reporters(=|$)/.test(word))) {
+    // Before what is no option; what follows one of these is taken for another reporter.
+    const end = process.argv.indexOf("--");
+    process.argv.splice(end < 0 ? process.argv.length : end, 0, "--reporters=default", `--reporters=${ours}`);
+  }
+  if (name === "vitest" && !process.argv.some((word) => word.startsWith("--reporter")))
+    process.argv.push("--reporter=default", `--reporter=${ours}`);
+} catch {
+  // Whatever it was, the program goes on.
+}
