@@ -1,6 +1,14 @@
 //! Files and documents, read and written: one program, so that it is linked once. What looks at its own process stands alone
 //! (`hostile_files.rs`).
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test may fail loudly, and says when it is skipped"
+)]
+
 mod bad_files;
 mod conversions;
 mod documents;

@@ -21,7 +21,8 @@ mod tests {
         let settings = SchemaSettings::draft2020_12()
             .with(|settings| settings.definitions_path = "/components/schemas".into());
         let mut generator = settings.into_generator();
-        let refusal = serde_json::to_value(generator.subschema_for::<Refusal>()).unwrap_or_default();
+        let refusal =
+            serde_json::to_value(generator.subschema_for::<Refusal>()).unwrap_or_default();
         let mut paths: Map<String, Value> = Map::new();
         for route in ROUTES {
             let operation = operation(route, &mut generator, &refusal);
@@ -46,7 +47,9 @@ mod tests {
     fn operation(route: &Route, generator: &mut SchemaGenerator, refusal: &Value) -> Value {
         let in_path = route.path.split('/').filter_map(|part| {
             let name = part.strip_prefix('{')?.strip_suffix('}')?;
-            Some(json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
+            Some(
+                json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}),
+            )
         });
         let in_query = route.query.iter().map(|name| {
             let schema = match *name {

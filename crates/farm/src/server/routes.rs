@@ -278,7 +278,12 @@ pub(crate) const ROUTES: &[Route] = &[
     },
     Route {
         gives: None,
-        ..get("/api/v1/builds/{build}/samples", "Its file of samples", samples::of_build, of::<()>())
+        ..get(
+            "/api/v1/builds/{build}/samples",
+            "Its file of samples",
+            samples::of_build,
+            of::<()>(),
+        )
     },
     bytes(
         change(

@@ -1,6 +1,11 @@
 //! Schemas generated from the types, and the reference page as tables. Only tests and `make docs` compile this: the program carries the result.
 
-use super::super::{Bisection, Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Happenings, HeldProcesses, Listing, Mutated, ProfileDifference, ProfileShares, Repetition, RunContents, RunList, SeriesDescription, SmokeTest, StoreChange, SuiteShares, Synthetic, TestLog, Trends, VERSION, WatchedRun,};
+use super::super::{
+    Bisection, Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Happenings, HeldProcesses,
+    Listing, Mutated, ProfileDifference, ProfileShares, Repetition, RunContents, RunList,
+    SeriesDescription, SmokeTest, StoreChange, SuiteShares, Synthetic, TestLog, Trends, VERSION,
+    WatchedRun,
+};
 use super::{DEFINITIONS, DOCUMENTS, Document, mentioned, name_in};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
