@@ -456,7 +456,14 @@ fn findings(
     findings.extend(checks::same_code(samples, &analysis.comparisons));
     for (index, subject) in analysis.subjects.iter().enumerate() {
         findings.extend(checks::series(subject, analysis.primary, metric, in_blocks && compared));
-        findings.extend(coverage::findings::median(evidence, subject, index, analysis.primary));
+        let blocks = in_blocks && compared;
+        findings.extend(coverage::findings::median(
+            evidence,
+            subject,
+            index,
+            analysis.primary,
+            blocks,
+        ));
     }
     if in_blocks {
         findings.extend(checks::position(rows, distribution));

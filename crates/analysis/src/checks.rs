@@ -136,8 +136,16 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
         && in_steps
         && step > policy::COARSE_OF_THRESHOLD * c.decision.threshold
     {
+        // The values do not show which of the two kinds of clock it was.
+        let means = match (c.decision.scale, c.means.1 / c.means.0) {
+            (Scale::Ratio, ratio) if ratio > 0.0 => format!(
+                "; if the clock was read at the start and at the end, the means are right all the same: they differ by {}",
+                crate::number::percent((ratio - 1.0).abs())
+            ),
+            _ => String::new(),
+        };
         let message = format!(
-            "{} comes in steps that are large against the threshold; the interval was held against it with half a step more on either side",
+            "{} comes in steps that are large against the threshold; the interval holds what rounded readings hide{means}",
             metric.name
         );
         findings.push(

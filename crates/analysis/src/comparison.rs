@@ -171,28 +171,27 @@ impl Comparison {
         };
         let found = paired.decide(&plan.threshold, level, question.better, distribution);
         let shifts = paired.shifts();
-        let shift = if certain {
-            let (estimate, interval) = paired.certain_effect(Scale::Shift);
-            Effect { estimate, interval: Some(interval) }
-        } else if let Some((estimate, interval)) = paired.effect_over_builds(Scale::Shift, level) {
-            Effect { estimate, interval }
-        } else {
-            effect_of_blocks(&shifts, level, distribution)
-        };
-        let ratio = paired.log_ratios().filter(|logs| !logs.is_empty()).map(|logs| {
+        let ticks = paired.ticks();
+        let mut effect = |scale: Scale| {
             if certain {
-                let (estimate, interval) = paired.certain_effect(Scale::Ratio);
-                exponentiated(estimate, Some(interval))
-            } else if found.decision.scale == Scale::Ratio {
-                exponentiated(found.decision.estimate, found.decision.interval)
-            } else if let Some((estimate, interval)) =
-                paired.effect_over_builds(Scale::Ratio, level)
-            {
-                exponentiated(estimate, interval)
-            } else {
-                let on_logs = effect_of_blocks(logs, level, distribution);
-                exponentiated(on_logs.estimate, on_logs.interval)
+                let (estimate, interval) = paired.certain_effect(scale);
+                return Effect { estimate, interval: Some(interval) };
             }
+            if found.decision.scale == scale {
+                let Decision { estimate, interval, .. } = found.decision;
+                return Effect { estimate, interval };
+            }
+            let found = match paired.effect_over_builds(scale, level) {
+                Some((estimate, interval)) => Effect { estimate, interval },
+                None => effect_of_blocks(&paired.differences(scale, ticks), level, distribution),
+            };
+            let interval = found.interval.map(|own| paired.widened(scale, own, ticks));
+            Effect { interval, ..found }
+        };
+        let shift = effect(Scale::Shift);
+        let ratio = paired.log_ratios().filter(|logs| !logs.is_empty()).map(|_| {
+            let Effect { estimate, interval } = effect(Scale::Ratio);
+            exponentiated(estimate, interval)
         });
         let in_order = match (found.decision.scale, paired.log_ratios()) {
             (Scale::Ratio, Some(logs)) => logs,
@@ -348,6 +347,12 @@ impl Comparison {
     pub fn drifting(&self) -> Option<f64> {
         let noticed = self.blocks.is_some() && self.dependence == Dependence::Noticed;
         noticed.then_some(self.lag1)
+    }
+
+    /// True if neighbouring differences of blocks correlate by more than chance, even if there are too few to test: the sides do not move alike.
+    pub fn wanders(&self) -> bool {
+        let n = self.blocks.unwrap_or(0) as f64;
+        self.blocks.is_some() && (self.lag1 + 1.0 / n) * n.sqrt() > policy::NOTICED_Z
     }
 
     /// Why there is no interval; `None` where there is one.

@@ -84,7 +84,7 @@ pub enum Method {
     MeanWidened,
     /// Order statistics for the median.
     MedianOrder,
-    /// The same, widened by the autocorrelation time: the median's interval as it is shown.
+    /// The same for as many independent values as the signs about the median show: the median's interval as it is shown.
     MedianWidened,
     /// Signed ranks for the pseudo-median, exact distribution.
     PseudoMedianExact,

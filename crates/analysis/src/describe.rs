@@ -5,10 +5,7 @@
 use crate::policy;
 use crate::recording::Recording;
 use assay_data::ParameterValue;
-use assay_stats::{Interval, descriptive, groups, merged, order, trend};
-
-/// Groups whose medians are asked where values are correlated too much for order statistics.
-const GROUPS: usize = 8;
+use assay_stats::{Interval, descriptive, merged, order, signs, trend};
 
 /// What is known of one metric of one subject. Values are in the metric's base unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +22,11 @@ pub struct Description {
     pub standard_deviation: f64,
     /// Median.
     pub median: f64,
-    /// Interval of the median by order statistics, widened by the autocorrelation time; `None` when there are too few values.
+    /// Interval of the median: two of the values, by order statistics of as many independent values as the median is worth. `None` where
+    /// those are too few ([`Description::no_median_interval`]).
     pub median_interval: Option<Interval>,
+    /// Autocorrelation time of the signs about the median, at least 1.
+    pub time_of_signs: f64,
     /// Confidence of that interval as asked for.
     pub confidence: f64,
     /// Quantiles (type 7) at 5, 25, 75, 95 and 99 %.
@@ -117,7 +117,8 @@ impl Description {
             mean: descriptive::mean(values),
             standard_deviation: descriptive::standard_deviation(values),
             median: at(0.5),
-            median_interval: median_interval(values, sorted, tau, confidence),
+            median_interval: median_interval(sorted, recording.time_of_signs, confidence),
+            time_of_signs: recording.time_of_signs,
             confidence,
             quantiles: Quantiles { p5: at(0.05), p25, p75, p95: at(0.95), p99: at(0.99) },
             outliers,
@@ -132,24 +133,46 @@ impl Description {
     pub fn effective(&self) -> f64 {
         self.n as f64 / self.autocorrelation_time
     }
+
+    /// Number of independent values that the median is worth.
+    pub fn effective_of_median(&self) -> f64 {
+        self.n as f64 / self.time_of_signs
+    }
+
+    /// The reason for a missing interval of the median; `None` if there is an interval.
+    pub fn no_median_interval(&self) -> Option<NoMedianInterval> {
+        if self.median_interval.is_some() {
+            return None;
+        }
+        Some(match order::fewest_values(self.confidence) {
+            fewest if (self.n as u64) < fewest => NoMedianInterval::TooFew,
+            _ => NoMedianInterval::TooDependent,
+        })
+    }
+
+    /// True if the interval of the median holds only for independent values: up to twelve values are too few to estimate dependence.
+    pub fn assumes_independence(&self) -> bool {
+        self.median_interval.is_some() && self.n <= signs::UNKNOWN_TO && self.min < self.max
+    }
 }
 
-/// The interval of the median of values whose autocorrelation time is `tau`: by order statistics, widened for that time; where the values
-/// are correlated so much that none of them is far enough out, the t interval over the medians of eight consecutive groups (of six or seven
-/// values, the values themselves). `None` for fewer values than any pair of order statistics needs. `sorted`: the same values, ascending.
-/// O(n).
+/// Why a median has no interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoMedianInterval {
+    /// There are fewer values than any pair of order statistics needs.
+    TooFew,
+    /// Successive values depend on each other so much that they are worth too few independent ones.
+    TooDependent,
+}
+
+/// The interval of the median of values (ascending) the signs of which have this autocorrelation time.
 pub(crate) fn median_interval(
-    in_order: &[f64],
     sorted: &[f64],
-    tau: f64,
+    time_of_signs: f64,
     confidence: f64,
 ) -> Option<Interval> {
-    let by_order = order::median_interval_with_tau(sorted, confidence, tau);
-    by_order.map(|(interval, _achieved)| interval).or_else(|| {
-        order::median_interval(sorted, confidence)?;
-        let medians = groups::group_medians(in_order, GROUPS.min(in_order.len()));
-        groups::t_interval(&medians, confidence)
-    })
+    let found = order::median_interval_of_effective(sorted, confidence, time_of_signs);
+    found.map(|(interval, _achieved)| interval)
 }
 
 fn drift(recording: &Recording<'_>) -> Option<f64> {
@@ -202,12 +225,26 @@ mod tests {
     }
 
     #[test]
-    fn from_six_values_on_the_median_has_an_interval_however_they_depend_on_each_other() {
-        for n in 6..60 {
+    fn an_interval_of_the_median_lies_within_the_data_or_there_is_none() {
+        let of = |values: &[f64]| Description::of(values, 0.95).expect("there are values");
+        // One value twenty times the others, and neighbours alike by chance.
+        let found = of(&[1.0, 2.0, 3.0, 100.0, 2.0, 1.5]);
+        assert_eq!(found.median_interval, Some(Interval { lower: 1.0, upper: 100.0 }));
+        assert!(found.assumes_independence());
+        for n in 1..60 {
             let rising: Vec<f64> = (0..n).map(f64::from).collect();
-            let found = Description::of(&rising, 0.95).and_then(|d| d.median_interval);
-            assert!(found.is_some_and(|i| i.contains(f64::from(n - 1) / 2.0)), "{n}: {found:?}");
+            let found = of(&rising);
+            assert_eq!(found.median_interval.is_some(), (6..=12).contains(&n), "{n}: {found:?}");
+            let reason = match n {
+                ..6 => Some(NoMedianInterval::TooFew),
+                6..=12 => None,
+                _ => Some(NoMedianInterval::TooDependent),
+            };
+            assert_eq!(found.no_median_interval(), reason, "{n}");
+            assert_eq!(found.assumes_independence(), (6..=12).contains(&n), "{n}");
         }
+        // Constant values need no such condition.
+        assert!(!of(&[3.0; 8]).assumes_independence());
     }
 
     #[test]

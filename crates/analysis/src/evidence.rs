@@ -128,7 +128,8 @@ impl<'a> Evidence<'a> {
 
     /// A series as it is compared with others that were recorded apart.
     pub(crate) fn recording(&self, subject: usize, metric: usize) -> Rc<Recording<'static>> {
-        Rc::new(Recording::of(self.index.values(subject, metric)))
+        let is_exact = self.samples.metrics[metric].exact;
+        Rc::new(Recording::of(self.index.values(subject, metric)).of_exact(is_exact))
     }
 
     /// The values of two subjects in the blocks that both have, in their order. O(values log).
@@ -206,7 +207,9 @@ impl<'a> Evidence<'a> {
             units.as_ref().is_some_and(|u| u.means.len() > 1 && u.means.len() < values.len())
         };
         if !is_nested(&units_x, &x) && !is_nested(&units_y, &y) {
-            let [x, y] = [x, y].map(|values| Rc::new(Recording::of(values)));
+            let is_exact = self.samples.metrics[metric].exact;
+            let recording = |values| Rc::new(Recording::of(values).of_exact(is_exact));
+            let [x, y] = [x, y].map(recording);
             return Some(Pair::Apart(x, y, Basis::Values));
         }
         let name = units_x.as_ref().or(units_y.as_ref()).map(|u| u.name.clone());

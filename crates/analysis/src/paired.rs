@@ -14,6 +14,7 @@
 mod builds;
 
 use crate::dependence::{Dependence, Order};
+use crate::ticks::{Ticks, last_digit};
 use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Metric, Threshold};
 use assay_stats::{
@@ -179,7 +180,7 @@ impl Paired {
         let threshold = self.threshold_on(Scale::Ratio, threshold);
         let sorted = &self.sorted_log_ratios;
         let interval = interval_of(sorted, level, distribution);
-        // Without the clock's step the interval is narrower, so this can only say "perhaps" too often.
+        // Without what the clock hides the interval is narrower, so this can only say "perhaps" too often.
         Decision::read(Scale::Ratio, 0.0, interval, threshold, 0.0, Better::Lower).is_settled()
     }
 
@@ -192,10 +193,8 @@ impl Paired {
         distribution: &mut SignedRankDistribution,
     ) -> PairedDecision {
         let scale = self.scale(threshold);
-        let in_order = match scale {
-            Scale::Ratio => self.log_ratios.clone(),
-            Scale::Shift => self.shifts(),
-        };
+        let ticks = self.ticks();
+        let in_order = self.differences(scale, ticks);
         let sorted = descriptive::sorted(&in_order);
         if self.is_certain() {
             let threshold = self.threshold_on(scale, threshold);
@@ -212,6 +211,7 @@ impl Paired {
             estimate = builds.estimate;
             interval = builds::interval(builds, level, order.dependence(), interval);
         }
+        interval = interval.map(|own| self.widened(scale, own, ticks));
         let decision = Decision::read(
             scale,
             estimate,
@@ -221,6 +221,31 @@ impl Paired {
             better,
         );
         PairedDecision { decision, order: Some(order), builds }
+    }
+
+    /// The steps in which the values come.
+    pub fn ticks(&self) -> Ticks {
+        if self.counts {
+            return Ticks::default();
+        }
+        Ticks::of_sorted(&descriptive::sorted(&self.reference), &descriptive::sorted(&self.other))
+    }
+
+    /// The differences on a scale in block order, ties of a coarse clock resolved.
+    pub fn differences(&self, scale: Scale, ticks: Ticks) -> Vec<f64> {
+        let spread = ticks.spread_pairs(&self.reference, &self.other);
+        match (scale, spread) {
+            (Scale::Ratio, None) => self.log_ratios.clone(),
+            (Scale::Ratio, Some((a, b))) => a.iter().zip(&b).map(|(a, b)| (b / a).ln()).collect(),
+            (Scale::Shift, None) => self.shifts(),
+            (Scale::Shift, Some((a, b))) => a.iter().zip(&b).map(|(a, b)| b - a).collect(),
+        }
+    }
+
+    /// An interval on a scale with what steps hide.
+    pub fn widened(&self, scale: Scale, interval: Interval, ticks: Ticks) -> Interval {
+        let centres = (descriptive::median(&self.reference), descriptive::median(&self.other));
+        ticks.widen(scale, interval, centres)
     }
 
     fn threshold_on(&self, scale: Scale, threshold: &Threshold) -> f64 {
@@ -252,8 +277,8 @@ pub fn threshold_on(scale: Scale, threshold: &Threshold, median: f64) -> f64 {
 
 /// The step of the clock (or counter) behind these values: the smallest gap between distinct ones, relative to the median for
 /// ratios. When all values are equal there is no gap; then the last decimal digit of the value is taken for the step, as in
-/// `0.03`, unless it is a whole number, which may well be an exact count: 0. So it is where
-/// all values of either side are equal, since the gap between two constants is what was looked for. O(n log n).
+/// `0.03`, unless it is a whole number, which may well be an exact count: 0. Where all values of either side are equal, the gap between the
+/// two constants is what was looked for, and the step is one unit of their last digits. O(n log n).
 pub fn clock_step(first: &[f64], second: &[f64], scale: Scale) -> f64 {
     clock_step_of_sorted(&descriptive::sorted(first), &descriptive::sorted(second), scale)
 }
@@ -261,25 +286,13 @@ pub fn clock_step(first: &[f64], second: &[f64], scale: Scale) -> f64 {
 /// [`clock_step`] of values in ascending order.
 pub(crate) fn clock_step_of_sorted(first: &[f64], second: &[f64], scale: Scale) -> f64 {
     let Some(value) = merged::merge(first, second).next() else { return 0.0 };
-    let constant = |side: &[f64]| side.len() > 1 && side.first() == side.last();
-    let gap = match (first.last(), second.last()) {
-        // The one gap there is lies between the two sides: it is what is to be found, and says nothing about a step.
-        (Some(&a), Some(&b)) if a != b && constant(first) && constant(second) => {
-            last_digit(a).min(last_digit(b)).min((a - b).abs())
-        }
-        _ => merged::smallest_gap(first, second).unwrap_or_else(|| last_digit(value)),
-    };
+    let gap = Ticks::between_constants(first, second)
+        .or_else(|| merged::smallest_gap(first, second))
+        .unwrap_or_else(|| last_digit(value));
     match scale {
         Scale::Shift => gap,
         Scale::Ratio => gap / merged::median(&[first, second]),
     }
-}
-
-/// One unit of the last decimal digit of a fraction; 0 for whole numbers.
-fn last_digit(value: f64) -> f64 {
-    let digits = format!("{value}");
-    let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    if decimals == 0 { 0.0 } else { 10f64.powi(-(decimals as i32)) }
 }
 
 /// Interval of the pseudo-median of sorted differences at this level; `None` when there are too few.
@@ -372,7 +385,9 @@ mod tests {
 
     #[test]
     fn the_gap_between_two_constants_is_not_a_step_of_the_clock() {
-        assert_eq!(clock_step(&[5.0; 9], &[7.0; 9], Scale::Shift), 0.0);
+        // Whole numbers are known to one of them at most.
+        assert_eq!(clock_step(&[5.0; 9], &[7.0; 9], Scale::Shift), 1.0);
+        assert_eq!(clock_step(&[5.0; 9], &[5.0; 9], Scale::Shift), 0.0);
         assert_eq!(clock_step(&[0.03; 9], &[0.5; 9], Scale::Shift), 0.01);
         // Where one side varies, its own gaps decide.
         assert_eq!(clock_step(&[5.0; 3], &[7.0, 7.5, 9.0], Scale::Shift), 0.5);

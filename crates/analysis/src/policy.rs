@@ -10,8 +10,8 @@
 /// Values of which at most this share is distinct come in steps: the smallest gap is then the clock's, and no accident. Of continuous
 /// values practically all are distinct; a fifth of ties is far from chance.
 pub const STEPPED_BELOW: f64 = 0.8;
-/// A step beyond this share of the threshold makes a comparison coarse: half a step more on either side then moves the interval by an
-/// eighth of the threshold.
+/// A step beyond this share of the threshold makes a comparison coarse: what it hides, up to a step on either side, is then a
+/// quarter of the threshold or more.
 pub const COARSE_OF_THRESHOLD: f64 = 0.25;
 /// Where nothing is compared, and so no threshold is given, a clock's step beyond this share of the median is coarse: a quarter of the
 /// default threshold of 1 %.
@@ -22,6 +22,10 @@ pub const COARSE_OF_SPREAD: f64 = 0.5;
 pub const SMALLEST_STEP: f64 = 1e-6;
 /// Less than any processor needs for one instruction, s: work that takes no longer was optimised away.
 pub const NO_TIME: f64 = 5e-11;
+
+/// If two neighbouring steps have a larger share of the readings, these do not spread enough for rounding errors to cancel. For normal readings the
+/// share is 85 % at a standard deviation of 0.7 steps, where the mean is off by 0.00002 of a step at most, and 95 % at 0.5 (0.002 of a step).
+pub const WITHIN_TWO_STEPS: f64 = 0.85;
 
 // Dependence of successive values
 
@@ -281,9 +285,18 @@ pub const SLOWER_CONFIDENCE: f64 = 0.95;
 pub const GATE_CHANGED: f64 = 0.01;
 /// Of a level that has only begun so many runs are asked for: then they are enough for a change, too.
 pub const GATE_RUNS: usize = 10;
-/// The share of the error that belongs to a new run alone; the rest to the last three together. Steps as large as three of the deviations between
-/// runs are then found within three runs in more than 90 %, those of seven at once (`history/gate/tests.rs`).
+/// The share of the error for a run that stands out alone; also for a better run, where the rest of the error belongs to the last three runs
+/// together.
 pub const GATE_ALONE: f64 = 0.3;
+/// The level of the look at the last three runs together, as a multiple of the error that is allowed: with what [`GATE_CONFIRMED`] asks for in
+/// addition, 0.5 to 2.5 % of good runs are alarms, and lasting steps as large as three of the deviations between runs are found within three
+/// runs in more than 95 % (`history/gate/tests.rs`).
+pub const GATE_TOGETHER: f64 = 1.4;
+/// An alarm requires the mean of the last runs without the worst of them to exceed normal by this many deviations between runs, and the new run
+/// by half of it: after a bad run 4 in 100 good ones are then alarms, without it 26.
+pub const GATE_CONFIRMED: f64 = 1.35;
+/// The step, in deviations, that passes this condition in 80 % of cases: the mean of the lower two of three is 0.42 below the mean of all, and wavers by 0.75.
+pub const GATE_CONFIRMED_POWER: f64 = GATE_CONFIRMED + 0.42 + 0.84 * 0.75;
 /// Runs farther from the median than so many robust standard deviations are brought in to there: of normal ones practically none is.
 pub const GATE_REACH: f64 = 4.0;
 /// The same of the last runs, which are looked at together: one run that stands out does not make an alarm of them.

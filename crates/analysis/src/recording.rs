@@ -3,7 +3,7 @@
 //! Sorting and ranking a million values take longer than all that is then read off them. So they are done once, here, and what
 //! describes, compares and pictures a series takes them from here. Decides nothing.
 
-use assay_stats::{autocorrelation, descriptive, trend};
+use assay_stats::{autocorrelation, descriptive, signs, trend};
 use std::borrow::Cow;
 
 /// A series with what is known of it.
@@ -15,10 +15,14 @@ pub struct Recording<'a> {
     pub sorted: Vec<f64>,
     /// Autocorrelation time of the ranks, at least 1.
     pub autocorrelation_time: f64,
+    /// Autocorrelation time of the signs about the median, at least 1: what the interval of the median rests on.
+    pub time_of_signs: f64,
     /// Rank autocorrelation at lag 1; 0 for fewer than two values.
     pub lag1: f64,
     /// Rank correlation of the values with their place.
     pub with_time: f64,
+    /// True for exact counts: steps between them hide nothing.
+    pub is_exact: bool,
 }
 
 impl<'a> Recording<'a> {
@@ -31,10 +35,21 @@ impl<'a> Recording<'a> {
         Self {
             autocorrelation_time: dependence.time,
             lag1: dependence.lag1,
+            time_of_signs: signs::time(
+                &in_order,
+                descriptive::median_sorted(&sorted),
+                dependence.lag1,
+            ),
             with_time: trend::correlation_of_ranks(&ranks),
+            is_exact: false,
             in_order,
             sorted,
         }
+    }
+
+    /// The same, of a metric that is exact or not.
+    pub fn of_exact(self, is_exact: bool) -> Self {
+        Self { is_exact, ..self }
     }
 
     /// True when no value is zero or negative.

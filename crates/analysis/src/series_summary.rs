@@ -33,6 +33,7 @@ pub use stability::Stability;
 
 use crate::analysis::AnalysisError;
 use crate::battery::SignedRanks;
+use crate::checks;
 use crate::coverage::{Situation, Traits};
 use crate::describe::Description;
 use crate::levels::{self as nesting, Nested};
@@ -211,12 +212,14 @@ pub fn of_samples_telling(
     if series.is_empty() {
         return Err(AnalysisError::Nothing);
     }
+    let mut findings = samples.findings.clone();
+    findings.extend(checks::outcomes(samples, 0, None));
     Ok(SeriesSummaries {
         confidence: options.confidence,
         seed: options.seed,
         series,
         left,
-        findings: samples.findings.clone(),
+        findings,
         environment: samples.environment.clone(),
         started: samples.started.clone(),
     })

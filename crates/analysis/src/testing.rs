@@ -166,7 +166,7 @@ pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testin
     let walls: BTreeMap<u32, f64> =
         by_subject.series(whole, wall).map(|(o, value)| (block(o), value)).collect();
     let times: Vec<f64> = walls.values().copied().collect();
-    let described = within_reach(Description::of(&times, confidence)?);
+    let described = Description::of(&times, confidence)?;
     let mean_of = |name: &str| -> Option<f64> {
         let values: Vec<f64> = by_subject.series(whole, metric(name)?).map(|(_, v)| v).collect();
         // A part that some runs don't have took no time in them.
@@ -211,7 +211,6 @@ pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testin
             untimed.extend((!outcomes.is_empty()).then_some(name));
             continue;
         };
-        let time = within_reach(time);
         let shares = series.iter().filter_map(|(block, value)| Some(value / walls.get(block)?));
         let shares: Vec<f64> = shares.collect();
         let share = Description::of(&shares, confidence);
@@ -231,7 +230,7 @@ pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testin
             group: samples.row_of(&samples.subjects[subject]).group.clone(),
             phases: PHASES.iter().filter_map(|&name| Some((name, median_of(name)?))).collect(),
             share: share.as_ref().map_or(0.0, |share| share.median),
-            share_interval: share.and_then(|share| within_reach(share).median_interval),
+            share_interval: share.and_then(|share| share.median_interval),
             causes: causes.iter().filter_map(of_cause).collect(),
             time,
         });
@@ -257,13 +256,6 @@ pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testin
         failing,
         causes,
     })
-}
-
-/// The same, whose interval holds no times below 0: one that is widened by dependence may.
-fn within_reach(time: Description) -> Description {
-    let median_interval =
-        time.median_interval.map(|own| Interval { lower: own.lower.max(0.0), ..own });
-    Description { median_interval, ..time }
 }
 
 fn outcome(samples: &Samples, observation: u32) -> Outcome {

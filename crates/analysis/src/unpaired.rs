@@ -10,9 +10,11 @@ use crate::dependence::{Dependence, Order};
 use crate::paired::{clock_step_of_sorted, threshold_on};
 use crate::policy;
 use crate::recording::Recording;
+use crate::ticks::Ticks;
 use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Threshold};
 use assay_stats::{Interval, descriptive, sorting, t_test, two_sample};
+use std::borrow::Cow;
 
 /// From so many values on a side on the placements are taken once, at the estimate, and not anew at every shift: it makes no difference any
 /// more, but for the time that it takes.
@@ -110,18 +112,37 @@ struct Found {
 }
 
 fn interval_of(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found, f64) {
-    between((&x.sorted, Order::of_recording(x)), (&y.sorted, Order::of_recording(y)), level)
+    between_readings(Scale::Shift, x, y, level, |sorted| sorted)
+}
+
+/// The interval on a scale, with what a coarse clock hides; `on_scale` puts readings, ascending, on it.
+fn between_readings<'a>(
+    scale: Scale,
+    x: &'a Recording<'_>,
+    y: &'a Recording<'_>,
+    level: f64,
+    on_scale: impl Fn(Cow<'a, [f64]>) -> Cow<'a, [f64]>,
+) -> (Found, f64) {
+    let ticks = match x.is_exact || y.is_exact {
+        true => Ticks::default(),
+        false => Ticks::of_sorted(&x.sorted, &y.sorted),
+    };
+    let [of_x, of_y] = [x, y].map(|side| on_scale(ticks.spread_sorted(&side.sorted)));
+    let sides = [(&*of_x, Order::of_recording(x)), (&*of_y, Order::of_recording(y))];
+    let (found, estimate) = between(sides[0], sides[1], level);
+    let [first, second] = [x, y].map(|side| descriptive::median_sorted(&side.sorted));
+    let interval = found.interval.map(|own| ticks.widen(scale, own, (first, second)));
+    (Found { interval, ..found }, estimate)
 }
 
 fn interval_of_ratio(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found, f64) {
     // Logarithms keep the order, and so the ranks and how they are correlated; should one be
     // rounded out of place, sorting them again finds it at a glance.
-    let logs = |recording: &Recording<'_>| {
-        let mut logs: Vec<f64> = recording.sorted.iter().map(|v| v.ln()).collect();
+    between_readings(Scale::Ratio, x, y, level, |sorted| {
+        let mut logs: Vec<f64> = sorted.iter().map(|v| v.ln()).collect();
         sorting::sort(&mut logs);
-        logs
-    };
-    between((&logs(x), Order::of_recording(x)), (&logs(y), Order::of_recording(y)), level)
+        logs.into()
+    })
 }
 
 /// The interval for the shift between two samples, each ascending, with what its order shows.

@@ -65,7 +65,7 @@ pub struct Decision {
     pub interval: Option<Interval>,
     /// The threshold; NaN when it can't be put on this scale (a fraction of a reference of zero).
     pub threshold: f64,
-    /// The clock's step; half of it widens the interval wherever it is held against the threshold.
+    /// The clock's step; what it hides is part of the interval.
     pub clock_step: f64,
     /// The verdict.
     pub verdict: Verdict,
@@ -86,7 +86,7 @@ impl Decision {
     ) -> Self {
         let (verdict, possibly_below_threshold) = match interval {
             None => (Verdict::Inconclusive, false),
-            Some(interval) => read(interval, threshold, clock_step, better),
+            Some(interval) => read(interval, threshold, better),
         };
         Self { scale, estimate, interval, threshold, clock_step, verdict, possibly_below_threshold }
     }
@@ -96,6 +96,11 @@ impl Decision {
     pub fn size_is_known(&self) -> bool {
         let size = self.estimate.abs();
         self.interval.is_some_and(|i| i.half_width() <= policy::SIZE_KNOWN * size)
+    }
+
+    /// True if the direction is known but the difference may be below the threshold; false without a threshold.
+    pub fn may_not_matter(&self) -> bool {
+        self.possibly_below_threshold && self.threshold.is_finite()
     }
 
     /// The end of the interval that lies nearer to no difference; `None` without an interval.
@@ -118,22 +123,21 @@ impl Decision {
     }
 }
 
-fn read(interval: Interval, threshold: f64, clock_step: f64, better: Better) -> (Verdict, bool) {
+fn read(interval: Interval, threshold: f64, better: Better) -> (Verdict, bool) {
     let (less, more) = match better {
         Better::Lower => (Verdict::Faster, Verdict::Slower),
         Better::Higher => (Verdict::Slower, Verdict::Faster),
     };
-    let margin = clock_step / 2.0;
-    if interval.lower == 0.0 && interval.upper == 0.0 && clock_step == 0.0 {
+    if interval.lower == 0.0 && interval.upper == 0.0 {
         // Exactly no difference, whatever the threshold is, or if there is none.
         return (Verdict::Equivalent, false);
     }
     // A threshold of NaN makes every comparison with it false: only "no effect" can then be excluded.
-    if interval.lower - margin > threshold {
+    if interval.lower > threshold {
         (more, false)
-    } else if interval.upper + margin < -threshold {
+    } else if interval.upper < -threshold {
         (less, false)
-    } else if interval.lower - margin > -threshold && interval.upper + margin < threshold {
+    } else if interval.lower > -threshold && interval.upper < threshold {
         (Verdict::Equivalent, false)
     } else if interval.lower > 0.0 {
         (more, true)
@@ -148,42 +152,36 @@ fn read(interval: Interval, threshold: f64, clock_step: f64, better: Better) -> 
 mod tests {
     use super::*;
 
-    fn verdict(lower: f64, upper: f64, clock_step: f64) -> (Verdict, bool) {
-        read(Interval { lower, upper }, 0.01, clock_step, Better::Lower)
+    fn verdict(lower: f64, upper: f64) -> (Verdict, bool) {
+        read(Interval { lower, upper }, 0.01, Better::Lower)
     }
 
     #[test]
     fn the_interval_and_the_threshold_give_the_verdict() {
-        assert_eq!(verdict(0.02, 0.03, 0.0), (Verdict::Slower, false));
-        assert_eq!(verdict(-0.03, -0.02, 0.0), (Verdict::Faster, false));
-        assert_eq!(verdict(0.002, 0.004, 0.0), (Verdict::Equivalent, false));
-        assert_eq!(verdict(0.002, 0.02, 0.0), (Verdict::Slower, true));
-        assert_eq!(verdict(-0.02, -0.001, 0.0), (Verdict::Faster, true));
-        assert_eq!(verdict(-0.02, 0.003, 0.0), (Verdict::Inconclusive, false));
+        assert_eq!(verdict(0.02, 0.03), (Verdict::Slower, false));
+        assert_eq!(verdict(-0.03, -0.02), (Verdict::Faster, false));
+        assert_eq!(verdict(0.002, 0.004), (Verdict::Equivalent, false));
+        assert_eq!(verdict(0.002, 0.02), (Verdict::Slower, true));
+        assert_eq!(verdict(-0.02, -0.001), (Verdict::Faster, true));
+        assert_eq!(verdict(-0.02, 0.003), (Verdict::Inconclusive, false));
     }
 
     #[test]
     fn an_end_that_touches_zero_or_the_threshold_excludes_neither() {
-        assert_eq!(verdict(0.0, 0.02, 0.0), (Verdict::Inconclusive, false));
-        assert_eq!(verdict(-0.01, 0.005, 0.0), (Verdict::Inconclusive, false));
-        assert_eq!(verdict(0.01, 0.02, 0.0), (Verdict::Slower, true));
-    }
-
-    #[test]
-    fn a_coarse_clock_keeps_a_difference_from_being_called_equivalent() {
-        assert_eq!(verdict(-0.004, 0.004, 0.0), (Verdict::Equivalent, false));
-        assert_eq!(verdict(-0.004, 0.004, 0.02), (Verdict::Inconclusive, false));
+        assert_eq!(verdict(0.0, 0.02), (Verdict::Inconclusive, false));
+        assert_eq!(verdict(-0.01, 0.005), (Verdict::Inconclusive, false));
+        assert_eq!(verdict(0.01, 0.02), (Verdict::Slower, true));
     }
 
     #[test]
     fn more_requests_a_second_are_faster() {
-        let higher = read(Interval { lower: 0.02, upper: 0.03 }, 0.01, 0.0, Better::Higher);
+        let higher = read(Interval { lower: 0.02, upper: 0.03 }, 0.01, Better::Higher);
         assert_eq!(higher, (Verdict::Faster, false));
     }
 
     #[test]
     fn without_a_threshold_only_a_direction_can_be_known() {
-        let at = |lower, upper| read(Interval { lower, upper }, f64::NAN, 0.0, Better::Lower).0;
+        let at = |lower, upper| read(Interval { lower, upper }, f64::NAN, Better::Lower).0;
         assert_eq!(at(1.0, 2.0), Verdict::Slower);
         assert_eq!(at(-1e-9, 1e-9), Verdict::Inconclusive);
     }

@@ -6,7 +6,7 @@ use crate::advice::{Dialect, name_file, spell};
 use crate::args::{FailIf, ShowArgs};
 use crate::raw_form::RawForm;
 use crate::{Ending, output, whole_file};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use assay_analysis::overview::{self, Overview};
 use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Verdict};
@@ -239,8 +239,25 @@ fn form_of(path: &Path) -> anyhow::Result<Form> {
     })
 }
 
-/// The exit status that `--fail-if` asks for. What was recorded apart can't prove programs different, so it is inconclusive. One
-/// comparison that came true is enough.
+/// Rejects `--fail-if` for fewer than two sides before anything is measured, because it could never come true. `there_is` names the only side;
+/// `instead` says how to give another.
+///
+/// # Errors
+/// With fewer than two sides.
+pub(crate) fn check_fail_if(
+    fail_if: &[FailIf],
+    sides: usize,
+    there_is: &str,
+    instead: &str,
+) -> anyhow::Result<()> {
+    if sides < 2 && !fail_if.is_empty() {
+        bail!("--fail-if: {there_is}, and nothing to compare it with: {instead}");
+    }
+    Ok(())
+}
+
+/// The exit status that `--fail-if` asks for. What was recorded apart can't prove programs different, so it is inconclusive, and so is what
+/// has no comparison. One comparison that came true is enough.
 pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
     if fail_if.is_empty() {
         return Ending::Fine;
@@ -262,7 +279,7 @@ pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
         .collect();
     if verdicts.iter().any(|&verdict| came_true(verdict)) {
         Ending::FailIfCameTrue
-    } else if verdicts.contains(&Verdict::Inconclusive) {
+    } else if verdicts.is_empty() || verdicts.contains(&Verdict::Inconclusive) {
         Ending::InconclusiveUnderFailIf
     } else {
         Ending::Fine

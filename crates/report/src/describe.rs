@@ -10,6 +10,7 @@ mod words;
 
 use crate::label::label;
 use crate::layout::{Page, STICKY, Tone};
+use crate::medians;
 use crate::names::width;
 use crate::number::{self, Column, DECADES};
 use crate::remarks::{List, Remarks};
@@ -146,17 +147,12 @@ fn say(page: &mut Page, text: String) {
 
 fn headline(page: &mut Page, p: &SeriesSummary, name: &str, column: &Column) {
     let d = &p.description;
-    let (interval, how) = match d.median_interval {
-        Some(i) => (
-            format!(" [{}{STICKY}…{STICKY}{}]", column.number(i.lower), column.number(i.upper)),
-            format!("median, {} confidence", number::chosen_percent(d.confidence)),
-        ),
-        None if d.n == 1 => (String::new(), "one value".to_owned()),
-        None => (String::new(), format!("median of {} values; no interval", d.n)),
-    };
+    let interval = d.median_interval.map_or_else(String::new, |i| {
+        format!(" [{}{STICKY}…{STICKY}{}]", column.number(i.lower), column.number(i.upper))
+    });
     let claim =
         format!("{} of '{name}': {}{interval}", label(&p.metric), column.with_unit(d.median));
-    crate::terminal::said(page, Tone::Strong, claim, &how);
+    crate::terminal::said(page, Tone::Strong, claim, &medians::sureness(d, d.confidence));
 }
 
 fn numbers(page: &mut Page, p: &SeriesSummary, column: &Column) {

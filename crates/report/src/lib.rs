@@ -54,6 +54,7 @@ pub mod json;
 mod label;
 mod layout;
 pub mod markdown;
+mod medians;
 pub mod mutation;
 mod names;
 mod noise;

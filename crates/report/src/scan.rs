@@ -5,6 +5,7 @@
 
 use crate::label::{Wording, label, wording};
 use crate::layout::{Page, Tone};
+use crate::medians;
 use crate::number;
 use crate::plot;
 use crate::scan_table;
@@ -166,11 +167,12 @@ fn notes(page: &mut Page, analysis: &Analysis, layout: &Layout, comparisons: &[C
         let described = (0..analysis.subjects.len()).filter_map(|s| analysis.primary_of(s));
         let (known, lacking): (Vec<_>, Vec<_>) =
             described.partition(|d| d.median_interval.is_some());
+        let condition = medians::condition(known.iter().any(|d| d.assumes_independence()));
         told.push(match (known.is_empty(), lacking.is_empty()) {
             (true, _) => "medians; too few values for intervals".to_owned(),
-            (_, true) => format!("medians with {sure} confidence intervals"),
+            (_, true) => format!("medians with {sure} confidence intervals{condition}"),
             _ => format!(
-                "medians with {sure} confidence intervals; none where there are too few independent values"
+                "medians with {sure} confidence intervals{condition}; none where there are too few independent values"
             ),
         });
     }
@@ -181,7 +183,7 @@ fn notes(page: &mut Page, analysis: &Analysis, layout: &Layout, comparisons: &[C
     if comparisons.iter().any(|c| c.decision.verdict == Verdict::Equivalent) {
         told.push(format!("equivalent: any difference is below {threshold}"));
     }
-    if comparisons.iter().any(|c| c.decision.possibly_below_threshold) {
+    if comparisons.iter().any(|c| c.decision.may_not_matter()) {
         told.push(format!("* possibly by less than the {threshold} that matters"));
     }
     if !told.is_empty() {

@@ -8,7 +8,7 @@ use crate::label::label;
 use crate::layout::{Page, Tone};
 use crate::names::width;
 use crate::number::{self, Column, DECADES};
-use assay_analysis::{Analysis, Description};
+use assay_analysis::{Analysis, Basis, Comparison, Description};
 use assay_data::samples::{OF_EVERY_RUN, STEAL};
 
 /// Names of the metrics that belong into a table, in this order, where they were measured.
@@ -179,7 +179,18 @@ fn median_cell(analysis: &Analysis, subject: usize, column: &Column) -> String {
     let bound = if late { "≥ " } else { "" };
     analysis
         .primary_of(subject)
-        .map_or_else(|| "-".to_owned(), |d| format!("{bound}{}", column.with_unit(d.median)))
+        .map(|d| format!("{bound}{}", column.with_unit(d.median)))
+        .or_else(|| mean_of_summary(analysis, subject))
+        .unwrap_or_else(|| "-".to_owned())
+}
+
+/// The mean of a subject that is known by its summary alone.
+fn mean_of_summary(analysis: &Analysis, subject: usize) -> Option<String> {
+    let of = |c: &&Comparison| c.of == subject || c.against == subject;
+    let c = analysis.comparisons.iter().filter(of).find(|c| c.basis == Basis::Summary)?;
+    let mean = if c.of == subject { c.means.1 } else { c.means.0 };
+    let unit = &analysis.metrics[c.metric].unit;
+    mean.is_finite().then(|| format!("{} (mean)", number::value(mean, unit)))
 }
 
 fn other_cells(page: &Page, analysis: &Analysis, metric: usize) -> Cells {

@@ -9,6 +9,7 @@ use crate::benchmarks::{self, Shown};
 use crate::findings;
 use crate::label::{label, wording};
 use crate::layout::{Page, STICKY, Tone};
+use crate::medians;
 use crate::names::width;
 use crate::noise;
 use crate::number::{self, Column};
@@ -177,16 +178,9 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
         return Sentence { claim, sureness: String::new() };
     };
     let column = table::column_of(analysis, analysis.primary, true);
-    let sure = number::chosen_percent(analysis.plan.confidence);
-    let (interval, how) = match d.median_interval {
-        Some(i) => (
-            format!(" [{}{STICKY}…{STICKY}{}]", column.number(i.lower), column.number(i.upper)),
-            format!("median, {sure} confidence"),
-        ),
-        None => {
-            (String::new(), format!("median of {}; too few for an interval", counted(d.n, "value")))
-        }
-    };
+    let interval = d.median_interval.map_or_else(String::new, |i| {
+        format!(" [{}{STICKY}…{STICKY}{}]", column.number(i.lower), column.number(i.upper))
+    });
     let value = column.with_unit(d.median);
     let summary = &analysis.subjects[subject];
     let late = summary.timeouts * 2 >= summary.observations.max(1);
@@ -198,7 +192,7 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
     } else {
         format!("'{name}' {} {bound}{value}{interval} of {}", words.verb, words.whole)
     };
-    Sentence { claim, sureness: how }
+    Sentence { claim, sureness: medians::sureness(d, analysis.plan.confidence) }
 }
 
 /// More about the only subject: its spread, and its other metrics.
@@ -267,7 +261,12 @@ fn checks(analysis: &Analysis) -> Vec<String> {
     let most = primaries().map(|d| d.n).max().unwrap_or(0);
     if !drifting.is_empty() {
         let in_blocks = analysis.design == Design::Blocks && !analysis.comparisons.is_empty();
-        let cancelled = if in_blocks { " (the blocks cancel it)" } else { "" };
+        // Drift of one side alone is part of the difference: blocks do not cancel it.
+        let cancelled = match analysis.comparisons.iter().any(Comparison::wanders) {
+            _ if !in_blocks => "",
+            false => " (the blocks cancel it)",
+            true => " (not alike in all: the difference wanders, too)",
+        };
         said.push(match drifting.len() {
             n if n > MOST_DRIFTS => {
                 format!("drift in {n} of {}{cancelled}", analysis.subjects.len())

@@ -10,6 +10,7 @@ mod waterfall;
 
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::layout::{Page, Tone};
+use crate::medians;
 use crate::names::width;
 use crate::number::{self, Column};
 use crate::remarks::{List, Remarks};
@@ -91,7 +92,9 @@ impl<'a> OfStatus<'a> {
 /// `pytest 8.3.2: 312 tests in 2.134 s`, and the interval of that.
 fn headline(found: &Testing, framework: &str) -> (String, String) {
     let (time, interval) = with_interval(found.whole.median, found.whole.median_interval);
-    (format!("{framework}: {} in {time}", counted(found.count(), "test")), interval)
+    let condition = medians::condition(found.whole.assumes_independence());
+    let head = format!("{framework}: {} in {time}", counted(found.count(), "test"));
+    (head, interval + condition)
 }
 
 fn head(page: &mut Page, found: &Testing, shown: &Shown<'_>) {

@@ -11,6 +11,7 @@ use assay_analysis::dependence::Dependence;
 use assay_analysis::{Analysis, Basis, Comparison, Interval, NoInterval, Scale, Verdict, levels};
 use assay_data::{Better, Design, Metric, StopReason, Unit};
 
+mod agreement;
 mod outlook;
 mod short;
 mod tail;
@@ -40,6 +41,32 @@ impl Sentence {
 /// The sentence of a comparison, with the subjects called by these names.
 pub fn sentence(analysis: &Analysis, comparison: &Comparison, of: &str, against: &str) -> Sentence {
     Teller::new(analysis, comparison, of, against).sentence()
+}
+
+/// The size of a difference as the sentence has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reported {
+    /// The size, on the decision's scale.
+    pub size: f64,
+    /// In which sense.
+    pub bound: Bound,
+}
+
+/// In which sense a size is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// It is that large.
+    None,
+    /// At least.
+    AtLeast,
+    /// At most.
+    AtMost,
+}
+
+/// The size that the sentence of a comparison has; `None` without a direction.
+pub(crate) fn reported(analysis: &Analysis, comparison: &Comparison) -> Option<Reported> {
+    let teller = Teller::new(analysis, comparison, "", "");
+    comparison.decision.verdict.is_directional().then(|| teller.reported())
 }
 
 /// What follows the sentence where it is not the whole story: a tail that goes its own way, what was seen although there is no
@@ -99,6 +126,16 @@ pub(crate) fn of_one_recording(analysis: &Analysis) -> bool {
         && analysis.rows.iter().all(|row| !row.name.is_empty())
 }
 
+impl Bound {
+    fn words(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::AtLeast => "at least ",
+            Self::AtMost => "at most ",
+        }
+    }
+}
+
 struct Teller<'a> {
     analysis: &'a Analysis,
     c: &'a Comparison,
@@ -141,7 +178,8 @@ impl<'a> Teller<'a> {
         let (claim, sureness) = match self.c.decision.verdict {
             Verdict::Faster | Verdict::Slower => self.directional(interval),
             Verdict::Equivalent => {
-                let claim = format!("no difference that matters: {}", self.ranged(interval));
+                let ranged = self.ranged(interval);
+                let claim = format!("no difference that matters: {ranged}{}", self.other_means());
                 let threshold = match self.c.decision.threshold.is_nan() {
                     true => "no share of 0 is a threshold".to_owned(),
                     false => format!("threshold {}", self.threshold()),
@@ -182,34 +220,34 @@ impl<'a> Teller<'a> {
 
     fn directional(&self, interval: Interval) -> (String, String) {
         let decision = &self.c.decision;
-        let at = self.limit_words();
-        // What is a limit already is stated as it is.
-        let least = decision.least().filter(|_| at.is_empty() && !decision.size_is_known());
-        let mut claim = match least {
-            Some(least) => self.single(least, "at least ", interval),
-            None => self.single(decision.estimate, at, interval),
-        };
-        if self.c.blocks.is_some()
-            && self.c.changes_shape()
-            && let Some(medians) = self.c.ratio_of_medians()
-        {
-            claim = format!(
-                "within a typical block {claim}; the medians differ by {}",
-                number::percent((medians - 1.0).abs())
-            );
-        }
+        let Reported { size, bound } = self.reported();
+        let mut claim = self.single(size, bound.words(), interval);
         let mut sureness = format!("{}: {}", self.sure(), self.range_or_multiples(interval));
-        if decision.possibly_below_threshold {
-            if decision.threshold.is_finite() {
-                claim += &format!(", possibly less than the {} that matters", self.threshold());
-            } else {
-                sureness += "; no threshold, since a share of 0 is 0";
-            }
+        if decision.may_not_matter() {
+            claim += &format!(", possibly less than the {} that matters", self.threshold());
+        } else if decision.possibly_below_threshold {
+            sureness += "; no threshold, since a share of 0 is 0";
         }
+        if let Some(medians) = self.other_medians(size, bound) {
+            let within = if self.c.blocks.is_some() { "within a typical block " } else { "" };
+            claim = format!("{within}{claim}; the medians {medians}");
+        }
+        claim += &self.other_means();
         if let Some(wins) = self.wins() {
             sureness += &format!("; {wins}");
         }
         (claim, sureness)
+    }
+
+    /// The size as the sentence has it.
+    fn reported(&self) -> Reported {
+        let decision = &self.c.decision;
+        let bound = self.limit();
+        // What is a limit already is stated as it is.
+        match decision.least().filter(|_| bound == Bound::None && !decision.size_is_known()) {
+            Some(size) => Reported { size, bound: Bound::AtLeast },
+            None => Reported { size: decision.estimate, bound },
+        }
     }
 
     /// The estimate as a statement: `new takes 2.6 % less time than old`.
@@ -220,7 +258,7 @@ impl<'a> Teller<'a> {
             let sign = if inverted { -1.0 } else { 1.0 };
             let [times, lower, upper] =
                 [estimate, interval.lower, interval.upper].map(|v| (sign * v).exp());
-            let times = format!("{at}{} ×", number::before_ends(times, lower, upper));
+            let times = format!("{at}{} ×", beside_ends(times, lower, upper));
             return match (w.is_time, inverted) {
                 (true, true) => format!("{of} is {times} as fast as {against}"),
                 (true, false) => format!("{of} takes {times} as long as {against}"),
@@ -232,7 +270,7 @@ impl<'a> Teller<'a> {
             _ => {
                 let [estimate, lower, upper] =
                     [estimate, interval.lower, interval.upper].map(|v| v.exp_m1().abs() * 100.0);
-                number::before_ends(estimate, lower, upper)
+                beside_ends(estimate, lower, upper)
             }
         };
         let size = format!("{shown}{}", self.suffix());
@@ -299,19 +337,11 @@ impl<'a> Teller<'a> {
     /// What is known of the difference although there is no verdict.
     fn bound(&self, Interval { lower, upper }: Interval) -> String {
         let d = &self.c.decision;
-        let within = lower > -d.threshold && upper < d.threshold;
-        if within && d.clock_step > 0.0 {
-            let step = self.on_scale(d.clock_step);
-            let name = crate::label::label(self.metric);
-            return format!(
-                "any difference is small, but {name} comes in steps of {step}: too coarse for a threshold of {}",
-                self.threshold()
-            );
-        }
+        let coarse = self.coarse(Interval { lower, upper });
         let farther = if -lower > upper { lower } else { upper };
         if let Form::Multiple = self.form {
             return format!(
-                "any difference is below a factor of {}",
+                "any difference is below a factor of {}{coarse}",
                 number::multiple(farther.abs().exp()).trim_end_matches(" ×")
             );
         }
@@ -322,7 +352,7 @@ impl<'a> Teller<'a> {
             Scale::Shift => end.abs(),
         };
         let shown = if as_printed(lower) > as_printed(upper) { &ends[0] } else { &ends[1] };
-        format!("any difference is below {shown}{}", self.suffix())
+        format!("any difference is below {shown}{}{coarse}", self.suffix())
     }
 
     fn without_interval(&self) -> String {
@@ -405,19 +435,19 @@ impl<'a> Teller<'a> {
         if estimate < 0.0 { self.words.less } else { self.words.more }
     }
 
-    /// `at least ` and the like, where runs that hit the time limit make the difference a bound.
-    fn limit_words(&self) -> &'static str {
+    /// The bound that runs beyond the time limit make of the difference.
+    fn limit(&self) -> Bound {
         if self.metric.unit != Unit::Second || self.metric.better != Better::Lower {
-            return "";
+            return Bound::None;
         }
         let late = |subject: usize| self.analysis.subjects[subject].timeouts > 0;
         let less = self.c.decision.estimate < 0.0;
         match (late(self.c.of), late(self.c.against)) {
-            (false, true) if less => "at least ",
-            (false, true) => "at most ",
-            (true, false) if less => "at most ",
-            (true, false) => "at least ",
-            _ => "",
+            (false, true) if less => Bound::AtLeast,
+            (false, true) => Bound::AtMost,
+            (true, false) if less => Bound::AtMost,
+            (true, false) => Bound::AtLeast,
+            _ => Bound::None,
         }
     }
 
@@ -492,6 +522,15 @@ impl<'a> Teller<'a> {
             (false, true) => w.less,
             (false, false) => w.more,
         }
+    }
+}
+
+/// A number to print before the ends of its interval; one that equals an end is printed like that end.
+fn beside_ends(number: f64, lower: f64, upper: f64) -> String {
+    let place = [lower, upper].iter().position(|end| *end == number).filter(|_| lower != upper);
+    match place {
+        Some(place) => number::side_by_side(&[lower, upper]).swap_remove(place),
+        None => number::before_ends(number, lower, upper),
     }
 }
 

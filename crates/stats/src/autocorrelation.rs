@@ -137,9 +137,16 @@ pub fn dependence_of_ranks(ranks: &[f64]) -> Dependence {
 /// [`autocorrelation_time`], which sums whatever it sees, this looks beyond the lags that few values have.
 #[must_use]
 pub fn time_of_lag1(n: usize, lag1: f64) -> f64 {
-    let n = n as f64;
-    let phi = ((n * lag1 + 1.0) / (n - 4.0)).clamp(0.0, 0.98);
+    let phi = coefficient_of_lag1(n, lag1);
     (1.0 + phi) / (1.0 - phi)
+}
+
+/// The coefficient of a first-order autoregression, in 0..=0.98, whose correlation of neighbours was
+/// found to be `lag1` in `n` > 4 values; put right as in [`time_of_lag1`].
+#[must_use]
+pub fn coefficient_of_lag1(n: usize, lag1: f64) -> f64 {
+    let n = n as f64;
+    ((n * lag1 + 1.0) / (n - 4.0)).clamp(0.0, 0.98)
 }
 
 /// How many independent values the series is worth: n/τ, with [`autocorrelation_time`] τ. In 0..=n.

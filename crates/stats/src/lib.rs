@@ -54,6 +54,7 @@ pub mod resampling;
 mod selection;
 pub mod shapiro_wilk;
 pub mod signed_rank;
+pub mod signs;
 pub mod sorting;
 pub mod special;
 pub mod steady_state;

@@ -2,10 +2,12 @@
 //! independent observations.
 //!
 //! The pair of order statistics follows R's `qbinom(alpha/2, n, 1/2)`, so that the confidence is
-//! exact and at least what was asked. Dependent observations are fewer than they look; for them the
-//! same interval is widened as if there were n/τ.
+//! exact and at least what was asked. Dependent observations are fewer than they look; their interval
+//! is that of the number of independent values that they are worth, which is what the signs about
+//! the median tell (Heidelberger and Lewis, "Quantile estimation in dependent sequences", 1984). It
+//! always lies within the data.
 
-use crate::{Interval, binomial, normal};
+use crate::{Interval, binomial};
 
 /// The interval for the median with at least `confidence` (in 0..1), and the confidence that it
 /// really has.
@@ -18,32 +20,52 @@ pub fn median_interval(sorted: &[f64], confidence: f64) -> Option<(Interval, f64
     Some((symmetric(sorted, k as usize), coverage))
 }
 
-/// [`median_interval`] widened for observations that depend on each other with autocorrelation time
-/// `tau`.
+/// [`median_interval`] for a series that is worth only n/`time` independent values, for example by
+/// the autocorrelation time of its signs ([`crate::signs::time`]).
 ///
-/// `tau` ≤ 1 (or NaN) gives the exact interval. Above, the number of values below the median is
-/// taken as normal with the variance n τ / 4, and the confidence returned is that of this
-/// approximation. Never narrower than the exact interval.
+/// The pair of order statistics of n/`time` independent values, at the same relative depth among
+/// all n. So the interval is made of values of the series, whatever the dependence, and `time` ≤ 1
+/// (or NaN) gives the exact one. None when n/`time` values have no interval, or, where `time`
+/// exceeds 1, are fewer than [`FEWEST_EFFECTIVE`]. The confidence returned is that of n/`time`
+/// independent values.
 #[must_use]
-pub fn median_interval_with_tau(
+pub fn median_interval_of_effective(
     sorted: &[f64],
     confidence: f64,
-    tau: f64,
+    time: f64,
 ) -> Option<(Interval, f64)> {
     let n = sorted.len() as u64;
     let (exact, coverage) = binomial::median_interval(n, confidence)?;
-    if tau.is_nan() || tau <= 1.0 {
+    let effective = effective(n, time);
+    if effective >= n {
         return Some((symmetric(sorted, exact as usize), coverage));
     }
-    let sd = (n as f64 * tau).sqrt() / 2.0;
-    let middle = n as f64 / 2.0;
-    let k = (middle - normal::two_sided(confidence) * sd).floor();
-    if k < 1.0 {
+    if effective < FEWEST_EFFECTIVE {
         return None;
     }
-    let k = (k as u64).min(exact);
-    let coverage = 1.0 - 2.0 * normal::cdf((k as f64 - middle) / sd);
+    let (k, coverage) = binomial::median_interval(effective, confidence)?;
+    let k = (n * (k - 1) / effective + 1).min(exact);
     Some((symmetric(sorted, k as usize), coverage))
+}
+
+/// The fewest effective values with an interval of the median where values depend on each other: at
+/// 95 % six independent ones are the fewest.
+pub const FEWEST_EFFECTIVE: u64 = 6;
+
+/// The fewest independent values with an interval for the median at this confidence: 6 at 95 %.
+#[must_use]
+pub fn fewest_values(confidence: f64) -> u64 {
+    // The extremes of n values hold the median with 1 − 2^(1 − n).
+    (1..=1024).find(|n| binomial::median_interval(*n, confidence).is_some()).unwrap_or(u64::MAX)
+}
+
+/// Number of whole independent values that `n` values are worth, at most `n`.
+fn effective(n: u64, time: f64) -> u64 {
+    if time.is_nan() || time <= 1.0 {
+        return n;
+    }
+    // A division that should come out whole may be rounded down.
+    (n as f64 / time + 1e-9) as u64
 }
 
 /// From the order statistic `k` (1-based, at most half of n) to its partner from above.
@@ -62,37 +84,57 @@ mod tests {
         let (interval, coverage) = median_interval(&xs, 0.95).unwrap();
         assert_eq!(interval, Interval { lower: 1.0, upper: 6.0 });
         assert_eq!(coverage, 0.96875);
+        assert_eq!([0.5, 0.9, 0.95, 0.99].map(fewest_values), [3, 5, 6, 8]);
+        assert_eq!(fewest_values(1.0), u64::MAX);
     }
 
     #[test]
     fn dependence_widens_the_interval_and_independence_does_not() {
         let xs: Vec<f64> = (0..200).map(f64::from).collect();
         let exact = median_interval(&xs, 0.95).unwrap();
-        assert_eq!(median_interval_with_tau(&xs, 0.95, 1.0), Some(exact));
+        assert_eq!(median_interval_of_effective(&xs, 0.95, 1.0), Some(exact));
         let mut last = exact.0;
-        for tau in [1.01, 1.5, 3.0, 10.0] {
-            let (wider, coverage) = median_interval_with_tau(&xs, 0.95, tau).unwrap();
-            assert!(wider.lower <= last.lower && wider.upper >= last.upper, "{tau}");
-            assert!((0.95..1.0).contains(&coverage), "{tau}: {coverage}");
+        for time in [1.01, 1.5, 3.0, 10.0, 33.0] {
+            let (wider, coverage) = median_interval_of_effective(&xs, 0.95, time).unwrap();
+            assert!(wider.lower <= last.lower && wider.upper >= last.upper, "{time}");
+            assert!((0.95..1.0).contains(&coverage), "{time}: {coverage}");
             last = wider;
         }
-        assert_eq!(median_interval_with_tau(&xs, 0.95, 60.0), None);
-        assert_eq!(median_interval_with_tau(&xs, 0.95, f64::NAN), Some(exact));
+        assert_eq!(median_interval_of_effective(&xs, 0.95, 34.0), None);
+        assert_eq!(median_interval_of_effective(&xs, 0.95, f64::NAN), Some(exact));
     }
 
     #[test]
-    fn dependence_moves_the_ends_out_by_its_root() {
+    fn the_ends_lie_as_deep_as_those_of_the_values_that_count() {
         let xs: Vec<f64> = (1..=100).map(f64::from).collect();
-        // 50 − 1.96 · √(100 · 4)/2 = 30.4: the 30th value and the 71st.
-        let (found, coverage) = median_interval_with_tau(&xs, 0.95, 4.0).unwrap();
-        assert_eq!(found, Interval { lower: 30.0, upper: 71.0 });
-        // R: 1 − 2 pnorm(−2).
-        assert!((coverage - 0.954_499_736_103_642).abs() < 1e-12, "{coverage}");
-        // 10 − 1.96 · √(20 · 4)/2 = 1.2, and with a little more of it below 1.
-        assert_eq!(
-            median_interval_with_tau(&xs[..20], 0.95, 4.0).unwrap().0,
-            Interval { lower: 1.0, upper: 20.0 }
-        );
-        assert_eq!(median_interval_with_tau(&xs[..20], 0.95, 4.3), None);
+        // 25 values count. Of those it would be the 8th and the 18th (R: qbinom(0.025, 25, 0.5)):
+        // seven of 25 are left out at either end, and 28 of 100.
+        let (found, coverage) = median_interval_of_effective(&xs, 0.95, 4.0).unwrap();
+        assert_eq!(found, Interval { lower: 29.0, upper: 72.0 });
+        // R: 1 - 2 * pbinom(7, 25, 0.5).
+        assert!((coverage - 0.956_714_749_336_242_7).abs() < 1e-12, "{coverage}");
+        // Six effective values have only their extremes; fewer have no interval.
+        let few = |n: usize, time| median_interval_of_effective(&xs[..n], 0.95, time);
+        assert_eq!(few(24, 4.0).unwrap().0, Interval { lower: 1.0, upper: 24.0 });
+        assert_eq!(few(23, 4.0), None);
+        // A lower confidence does not make five values of a dependent series enough.
+        assert_eq!(median_interval_of_effective(&xs[..20], 0.5, 4.0), None);
+    }
+
+    #[test]
+    fn no_end_lies_outside_of_the_data() {
+        for n in 1..40 {
+            let mut xs: Vec<f64> = (1..=n).map(f64::from).collect();
+            xs[n as usize - 1] *= 1e6;
+            for time in [1.0, 1.2, 2.0, 5.0] {
+                for confidence in [0.5, 0.9, 0.95, 0.99] {
+                    let Some((i, _)) = median_interval_of_effective(&xs, confidence, time) else {
+                        continue;
+                    };
+                    assert!(i.lower >= xs[0] && i.upper <= xs[n as usize - 1], "{n} {time}: {i:?}");
+                    assert!(i.contains(crate::descriptive::median_sorted(&xs)), "{n} {time}");
+                }
+            }
+        }
     }
 }

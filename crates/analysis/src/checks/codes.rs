@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 145] = [
+pub const CODES: [&str; 147] = [
     "ALARM_CONFIRMED",
     "ALARM_NOT_CONFIRMED",
     "ALARM_UNCONFIRMED",
@@ -111,12 +111,14 @@ pub const CODES: [&str; 145] = [
     "RT_LIMIT",
     "RUNS_DIFFER",
     "SAME_BUILDS",
+    "SAME_FILE",
     "SAMPLES_PROBLEM",
     "SERVER_OVER_MEMORY",
     "SERVER_STILL_BUSY",
     "SETTINGS_DIFFER",
     "SHAPE",
     "SKIPPED",
+    "STANDS_OUT",
     "STEAL",
     "STRADDLES",
     "SUITE_STATUS",

@@ -30,7 +30,7 @@ pub fn series(
     }
     if let Some(drift) = description.drift {
         let (severity, why) = if in_blocks {
-            (Severity::Note, "; blocks cancel it")
+            (Severity::Note, "; blocks cancel what all have of it")
         } else if !matters(drift, description) {
             (Severity::Note, ", which is small beside the spread or the median")
         } else {

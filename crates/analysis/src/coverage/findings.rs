@@ -14,34 +14,44 @@ use assay_data::{Action, Finding, Severity};
 /// The code of both.
 const INTERVAL_OPTIMISTIC: &str = "INTERVAL_OPTIMISTIC";
 
-/// About the median of one subject's values.
+/// About the median of one subject's values. `in_blocks`: they are compared in blocks, which cancel what they have in common.
 pub(crate) fn median(
     evidence: &Evidence<'_>,
     summary: &SubjectSummary,
     subject: usize,
     metric: usize,
+    in_blocks: bool,
 ) -> Option<Finding> {
     let description = summary.metrics.get(metric)?.as_ref()?;
-    description.median_interval?;
     let n = description.n;
-    if !speaks_for(description.confidence) || !may_miss(Method::MedianWidened, n) {
+    if !speaks_for(description.confidence) || in_blocks {
+        return None;
+    }
+    if is_dependent(n, description.lag1) {
+        return Some(dependent(&summary.name, n, description.lag1));
+    }
+    description.median_interval?;
+    if !may_miss(Method::MedianWidened, n) {
         return None;
     }
     let shape = Traits::of_shape(&evidence.index().values(subject, metric));
-    let dependent = is_dependent(description.effective(), n);
-    let found = warning(Method::MedianWidened, n, Traits { dependent, ..shape })?;
+    let found = warning(Method::MedianWidened, n, shape)?;
     Some(finding(found, &format!("the median of {}", summary.name), &summary.name, n))
 }
 
-/// About the median of a summary, whose description shows dependence.
+/// About the intervals of a summary, whose description shows dependence.
 pub(crate) fn median_of_summary(summary: &SeriesSummary) -> Option<Finding> {
     let d = &summary.description;
-    d.median_interval.filter(|_| speaks_for(d.confidence))?;
-    // Fewer values can't be told from normal ones, and the interval of those holds.
-    let situation = Situation {
-        traits: Traits { unseen: false, ..summary.situation.traits },
-        ..summary.situation
-    };
+    if !speaks_for(d.confidence) {
+        return None;
+    }
+    if is_dependent(d.n, d.lag1) {
+        return Some(dependent(&summary.name, d.n, d.lag1));
+    }
+    d.median_interval?;
+    // Few values cannot be distinguished from normal or independent ones, whose interval holds.
+    let traits = Traits { unseen: false, dependent: false, ..summary.situation.traits };
+    let situation = Situation { traits, ..summary.situation };
     let found = situation.warning(Method::MedianWidened)?;
     Some(finding(found, &format!("the median of {}", summary.name), &summary.name, d.n))
 }
@@ -56,28 +66,45 @@ pub(crate) fn verdict(evidence: &Evidence<'_>, c: &Comparison, name: &str) -> Op
         Some(blocks) => (Method::Blocks, blocks),
         None => (Method::Recordings, c.counts.0.min(c.counts.1)),
     };
+    // For recordings, the finding about each side covers this.
+    if c.blocks.is_some() && is_dependent(n, c.lag1) {
+        return Some(dependent(&format!("the difference of {name}"), n, c.lag1).about(name));
+    }
     if !may_miss(method, n) {
         return None;
     }
     let traits = if c.blocks.is_some() {
         let paired = evidence.in_blocks(c.against, c.of, c.metric);
-        let shape = match paired.log_ratios() {
+        match paired.log_ratios() {
             Some(logs) => Traits::of_shape(logs),
             None => Traits::of_shape(&paired.shifts()),
-        };
-        Traits { dependent: c.drifting().is_some(), ..shape }
+        }
     } else {
         let of = |subject| Traits::of_shape(&evidence.index().values(subject, c.metric));
-        let dependent = is_dependent(c.effective, n);
-        Traits { dependent, ..of(c.against).or(of(c.of)) }
+        of(c.against).or(of(c.of))
     };
     let found = warning(method, n, traits)?;
     Some(finding(found, "the verdict", name, n))
 }
 
-/// Whether so many values are worth less than three quarters of their number, as [`Traits::of`] asks.
-fn is_dependent(effective: f64, n: usize) -> bool {
-    effective < 0.75 * n as f64
+/// True if neighbours among `n` values certainly correlate (`lag1`), by chance in 3 of 1,000 series; false for fewer values than can be tested.
+fn is_dependent(n: usize, lag1: f64) -> bool {
+    let values = n as f64;
+    n >= policy::TESTED_FROM && (lag1 + 1.0 / values) * values.sqrt() > policy::REFUSED_Z
+}
+
+/// A warning that intervals cover less than their level because successive values are correlated. It has no number: the loss depends on how far
+/// back the dependence reaches, which one series cannot show.
+fn dependent(what: &str, n: usize, lag1: f64) -> Finding {
+    let message = format!(
+        "successive values of {what} are correlated ({lag1:.2} between neighbours): an interval that takes them for independent covers less than its level, and one that is widened for what {n} values show may do so, too"
+    );
+    Finding::new(INTERVAL_OPTIMISTIC, Severity::Warning, message)
+        .about(what)
+        .with("lag1", lag1)
+        .with("n", n as f64)
+        .advise(Action::MoreValues)
+        .advise(Action::MeasureInBlocks)
 }
 
 fn may_miss(method: Method, n: usize) -> bool {
@@ -128,16 +155,45 @@ mod tests {
             }
             let analysis = crate::analyse(&samples, &crate::Options::default())
                 .expect("as the test was built");
-            let dependent = analysis.subjects[0].metrics[0]
-                .as_ref()
-                .expect("as the test was built")
-                .effective()
-                < 18.0;
+            let described =
+                analysis.subjects[0].metrics[0].as_ref().expect("as the test was built");
+            let dependent = is_dependent(described.n, described.lag1);
             (dependent, analysis.findings.iter().any(|f| f.code == INTERVAL_OPTIMISTIC))
         };
         assert_eq!(analysed(Kind::Normal), (false, false));
         let (dependent, warned) = analysed(Kind::Autoregressive);
-        let misses = simulated(Method::MedianWidened, Kind::Autoregressive, 24);
-        assert_eq!(warned, dependent && misses.is_some_and(|c| c < policy::COVERAGE_LEAST));
+        assert_eq!(warned, dependent);
+    }
+
+    /// The share of series of `n` values, each keeping `phi` of the one before it, that are warned of.
+    fn warned(phi: f64, n: usize) -> f64 {
+        let series = 400;
+        let count = (0..series).filter(|&number| {
+            let mut stream = assay_stats::resampling::Stream::new(71, number);
+            let mut state = stream.normal();
+            let values: Vec<f64> = (0..n)
+                .map(|_| {
+                    let value = (0.02 * state).exp();
+                    state = phi * state + (1.0 - phi * phi).sqrt() * stream.normal();
+                    value
+                })
+                .collect();
+            let options = crate::series_summary::Options::default();
+            let summary = SeriesSummary::of("a", &assay_data::Metric::wall(), &values, &options);
+            summary.is_some_and(|summary| median_of_summary(&summary).is_some())
+        });
+        count.count() as f64 / series as f64
+    }
+
+    #[test]
+    fn the_warning_means_something() {
+        for n in [10, 20, 50, 100] {
+            let share = warned(0.0, n);
+            assert!(share <= 0.05, "{n} independent values: {share}");
+        }
+        for n in [50, 100, 200] {
+            let share = warned(0.9, n);
+            assert!(share >= 0.8, "{n} values that remember 0.9: {share}");
+        }
     }
 }

@@ -69,8 +69,8 @@ pub fn page(table: &str) -> String {
     }
     text.push_str(
         "## The methods\n\n\
-        `mean_t`, `welch`, `pooled_t`: Student's and Welch's. `median_order`: order statistics, exact distribution; `median_widened`: the same\n\
-        widened by the autocorrelation time, which is what screens show beside a median. `pseudo_median_*`: Walsh averages, by the exact\n\
+        `mean_t`, `welch`, `pooled_t`: Student's and Welch's. `median_order`: order statistics, exact distribution; `median_widened`: those\n\
+        of as many independent values as the signs about the median show, which is what screens show beside a median. `pseudo_median_*`: Walsh averages, by the exact\n\
         distribution of signed ranks, R's normal distribution, and widened. `mean_widened`: Student's for as many values as the series is worth.\n\
         `bootstrap_*`: 999 resamples. `block_bootstrap_*`: stationary, block length chosen from the data, percentile interval, 299\n\
         resamples. `shift_*`: Hodges–Lehmann for two samples. `recordings` and `blocks`: the intervals that decide a verdict, for samples\n\

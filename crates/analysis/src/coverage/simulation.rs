@@ -11,8 +11,8 @@ use assay_stats::bootstrap::{self, Bootstrap, Statistic};
 use assay_stats::resampling::Stream;
 use assay_stats::signed_rank::{self, SignedRankDistribution, SignedRankTest};
 use assay_stats::{
-    Interval, autocorrelation, dependent, descriptive, groups, normal, order, quantile_difference,
-    t_test, two_sample,
+    Interval, dependent, descriptive, groups, normal, order, quantile_difference, signs, t_test,
+    two_sample,
 };
 
 /// Seed of the table.
@@ -135,8 +135,8 @@ fn intervals(
             Method::MeanWidened => dependent::mean_interval(x, NOMINAL),
             Method::MedianOrder => order::median_interval(&sorted(), NOMINAL).map(|i| i.0),
             Method::MedianWidened => {
-                let tau = autocorrelation::autocorrelation_time(x);
-                order::median_interval_with_tau(&sorted(), NOMINAL, tau).map(|i| i.0)
+                order::median_interval_of_effective(&sorted(), NOMINAL, signs::time_of(x))
+                    .map(|i| i.0)
             }
             Method::PseudoMedianExact => {
                 let k = distribution.critical(x.len(), level)?;

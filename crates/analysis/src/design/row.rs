@@ -8,7 +8,7 @@ use crate::policy;
 use crate::until::{Condition, State};
 use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Metric, Plan, StopReason, StopRule};
-use assay_stats::{Interval, autocorrelation, descriptive, signed_rank::SignedRankDistribution};
+use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution, signs};
 
 /// What is known of one row.
 #[derive(Debug)]
@@ -137,8 +137,7 @@ impl RowState {
     pub fn median_interval(&self, place: usize) -> Option<Interval> {
         let values = self.values.get(place)?;
         let sorted = descriptive::sorted(values);
-        let tau = autocorrelation::autocorrelation_time(values);
-        median_interval(values, &sorted, tau, 1.0 - self.plan.level())
+        median_interval(&sorted, signs::time_of(values), 1.0 - self.plan.level())
     }
 
     fn take_block(&mut self) {

@@ -141,7 +141,7 @@ fn fast_commands_are_watched_for_24_blocks_and_two_seconds() {
         let mut elapsed = 0.0;
         while let Some(turn) = experiment.next_turn() {
             elapsed += seconds;
-            let value = if turn.place == 0 { 1.0 } else { 2.0 };
+            let value = if turn.place == 0 { 1.0 } else { 8.0 };
             if let Step::Stop(reason) = experiment.observe(turn, &[value], elapsed) {
                 assert_eq!(reason, StopReason::Clear);
                 break;
@@ -161,7 +161,7 @@ fn a_slow_benchmark_is_told_apart_from_the_fast_ones_beside_it() {
     let mut elapsed = 0.0;
     while let Some(turn) = experiment.next_turn() {
         elapsed += [0.4, 0.002, 0.002][turn.unit];
-        let value = if turn.place == 0 { 1.0 } else { 2.0 };
+        let value = if turn.place == 0 { 1.0 } else { 8.0 };
         experiment.observe(turn, &[value], elapsed);
     }
     // On average a block takes 0.3 s.

@@ -4,10 +4,14 @@
 //! deviation are taken, values beyond four robust deviations brought in to there. A new run is looked at twice: alone, and as the mean with the
 //! two runs before it, which normal then does without. Each look is a t test of a new mean against the normal ones (a prediction interval, Hahn
 //! and Meeker, "Statistical Intervals", 1991), widened where successive runs are correlated, or where the new run is noisier within than those
-//! were. Single runs have heavy tails: where every twentieth differs by three times as much as the others, a normal tail would make most
-//! alarms false. So alone a run is held against a t distribution of few degrees of freedom, and among three each counts for little more than
-//! it takes. The looks share the error by fixed weights, benchmarks by Holm's procedure. One run that is as slow as some run was before is
-//! normal, however rare that is; where there are too few runs for the second look, it may be a new level as well, and is inconclusive.
+//! were.
+//!
+//! One bad run does not raise an alarm: single runs stand out for reasons of their own. A run that is worse alone is inconclusive until another run, or a
+//! fresh confirmation, decides. An alarm takes two runs (Lucas and Crosier, "Fast initial response for CUSUM quality-control schemes", 1982,
+//! ask for two in a row for the same reason): the mean of the last three is worse, and so is that of all but the worst of them. Alone, a run
+//! is held against a t distribution of few degrees of freedom, since single runs have heavy tails. Benchmarks share the error by Holm's
+//! procedure. One run that is as slow as some run was before is normal, however rare that is; where there are too few runs for the second
+//! look, it may be a new level as well, and is inconclusive. Only counts that never varied raise an alarm immediately.
 //!
 //! A run that is not worse is normal only if a worsening that matters would have been found; else it is inconclusive.
 
@@ -21,7 +25,7 @@ use super::{Benchmark, Point, Revision, RunSummary, in_order, levels, trend};
 use crate::policy;
 use assay_data::{Better, Finding, Metric};
 use assay_stats::{adjust, descriptive, normal, student_t};
-use notes::{changed, only_sameness, too_coarse};
+use notes::{changed, only_sameness, stands_alone, too_coarse};
 
 /// Runs that are looked at together, the new one counted.
 const TOGETHER: usize = 3;
@@ -102,7 +106,7 @@ pub struct Judged {
     pub normal: Option<f64>,
     /// The values that this run could have had without being called worse or better, at its share of the error.
     pub range: Option<(f64, f64)>,
-    /// How far it lies from normal: the new run's ratio, or where only the last runs together show it, theirs.
+    /// How far it lies from normal: the new run's ratio, or, if the last runs together show it, the second worst of them.
     pub ratio: Option<f64>,
     /// Standard deviation between runs, as a fraction.
     pub spread: Option<f64>,
@@ -114,6 +118,8 @@ pub struct Judged {
     pub p: Option<f64>,
     /// Whether it took the runs before to see it.
     pub together: bool,
+    /// True if this run is worse alone and no other run confirms it yet, which makes it inconclusive.
+    pub stands_out: bool,
     /// The last normal revision, where normal runs have one.
     pub last_normal: Option<Revision>,
     /// What a fresh run says of the alarm, where there was one and that was asked for.
@@ -158,25 +164,28 @@ fn named(benchmark: &Benchmark, metric: &Metric, several: bool) -> String {
 pub fn gate(candidates: Vec<Candidate>, asked: Asked) -> Gate {
     let known: Vec<Known> =
         candidates.iter().map(|own| Known::of(own, asked, candidates.len())).collect();
-    let share = |p: [f64; 2]| {
-        let weights = [policy::GATE_ALONE, 1.0 - policy::GATE_ALONE];
-        (p[0] / weights[0]).min(p[1] / weights[1]).min(1.0)
-    };
-    let all = |side: fn(&Known) -> [f64; 2]| {
-        adjust::holm(&known.iter().map(|known| share(side(known))).collect::<Vec<_>>())
-    };
-    let (worse, better) = (all(|known| known.worse), all(|known| known.better));
+    let all = |p: fn(&Known) -> f64| adjust::holm(&known.iter().map(p).collect::<Vec<_>>());
+    let worse = all(Known::p_worse);
+    let better = all(Known::p_better);
+    let alone = all(|known| (known.worse[0] / policy::GATE_ALONE).min(1.0));
     let mut findings = Vec::new();
     let number = candidates.len();
     let several = candidates.windows(2).any(|pair| pair[0].metric.name != pair[1].metric.name);
-    let judged = candidates.into_iter().zip(known).zip(worse.iter().zip(&better)).map(
-        |((candidate, known), (&worse, &better))| {
-            let label = named(&candidate.benchmark, &candidate.metric, several);
-            known.judge(candidate, &label, asked, number, [worse, better], &mut findings)
-        },
-    );
+    let judged = candidates.into_iter().zip(known).enumerate().map(|(i, (candidate, known))| {
+        let label = named(&candidate.benchmark, &candidate.metric, several);
+        let p = Adjusted { worse: worse[i], better: better[i], alone: alone[i] };
+        known.judge(candidate, &label, asked, number, p, &mut findings)
+    });
     let judged = judged.collect();
     Gate { asked, judged, findings }
+}
+
+/// p-values of one benchmark, adjusted over all.
+struct Adjusted {
+    worse: f64,
+    better: f64,
+    /// Of "not worse", by this run alone.
+    alone: f64,
 }
 
 /// What is known of one benchmark before the error is shared. All numbers are logarithms, and more is worse.
@@ -192,6 +201,12 @@ struct Known {
     now: f64,
     /// Mean of the new run and those before it.
     last: Option<f64>,
+    /// The second worst of these runs: the median of three, the lower of two.
+    typical: f64,
+    /// Number of runs in that mean.
+    together: usize,
+    /// True if the last runs are also worse without the worst of them.
+    is_confirmed: bool,
     /// p-values of "not worse", alone and together.
     worse: [f64; 2],
     /// p-values of "not better".
@@ -219,7 +234,10 @@ impl Known {
             return Self { runs: points.len(), ..nothing };
         }
         // With few runs there are none to spare for a second look.
-        let spare = if points.len() > policy::FEWEST_RUNS + TOGETHER { TOGETHER - 1 } else { 0 };
+        let spare = match points.len() {
+            runs if runs > policy::FEWEST_RUNS + TOGETHER => TOGETHER - 1,
+            runs => usize::from(runs > policy::FEWEST_RUNS),
+        };
         let (before, last) = points.split_at(points.len() - spare);
         let before = &before[before.len().saturating_sub(asked.window)..];
         let centres: Vec<f64> = before.iter().map(|point| point.result.centre).collect();
@@ -264,17 +282,30 @@ impl Known {
             ..nothing
         };
         let together = (spare > 0).then(|| {
-            let level = (1.0 - asked.confidence) * (1.0 - policy::GATE_ALONE) / benchmarks as f64;
-            let needed = -student_t::quantile(level, runs as f64 - 1.0) * known.scale(TOGETHER);
+            let level = level_together(asked, benchmarks);
+            let needed = -student_t::quantile(level, runs as f64 - 1.0) * known.scale(spare + 1);
             let reach = match spread > 0.0 {
                 true => (policy::GATE_REACH_OF_LAST * spread).max(1.5 * needed),
                 false => f64::INFINITY,
             };
-            let last = last.iter().map(|point| of(&point.result)).chain([now]);
-            let last = last.map(|v| v.clamp(mean - reach, mean + reach));
-            descriptive::mean(&last.collect::<Vec<_>>())
+            let last: Vec<f64> = last.iter().map(|point| of(&point.result)).chain([now]).collect();
+            let brought_in: Vec<f64> =
+                last.iter().map(|v| v.clamp(mean - reach, mean + reach)).collect();
+            let sorted = descriptive::sorted(&last);
+            known.typical = sorted[(sorted.len() - 1) / 2];
+            (descriptive::mean(&brought_in), descriptive::mean(&sorted[..sorted.len() - 1]))
         });
-        known.last = together;
+        known.together = spare + 1;
+        known.last = together.map(|(mean, _)| mean);
+        let robust = descriptive::ROBUST_SD * descriptive::median_absolute_deviation(&values);
+        // The robust deviation of few runs is uncertain, and it is 0 if most runs are equal.
+        let usual = if runs < policy::GATE_RUNS || robust == 0.0 { spread } else { robust };
+        let (centre, least) = (descriptive::median(&values), asked.threshold.ln_1p());
+        known.is_confirmed = together.is_some_and(|(_, rest)| {
+            let beyond = |limit: f64, by: f64| rest - centre > limit && now - centre > by;
+            beyond(least.max(policy::GATE_CONFIRMED * usual), 0.5 * policy::GATE_CONFIRMED * usual)
+        });
+        let together = known.last;
         let p = |value: f64, runs: usize| {
             let scale = known.scale(runs);
             let t = (value - mean) / scale;
@@ -288,11 +319,29 @@ impl Known {
         let alone = p(now, 1);
         let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let last = together.map_or([1.0; 2], |mean| p(mean, TOGETHER));
+        let last = together.map_or([1.0; 2], |mean| p(mean, known.together));
         known.worse = [if now > highest { alone[0] } else { 1.0 }, last[0]];
         known.better = [if now < lowest { alone[1] } else { 1.0 }, last[1]];
         known.seen_before = (together.is_none() && now <= highest).then_some(alone[0]);
         known
+    }
+
+    /// p-value of "not worse" for an alarm, relative to the whole error: of the last runs together, if all but the worst of them confirm it. If
+    /// no run ever varied, this run alone is enough.
+    fn p_worse(&self) -> f64 {
+        if self.runs >= policy::FEWEST_RUNS && self.spread == 0.0 && self.is_positive {
+            return self.worse[0].min(self.worse[1]);
+        }
+        match self.is_confirmed {
+            true => (self.worse[1] / policy::GATE_TOGETHER).min(1.0),
+            false => 1.0,
+        }
+    }
+
+    /// p-value of "not better", both looks together.
+    fn p_better(&self) -> f64 {
+        let weights = [policy::GATE_ALONE, 1.0 - policy::GATE_ALONE];
+        (self.better[0] / weights[0]).min(self.better[1] / weights[1]).min(1.0)
     }
 
     /// Degrees of freedom of a look at so many new runs.
@@ -314,10 +363,12 @@ impl Known {
 
     /// The worsening that so many normal runs let be found within three runs in 80 % (`benchmarks` share the error).
     fn detectable(&self, asked: Asked, benchmarks: usize, runs: usize) -> f64 {
-        let level = (1.0 - asked.confidence) * (1.0 - policy::GATE_ALONE) / benchmarks as f64;
+        let level = level_together(asked, benchmarks);
         let critical = -student_t::quantile(level, runs as f64 - 1.0);
         let needed = critical + normal::quantile(policy::GATE_POWER);
-        (needed * self.scale_with(TOGETHER, runs)).exp() - 1.0
+        let together = needed * self.scale_with(TOGETHER, runs);
+        // All but the worst of three must be worse as well.
+        together.max(policy::GATE_CONFIRMED_POWER * self.spread).exp() - 1.0
     }
 
     fn judge(
@@ -326,7 +377,7 @@ impl Known {
         label: &str,
         asked: Asked,
         benchmarks: usize,
-        [worse, better]: [f64; 2],
+        Adjusted { worse, better, alone }: Adjusted,
         findings: &mut Vec<Finding>,
     ) -> Judged {
         let Candidate { benchmark, metric, now, before } = candidate;
@@ -345,6 +396,7 @@ impl Known {
             more_runs: None,
             p: None,
             together: false,
+            stands_out: false,
             last_normal: None,
             confirmation: None,
         };
@@ -377,18 +429,22 @@ impl Known {
         let is_new_level = self
             .seen_before
             .is_some_and(|p| is_worse[0] && p * benchmarks as f64 / policy::GATE_ALONE <= error);
+        let stands_out = !has_worse && alone <= error && is_worse[0];
         let is_detectable = detectable <= asked.detect && !is_new_level;
         let standing = match (has_worse, has_better) {
             (true, _) => Standing::Worse,
             (_, true) => Standing::Better,
+            _ if stands_out => Standing::Inconclusive,
             _ if is_detectable => Standing::Normal,
             _ => Standing::Inconclusive,
         };
         let enough = |runs: &usize| self.detectable(asked, benchmarks, *runs) <= asked.detect;
         let more = (self.runs + 1..=asked.window).find(enough).map(|runs| runs - self.runs);
         let more = if is_new_level { policy::GATE_RUNS.checked_sub(self.runs) } else { more };
-        let more_runs = more.filter(|_| !is_detectable);
-        if standing == Standing::Inconclusive && more_runs.is_none() {
+        let more_runs = if stands_out { Some(1) } else { more.filter(|_| !is_detectable) };
+        if stands_out {
+            findings.push(stands_alone(label, ratio_of(self.now), self.runs));
+        } else if standing == Standing::Inconclusive && more_runs.is_none() {
             let best = self.detectable(asked, benchmarks, asked.window.max(self.runs));
             findings.push(too_coarse(label, self.spread, best));
         }
@@ -396,10 +452,18 @@ impl Known {
             findings.push(changed(label, change, self.runs));
         }
         // The look that says it, where one does.
-        let pair = if has_better { self.better } else { self.worse };
-        let together = (has_worse || has_better)
-            && pair[1] / (1.0 - policy::GATE_ALONE) < pair[0] / policy::GATE_ALONE;
-        let told = if together { self.last.unwrap_or(self.now) } else { self.now };
+        let together = match (has_worse, has_better) {
+            (true, _) => self.is_confirmed,
+            (_, true) => {
+                self.better[1] / (1.0 - policy::GATE_ALONE) < self.better[0] / policy::GATE_ALONE
+            }
+            _ => false,
+        };
+        let told = match (together, has_worse) {
+            (true, true) => self.typical,
+            (true, false) => self.last.unwrap_or(self.now),
+            _ => self.now,
+        };
         let level = error * policy::GATE_ALONE / benchmarks as f64;
         let half = -student_t::quantile(level, self.df(1)) * self.scale(1);
         let mut ends = [self.mean - half, self.mean + half].map(|end| (sign * end).exp());
@@ -414,10 +478,16 @@ impl Known {
             more_runs,
             p: Some(worse),
             together,
+            stands_out,
             last_normal: self.last_normal,
             ..nothing
         }
     }
+}
+
+/// The level of the look at the last runs together, for each of `benchmarks`.
+fn level_together(asked: Asked, benchmarks: usize) -> f64 {
+    ((1.0 - asked.confidence) * policy::GATE_TOGETHER / benchmarks as f64).min(0.5)
 }
 
 /// Where the last level begins, and its ratio to the one before.

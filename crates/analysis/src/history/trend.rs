@@ -1,7 +1,8 @@
 //! A benchmark over its revisions: where it changed, by how much, and between which commits.
 //!
 //! The points are runs, so that a run of many processes counts once. Where their level changed, [`levels`] says. Of each change the size is the
-//! Hodges-Lehmann ratio of the runs before and after it, and its place a confidence set ([`change_points::places`]). Runs of
+//! Hodges-Lehmann ratio of the runs before and after it, its interval widened by what successive runs have in common, and its place a
+//! confidence set ([`change_points::places`]). Runs of
 //! one commit are no change of the code: a change among them is said to be one of the machine. What rises steadily has no place, and is said
 //! to creep ([`creep`]).
 
@@ -152,7 +153,10 @@ fn change(
     let shared: Vec<(usize, usize)> =
         places.into_iter().map(|(first, last)| (from + first, from + last)).collect();
     let &(earliest, latest) = shared.first()?;
-    let size = size(&values[from..index], &values[index..to], better, confidence)?;
+    // The same correlation that the places are found with.
+    let time = (1.0 + found.lag1) / (1.0 - found.lag1);
+    let size =
+        size_of_dependent((&values[from..index], &values[index..to]), time, better, confidence)?;
     let p =
         found.changes.iter().find(|change| change.index == index).map_or(1.0, |change| change.p);
     Some(Change {
@@ -177,10 +181,26 @@ pub(super) struct Size {
 
 /// Of the runs after something, beside those before it; `None` where there are none.
 pub(super) fn size(before: &[f64], after: &[f64], better: Better, confidence: f64) -> Option<Size> {
+    size_of_dependent((before, after), 1.0, better, confidence)
+}
+
+/// [`size`] of runs before and after with this autocorrelation time.
+fn size_of_dependent(
+    (before, after): (&[f64], &[f64]),
+    time: f64,
+    better: Better,
+    confidence: f64,
+) -> Option<Size> {
     let [before, after] = [before, after].map(descriptive::sorted);
     let of = |before: &[f64], after: &[f64]| -> Option<(f64, Option<Interval>)> {
-        let (shift, interval) = two_sample::shift_with_interval(before, after, confidence)?;
-        Some((shift, Some(interval).filter(Interval::is_bounded)))
+        let (shift, exact) = two_sample::shift_with_interval(before, after, confidence)?;
+        let widened = (time > 1.0)
+            .then(|| two_sample::studentized_interval((before, time), (after, time), confidence));
+        let interval = match widened {
+            Some(widened) => widened.map(|widened| widened.covering(exact)),
+            None => Some(exact),
+        };
+        Some((shift, interval.filter(Interval::is_bounded)))
     };
     let (shift, interval) = of(&before, &after)?;
     let is_positive = before[0] > 0.0 && after[0] > 0.0;
@@ -337,6 +357,32 @@ mod tests {
             "{found} {held} {covered}"
         );
         assert!(false_ones <= 3, "{false_ones}");
+    }
+
+    #[test]
+    fn the_size_of_a_change_is_held_where_successive_runs_are_correlated() {
+        for phi in [0.0, 0.5] {
+            let (mut found, mut held) = (0_u32, 0_u32);
+            for number in 0..400 {
+                let mut random = Stream::new(47, number);
+                let mut state = random.normal();
+                let mut value = |run: usize| {
+                    state = phi * state + f64::sqrt(1.0 - phi * phi) * random.normal();
+                    (0.015 * state + if run < 40 { 0.0 } else { 0.05 }).exp()
+                };
+                let values: Vec<f64> = (0..60).map(&mut value).collect();
+                let changes = trend(series(&values, 1), 0.95).changes;
+                let nearest = changes.iter().min_by_key(|change| change.index.abs_diff(40));
+                let Some(change) = nearest.filter(|change| change.index.abs_diff(40) < 10) else {
+                    continue;
+                };
+                found += 1;
+                let interval = change.ratio.and_then(|ratio| ratio.interval);
+                held += u32::from(interval.is_some_and(|i| i.contains(0.05_f64.exp())));
+            }
+            let share = f64::from(held) / f64::from(found);
+            assert!(found >= 330 && share >= 0.93, "{phi}: {share} of {found}");
+        }
     }
 
     #[test]

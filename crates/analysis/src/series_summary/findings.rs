@@ -33,11 +33,14 @@ fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
     let Some(steady) = &summary.stability.rest else { return };
     let calm = |code: &str| match code {
         "DRIFT" => steady.drift.is_none(),
-        "DEPENDENCE" | "TOO_DEPENDENT" => !steady.dependent,
+        "DEPENDENCE" | "TOO_DEPENDENT" | "INTERVAL_OPTIMISTIC" => !steady.dependent,
         _ => false,
     };
     let consequences: Vec<Finding> =
         found.iter().filter(|finding| calm(&finding.code)).cloned().collect();
+    // What intervals lose by dependence is part of it.
+    let consequences: Vec<Finding> =
+        consequences.into_iter().filter(|finding| finding.code != "INTERVAL_OPTIMISTIC").collect();
     if consequences.is_empty() {
         return;
     }

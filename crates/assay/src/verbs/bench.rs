@@ -207,12 +207,12 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
             .collect::<Result<_, _>>()?,
     };
     let mut sides = args.sides.sides(commands, named, &args.passed, &args.choose)?;
-    if sides.len() < 2 && !args.judge.fail_if.is_empty() {
-        bail!(
-            "--fail-if: one program, and nothing to compare it with: give a second one, or two sets of its benchmarks (--old-filter and \
-             --new-filter), or two environments (--old-env and --new-env)"
-        );
-    }
+    present::check_fail_if(
+        &args.judge.fail_if,
+        sides.len(),
+        "one program",
+        "give a second one, or two sets of its benchmarks (--old-filter and --new-filter), or two environments (--old-env and --new-env)",
+    )?;
     // A build takes long: what is wrong with the rest is said before.
     let prepared = args.revisions.prepare(args.sides.aa || alone, args.record.show.quiet)?;
     if let Some(prepared) = &prepared {

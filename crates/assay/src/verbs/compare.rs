@@ -12,9 +12,9 @@ use anyhow::{Context, bail};
 use assay_analysis::Options;
 use assay_analysis::analysis::{self, analyse_telling};
 use assay_analysis::protocol::{self, STEPS};
-use assay_data::Samples;
 use assay_data::import;
 use assay_data::select::{self, Key};
+use assay_data::{Finding, Samples, Severity};
 use assay_report::benchstat;
 use std::path::PathBuf;
 
@@ -116,6 +116,33 @@ fn check_builds(args: &Args, samples: &Samples) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Sees to it that there is something to compare: names a file that was given twice.
+///
+/// # Errors
+/// When `--fail-if` could never come true.
+fn check_sides(args: &Args, samples: &mut Samples) -> anyhow::Result<()> {
+    let fail_if = &args.judge.fail_if;
+    // Several subjects of one side are compared with each other.
+    let sides = samples.sides.len().max(samples.subjects.len());
+    let instead = "give a second file, or a recording of several sides";
+    present::check_fail_if(fail_if, sides, "one side", instead)?;
+    let Some(file) = given_twice(&args.files) else { return Ok(()) };
+    if !fail_if.is_empty() && args.files.len() == 2 {
+        bail!("--fail-if: {} is given twice, and does not differ from itself", file.display());
+    }
+    let message = format!("{} is given twice: it does not differ from itself", file.display());
+    samples.findings.push(Finding::new("SAME_FILE", Severity::Warning, message));
+    Ok(())
+}
+
+/// The first file that is given again, by the same path or another.
+fn given_twice(files: &[PathBuf]) -> Option<&PathBuf> {
+    let places: Vec<Option<PathBuf>> =
+        files.iter().map(|file| file.canonicalize().ok().filter(|place| place.is_file())).collect();
+    let again = |i: usize| places[i].is_some() && places[..i].contains(&places[i]);
+    (1..files.len()).find(|&i| again(i)).map(|i| &files[i])
+}
+
 /// Reads, analyses, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     present::check_exports(&args.show, &args.files, None)?;
@@ -137,6 +164,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         select::project(&mut samples, &args.row, &args.col)?;
     }
     suite::check_comparable(args, &samples)?;
+    check_sides(args, &mut samples)?;
     check_builds(args, &samples)?;
     let options = Options {
         all: args.all || args.format.is_some(),

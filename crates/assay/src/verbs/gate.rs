@@ -32,11 +32,12 @@ use std::path::PathBuf;
   assay gate new.json --rev HEAD --confirm --build make -- bench build/bm
   assay gate --export comment.md --export gate.xml --export gate.sarif --export badge.svg
 
-Exit codes: 0 nothing is worse, 1 something is, 2 usage or input error, 3 not known: too few runs, or they differ too much,
-130 interrupted.
+Exit codes: 0 nothing is worse, 1 something is, 2 usage or input error, 3 not known: too few runs, they differ too much, or this run
+stands out and no other confirms it (run it again, or --confirm), 130 interrupted.
 
 Where both builds can be measured here and now, `assay bench --rev OLD --rev NEW` sees smaller changes: what runs differ by cancels.
-With --confirm the last normal revision and the new one are measured so, by turns, where a benchmark is worse, and only such benchmarks.
+With --confirm the last normal revision and the new one are measured so, by turns, where a benchmark is worse or this run stands out, and
+only such benchmarks: that fresh run decides.
 How is taken from the command line that measured the run, or from what stands behind --.")]
 pub(crate) struct Args {
     /// File in any format that `assay compare` reads [default: the last run that was kept]

@@ -55,9 +55,8 @@ fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
 
 fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let asked = Asked::of(args)?;
-    if asked.sides.len() < 2 && !args.judge.fail_if.is_empty() {
-        bail!("--fail-if: one server, and nothing to compare it with: give a second URL");
-    }
+    let instead = "give a second URL";
+    present::check_fail_if(&args.judge.fail_if, asked.sides.len(), "one server", instead)?;
     let plan = plan_of(args, &asked, recorded)?;
     let metrics = if args.find.is_some() { Search::metrics() } else { load::metrics() };
     check(&plan, &metrics)?;

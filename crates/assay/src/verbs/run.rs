@@ -202,6 +202,13 @@ fn ready(args: &Args, earlier: &Earlier, mut findings: Vec<Finding>) -> anyhow::
     let asked = args.metrics.read()?;
     let (mut commands, found) = commands_of(args)?;
     findings.extend(found);
+    // One command at several values of a parameter may be compared with itself at one of them.
+    present::check_fail_if(
+        &args.judge.fail_if,
+        commands.len(),
+        "one command",
+        "give a second one",
+    )?;
     asked.prepare(&mut commands)?;
     let controlled = commands.iter().any(|c| c.command.control != Control::default());
     let mut plan = plan(&args.when, &args.judge, &asked, controlled, commands.len())?;

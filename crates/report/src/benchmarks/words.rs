@@ -220,7 +220,7 @@ fn won(metric: &Metric, better: bool) -> &'static str {
 pub(crate) fn verdict(suite: &Analysis, row: &Comparison) -> String {
     let c = &row;
     let metric = &suite.metrics[c.metric];
-    let star = if c.decision.possibly_below_threshold { "*" } else { "" };
+    let star = if is_starred(c) { "*" } else { "" };
     match (c.decision.verdict, c.no_interval()) {
         (Verdict::Faster, _) => format!("{}{star}", won(metric, true)),
         (Verdict::Slower, _) => format!("{}{star}", won(metric, false)),
@@ -387,7 +387,7 @@ fn is_contradicted(suite: &Analysis, row: &Comparison, all: &[f64]) -> bool {
 
 /// Whether a row is one of those with a star.
 pub(crate) fn is_starred(row: &Comparison) -> bool {
-    row.decision.possibly_below_threshold
+    row.decision.may_not_matter()
 }
 
 /// What the star says.

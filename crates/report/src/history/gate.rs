@@ -46,10 +46,12 @@ pub(crate) fn sentence(report: &GateReport<'_>) -> String {
     };
     let worse = of(Standing::Worse);
     let open = of(Standing::Inconclusive).len();
+    let alone: Vec<&Judged> = gate.judged.iter().filter(|judged| judged.stands_out).collect();
+    let again = "run it again, or confirm it with --confirm";
     let several = gate.judged.windows(2).any(|pair| pair[0].metric.name != pair[1].metric.name);
     let all = counted(gate.judged.len(), if several { "result" } else { "benchmark" });
-    let said = match (worse.as_slice(), open) {
-        ([one], _) => {
+    let said = match (worse.as_slice(), alone.as_slice(), open) {
+        ([one], ..) => {
             let size = one
                 .ratio
                 .map_or_else(String::new, |ratio| format!(": {}", number::change(ratio, None)));
@@ -59,10 +61,19 @@ pub(crate) fn sentence(report: &GateReport<'_>) -> String {
             };
             format!("{} is worse than normal{size}{sure}", gate.label(one))
         }
-        ([_, ..], _) => format!("{} of {all} are worse than normal", worse.len()),
-        ([], 0) => format!("nothing is worse than normal ({all})"),
-        ([], _) if gate.judged.is_empty() => "nothing was judged".to_owned(),
-        ([], open) => format!(
+        ([_, ..], ..) => format!("{} of {all} are worse than normal", worse.len()),
+        ([], _, 0) => format!("nothing is worse than normal ({all})"),
+        ([], ..) if gate.judged.is_empty() => "nothing was judged".to_owned(),
+        ([], [one], _) => {
+            let size = one
+                .ratio
+                .map_or_else(String::new, |ratio| format!(": {}", number::change(ratio, None)));
+            format!("this run of {} stands out{size}; {again}", gate.label(one))
+        }
+        ([], [_, ..], _) => {
+            format!("this run stands out in {} of {all}; {again}", alone.len())
+        }
+        ([], [], open) => format!(
             "it is not known whether {open} of {all} {} worse than normal",
             if open == 1 { "is" } else { "are" }
         ),
@@ -170,6 +181,7 @@ fn standing(judged: &Judged) -> String {
         (Standing::Worse, _, Some(Outcome::Confirmed)) => "worse, confirmed".to_owned(),
         (Standing::Worse, _, Some(_)) => "worse, unconfirmed".to_owned(),
         (_, _, Some(Outcome::NotConfirmed)) => format!("{word}: not confirmed"),
+        (Standing::Inconclusive, ..) if judged.stands_out => "stands out: run it again".to_owned(),
         (Standing::Inconclusive, Some(more), _) => {
             format!("inconclusive: {more} more run{}", if more == 1 { "" } else { "s" })
         }

@@ -5,6 +5,7 @@
 use super::{confidence, metric_name};
 use crate::answers;
 use crate::label::label;
+use crate::medians;
 use crate::names::fitted;
 use crate::number;
 use crate::screen_table::{column_of, other_metrics};
@@ -74,8 +75,11 @@ fn values(analysis: &Analysis) -> Table {
     let n = |value: f64| if value.is_finite() { column.number(value) } else { String::new() };
     let interval = |d: &Description| {
         d.median_interval.map_or_else(
-            || "too few values".to_owned(),
-            |i| format!("{} … {}", n(i.lower), n(i.upper)),
+            || medians::lacking(d).to_owned(),
+            |i| {
+                let condition = medians::condition(d.assumes_independence());
+                format!("{} … {}{condition}", n(i.lower), n(i.upper))
+            },
         )
     };
     let rows = vec![

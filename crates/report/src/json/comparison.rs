@@ -5,6 +5,7 @@
 use super::battery::PairTests;
 use super::values::{Both, Design, Estimate, Scale, Verdict, level, words};
 use crate::benchmarks::words::reason;
+use crate::words::{Bound, Reported};
 use assay_analysis::protocol::QuantileDifference;
 use assay_analysis::{Basis, Effect};
 use assay_data::{Metric, Plan};
@@ -35,6 +36,9 @@ pub struct Comparison {
     pub design: Design,
     /// What is known of the difference.
     pub verdict: Verdict,
+    /// The size of the difference as the sentence has it, which is what programs should report: `ratio.estimate` of few or noisy values
+    /// exaggerates. `null` without a direction.
+    pub size: Option<Size>,
     /// True where the direction is known, but not that the difference exceeds the threshold.
     pub possibly_below_threshold: bool,
     /// The verdict in words. For people; programs should read the numbers.
@@ -94,8 +98,7 @@ pub struct Comparison {
     pub no_interval: Option<WhyNoInterval>,
     /// The same in words.
     pub reason: Option<String>,
-    /// The step in which values come, on the scale of `threshold`. Half of it widens the interval that is held against the
-    /// threshold.
+    /// The step in which values come, on the scale of `threshold`. What it hides is part of `ratio` and `shift`.
     pub clock_step: Option<f64>,
     /// How far layout alone moves the metric, on the scale of `threshold`: 95 % of builds of one source lie within so much of their
     /// mean. `null` without several builds a side, or with too few blocks to know it.
@@ -107,6 +110,18 @@ pub struct Comparison {
     pub outlook: Option<Outlook>,
     /// Every classical test of the primary metric, with `--all`; otherwise `null`.
     pub tests: Option<PairTests>,
+}
+
+/// The reported size of a difference: one of the three, the others are `null`. Signed, `of` against `against`: on the scale `ratio` a
+/// fraction of the reference (0.1 for 10 % more, −0.2 for 20 % less), on `shift` an amount in the unit.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Size {
+    /// The size, where it is known to half of itself.
+    pub number: Option<f64>,
+    /// A lower bound, if no more is known.
+    pub at_least: Option<f64>,
+    /// An upper bound, if runs that hit the time limit allow no more.
+    pub at_most: Option<f64>,
 }
 
 /// With which other comparisons the allowed error is shared.
@@ -248,6 +263,8 @@ pub(crate) struct Context<'a> {
     pub metric: &'a Metric,
     pub family: Family,
     pub sentence: String,
+    /// The size that the sentence has, on the scale of the decision.
+    pub size: Option<Reported>,
     pub plan: &'a Plan,
     pub tests: Option<PairTests>,
 }
@@ -255,7 +272,8 @@ pub(crate) struct Context<'a> {
 impl Comparison {
     /// A comparison with its names.
     pub(crate) fn new(context: Context<'_>, c: &assay_analysis::Comparison) -> Self {
-        let Context { of, against, row, metric, family, sentence, plan, tests } = context;
+        let Context { of, against, row, metric, family, sentence, size: reported, plan, tests } =
+            context;
         let scale = c.decision.scale;
         // Sizes on the log scale are shown as fractions, like the threshold that people give.
         let size = |on_scale: f64| match scale {
@@ -281,6 +299,14 @@ impl Comparison {
             family,
             design: (&c.design).into(),
             verdict: (&c.decision.verdict).into(),
+            size: reported.map(|reported| {
+                let is = |bound: Bound| (reported.bound == bound).then(|| size(reported.size));
+                Size {
+                    number: is(Bound::None),
+                    at_least: is(Bound::AtLeast),
+                    at_most: is(Bound::AtMost),
+                }
+            }),
             possibly_below_threshold: c.decision.possibly_below_threshold,
             sentence,
             ratio: c.ratio.map(Estimate::from),

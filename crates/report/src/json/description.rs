@@ -1,6 +1,7 @@
 //! What was measured by itself, as JSON: a description of every metric, and where the noise of the primary one came from.
 
 use super::values::{Named, Scale};
+use assay_analysis::NoMedianInterval;
 use assay_analysis::noise::NoiseOf;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -67,7 +68,7 @@ pub struct Summary {
     pub drift: Option<f64>,
 }
 
-/// The interval of a median; the ends are `null` for too few values.
+/// The interval of a median: two of the values. The ends are `null` where too few values, or too few independent ones, allow none.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MedianInterval {
@@ -77,6 +78,28 @@ pub struct MedianInterval {
     pub upper: Option<f64>,
     /// Its confidence: that of the plan, or the stricter one of the looks for a single command that stopped by itself.
     pub confidence: Option<f64>,
+    /// Number of independent values that the median is worth, by the autocorrelation of the signs about it.
+    pub effective_sample_size: Option<f64>,
+    /// True if the interval holds only for independent values: up to twelve values cannot show whether they are.
+    pub assumes_independence: bool,
+    /// The reason for a missing interval: `too_few` values, or values that are `too_dependent` on each other; otherwise `null`.
+    pub reason: Option<&'static str>,
+}
+
+impl MedianInterval {
+    pub(crate) fn new(d: &assay_analysis::Description) -> Self {
+        Self {
+            lower: d.median_interval.map(|i| i.lower),
+            upper: d.median_interval.map(|i| i.upper),
+            confidence: Some(d.confidence),
+            effective_sample_size: Some(d.effective_of_median()),
+            assumes_independence: d.assumes_independence(),
+            reason: d.no_median_interval().map(|reason| match reason {
+                NoMedianInterval::TooFew => "too_few",
+                NoMedianInterval::TooDependent => "too_dependent",
+            }),
+        }
+    }
 }
 
 /// What the spread of a primary metric goes with.
@@ -131,11 +154,7 @@ impl Summary {
             unit: unit.to_owned(),
             n: d.n,
             median: Some(d.median),
-            median_interval: MedianInterval {
-                lower: d.median_interval.map(|i| i.lower),
-                upper: d.median_interval.map(|i| i.upper),
-                confidence: Some(d.confidence),
-            },
+            median_interval: MedianInterval::new(d),
             mean: Some(d.mean),
             standard_deviation: Some(d.standard_deviation),
             min: Some(d.min),

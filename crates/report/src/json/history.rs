@@ -416,10 +416,12 @@ view! {
             lower: judged.range.map(|(lower, _)| lower),
             upper: judged.range.map(|(_, upper)| upper),
         }),
-        /// This run (or where `together`, the last three) / normal.
+        /// This run (or where `together`, the median of the last three) / normal.
         ratio: Option<f64> = judged.ratio,
         /// Whether it took the last three runs to see it.
         together: bool = judged.together,
+        /// True if this run is worse alone and no other run confirms it yet: `standing` is then `inconclusive`.
+        stands_out: bool = judged.stands_out,
         /// Runs that are normal.
         runs: usize = judged.runs,
         /// Standard deviation between runs, as a fraction.

@@ -89,6 +89,7 @@ fn comparison(
         metric: &analysis.metrics[c.metric],
         family,
         sentence,
+        size: words::reported(analysis, c),
         plan: &analysis.plan,
         tests,
     };

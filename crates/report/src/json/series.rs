@@ -9,6 +9,7 @@ mod resampled;
 mod shape;
 
 use super::battery::{Intervals, Levels, SignedRanks, key};
+use super::description::MedianInterval;
 use super::finding::Finding;
 use super::values::{Coverage, Interval, Named, view};
 use super::{Head, Meta};
@@ -121,11 +122,13 @@ view! {
         unit: String = p.metric.unit.symbol().to_owned(),
         /// Number of values.
         n: usize = p.description.n,
-        /// Interval of the median at `confidence`, widened for autocorrelation.
+        /// Interval of the median at `confidence`: that of `median_ci` for as many independent values as the median is worth. The same
+        /// as in the documents about comparisons.
         median_interval: WidenedInterval = WidenedInterval::of(p, confidence),
         /// Plain numbers.
         descriptives: Descriptives = Descriptives::of(&p.descriptives),
-        /// Intervals of the median by order statistics, as if the values were independent.
+        /// Intervals of the median by order statistics at several levels, for independent values: where the values are, `median_interval` is
+        /// the one at its confidence.
         median_ci: MedianIntervals = MedianIntervals::of(p),
         /// Student's test of the mean against 0. R: `t.test(x)`.
         t_mean: MeanTest = MeanTest::of(p, confidence),
@@ -205,11 +208,11 @@ view! {
 }
 
 view! {
-    /// An interval that is widened for autocorrelation.
+    /// The interval of a median, with what it rests on.
     WidenedInterval of (p: &SeriesSummary, confidence: f64) {
-        /// Its ends.
+        /// The interval.
         #[serde(flatten)]
-        ends: Interval = Interval::ends(p.description.median_interval),
+        interval: MedianInterval = MedianInterval::new(&p.description),
         /// How often such intervals hold; `null` where they hold as often as they promise.
         coverage: Option<Coverage> = coverage(p, Method::MedianWidened, confidence),
     }

@@ -20,7 +20,7 @@ impl Teller<'_> {
         }
         match (c.decision.verdict, c.outlook) {
             (Verdict::Inconclusive, Some(outlook)) => self.outlook(outlook).into_iter().collect(),
-            _ => Vec::new(),
+            _ => self.busy().into_iter().collect(),
         }
     }
 
@@ -31,7 +31,10 @@ impl Teller<'_> {
         let estimate = c.decision.estimate;
         if estimate.is_finite() && estimate != 0.0 {
             let here = Interval { lower: estimate, upper: estimate };
-            said.push(format!("seen so far: {}", self.single(estimate, self.limit_words(), here)));
+            said.push(format!(
+                "seen so far: {}",
+                self.single(estimate, self.limit().words(), here)
+            ));
         }
         if let Some(blocks) = c.blocks.filter(|&n| n > 0 && n < c.fewest_blocks as usize) {
             let (n, of) = (blocks as f64, &self.of);

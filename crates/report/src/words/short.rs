@@ -9,7 +9,7 @@ use assay_analysis::{Analysis, Comparison, Verdict};
 pub(crate) fn verdict_word(analysis: &Analysis, comparison: &Comparison) -> String {
     let teller = Teller::new(analysis, comparison, "", "");
     let decision = &comparison.decision;
-    let star = if decision.possibly_below_threshold { "*" } else { "" };
+    let star = if decision.may_not_matter() { "*" } else { "" };
     match decision.verdict {
         Verdict::Faster => format!("{}{star}", teller.won(true)),
         Verdict::Slower => format!("{}{star}", teller.won(false)),
@@ -26,7 +26,7 @@ pub(crate) fn in_plain_words(analysis: &Analysis, comparison: &Comparison) -> St
     match decision.verdict {
         Verdict::Faster | Verdict::Slower => {
             let size = teller.size();
-            let small = decision.possibly_below_threshold && decision.threshold.is_finite();
+            let small = decision.may_not_matter();
             let threshold = teller.threshold();
             if small { format!("{size}, possibly below {threshold}") } else { size }
         }

@@ -15,8 +15,13 @@ fn decided(metric: Metric, scale: Scale, numbers: [f64; 3], threshold: f64, step
     let threshold = if scale == Scale::Ratio { threshold.ln_1p() } else { threshold };
     let decision = Decision::read(scale, estimate, interval, threshold, step, metric.better);
     analysis.metrics[0] = metric;
-    analysis.comparisons[0].quantiles.clear();
-    analysis.comparisons[0].decision = decision;
+    let comparison = &mut analysis.comparisons[0];
+    comparison.quantiles.clear();
+    comparison.decision = decision;
+    if scale == Scale::Ratio {
+        // Medians and means say the same, unless a test has them say something else.
+        (comparison.medians, comparison.means) = ((1.0, numbers[0]), (1.0, numbers[0]));
+    }
     analysis
 }
 
@@ -172,10 +177,12 @@ fn a_share_of_zero_is_no_threshold() {
 
 #[test]
 fn equal_values_in_coarse_steps_are_no_share_of_zero() {
-    let same = decided(seconds("inner"), Scale::Ratio, [1.0, 1.0, 1.0], 0.01, 0.08);
+    let same = decided(seconds("inner"), Scale::Ratio, [1.0, 0.93, 1.08], 0.01, 0.08);
     let claim = claim(&same);
-    assert!(claim.contains("new takes the same inner time as old, so any difference is small"));
-    assert!(claim.contains("too coarse for a threshold of 1 %"), "{claim}");
+    assert!(
+        claim.contains("so any difference is below 8 %, most of which one step hides"),
+        "{claim}"
+    );
 }
 
 #[test]
@@ -189,10 +196,56 @@ fn nothing_against_nothing_is_no_difference() {
 
 #[test]
 fn a_clock_too_coarse_is_named_as_what_keeps_it_from_being_known() {
-    let coarse = decided(Metric::wall(), Scale::Ratio, [1.0, 0.996, 1.004], 0.01, 0.02);
-    assert!(sentence(&coarse).contains(
-        "so any difference is small, but wall comes in steps of 2.0 %: too coarse for a threshold of 1 %"
-    ));
+    let coarse = decided(Metric::wall(), Scale::Ratio, [1.0, 0.98, 1.02], 0.01, 0.02);
+    let sentence = sentence(&coarse);
+    assert!(
+        sentence.contains("most of which one step hides: wall comes in steps of 2.0 %"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn medians_and_means_that_disagree_are_named() {
+    let mut analysis = decided(Metric::wall(), Scale::Ratio, [2.5, 1.6, 3.4], 0.01, 0.0);
+    analysis.comparisons[0].medians = (1.13, 1.29);
+    let told = claim(&analysis);
+    assert!(told.ends_with("; the medians differ by 14 %"), "{told}");
+    // One value of many that is ten times as large.
+    let mut analysis = decided(Metric::wall(), Scale::Ratio, [1.0, 0.998, 1.002], 0.01, 0.0);
+    analysis.comparisons[0].means = (1.0, 1.29);
+    let told = claim(&analysis);
+    assert!(
+        told.starts_with("no difference that matters: ")
+            && told.ends_with("; the means differ by 29 %"),
+        "{told}"
+    );
+    // Whatever lies within the interval does not.
+    let mut analysis = decided(Metric::wall(), Scale::Ratio, [1.05, 1.04, 1.06], 0.01, 0.0);
+    (analysis.comparisons[0].medians, analysis.comparisons[0].means) = ((1.0, 1.055), (1.0, 1.045));
+    assert!(!claim(&analysis).contains("differ by"));
+}
+
+#[test]
+fn a_size_that_is_an_end_of_the_interval_is_written_as_that_end() {
+    let told = ratio(Metric::wall(), [0.8, 0.67, 0.953]);
+    assert!(
+        told.contains("at least 5 % less") && told.contains("between 5 and 33 % less"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_machine_too_busy_for_the_whole_difference_is_named_with_the_answer() {
+    let mut analysis = decided(Metric::wall(), Scale::Ratio, [1.9, 1.31, 2.4], 0.01, 0.0);
+    analysis.environment.set("load_1m", 30.0);
+    analysis.environment.set("cpus_online", 2.0);
+    let told = words::details(&analysis, &analysis.comparisons[0], "new", "old");
+    assert!(told.iter().any(|line| line.contains("busy (load 30 on 2 CPUs)")), "{told:?}");
+    // Not where the size is known.
+    let mut known = decided(Metric::wall(), Scale::Ratio, [1.3, 1.28, 1.32], 0.01, 0.0);
+    known.environment = analysis.environment.clone();
+    let told = words::details(&known, &known.comparisons[0], "new", "old");
+    assert!(!told.iter().any(|line| line.contains("busy")), "{told:?}");
 }
 
 #[test]

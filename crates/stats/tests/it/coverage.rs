@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop")]
 
 use assay_stats::resampling::Stream;
-use assay_stats::{autocorrelation, descriptive, order, signed_rank, two_sample};
+use assay_stats::{autocorrelation, descriptive, order, signed_rank, signs, two_sample};
 
 /// Random numbers with what the simulations make of them.
 struct Dice(Stream);
@@ -75,19 +75,47 @@ fn mann_whitney_intervals_hold_the_shift_exactly_or_nearly() {
     }
 }
 
-#[test]
-fn the_widened_median_interval_survives_dependence_where_the_plain_one_does_not() {
-    let coverage = |widen: bool| {
-        share(1000, 4711, |dice| {
-            let xs = dice.autoregressive(300, 0.6);
-            let tau = if widen { autocorrelation::autocorrelation_time(&xs) } else { 1.0 };
-            let sorted = descriptive::sorted(&xs);
-            order::median_interval_with_tau(&sorted, 0.95, tau).unwrap().0.contains(0.0)
-        })
+/// Of `count` series, the shares with an interval of the median and with one that misses it.
+fn medians(count: u32, n: usize, phi: f64) -> (f64, f64) {
+    let interval = |dice: &mut Dice| {
+        let xs = dice.autoregressive(n, phi);
+        let (sorted, time) = (descriptive::sorted(&xs), signs::time_of(&xs));
+        order::median_interval_of_effective(&sorted, 0.95, time).map(|(i, _)| i.contains(0.0))
     };
-    let (plain, widened) = (coverage(false), coverage(true));
-    assert!(plain < 0.8, "{plain}");
-    assert!((0.92..=0.99).contains(&widened), "{widened}");
+    let given = share(count, 4711, |dice| interval(dice).is_some());
+    (given, share(count, 4711, |dice| interval(dice) == Some(false)))
+}
+
+#[test]
+fn the_interval_of_the_median_holds_it_whether_values_depend_on_each_other_or_not() {
+    for n in [6, 8, 10, 12, 13, 16, 20, 24, 30, 50] {
+        let (given, missed) = medians(1000, n, 0.0);
+        assert!(given >= 0.94 && missed / given <= 0.06, "{n}: {given} {missed}");
+    }
+    for phi in [0.5, 0.9] {
+        for n in [24, 50, 200] {
+            let (given, missed) = medians(1000, n, phi);
+            assert!(missed <= 0.1, "{phi} {n}: {given} {missed}");
+            // If most series have an interval, those intervals hold the median.
+            assert!(given < 0.5 || missed / given <= 0.1, "{phi} {n}: {given} {missed}");
+        }
+    }
+    let (given, _) = medians(1000, 200, 0.9);
+    assert!(given >= 0.9, "{given}");
+}
+
+#[test]
+fn the_interval_of_the_median_of_positive_values_lies_within_them_though_one_is_huge() {
+    for n in 6..=24 {
+        let outside = share(1000, 91, |dice| {
+            let mut xs: Vec<f64> = dice.normals(n, 0.1).iter().map(|x| x.exp()).collect();
+            xs[n / 3] *= 20.0;
+            let (sorted, time) = (descriptive::sorted(&xs), signs::time_of(&xs));
+            let found = order::median_interval_of_effective(&sorted, 0.95, time);
+            found.is_some_and(|(i, _)| i.lower < sorted[0] || i.upper > sorted[n - 1])
+        });
+        assert_eq!(outside, 0.0, "{n}");
+    }
 }
 
 #[test]

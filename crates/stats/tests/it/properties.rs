@@ -4,7 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop")]
 
 use assay_stats::{
-    Interval, adjust, autocorrelation, descriptive, groups, order, signed_rank, trend, two_sample,
+    Interval, adjust, autocorrelation, descriptive, groups, order, signed_rank, signs, trend,
+    two_sample,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -120,7 +121,8 @@ proptest! {
         let _ = two_sample::placement_interval(&xs, &ys, 0.95);
         let _ = (autocorrelation::autocorrelation_time(&xs), trend::z_score(&xs));
         let _ = (trend::shift_between_thirds(&xs), groups::t_interval(&xs, 0.95));
-        let _ = (order::median_interval_with_tau(&x, 0.95, 2.0), groups::group_medians(&xs, 8));
+        let _ = (order::median_interval_of_effective(&x, 0.95, 2.0), groups::group_medians(&xs, 8));
+        let _ = signs::time_of(&xs);
         let _ = (adjust::holm(&xs), adjust::benjamini_hochberg(&xs));
     }
 

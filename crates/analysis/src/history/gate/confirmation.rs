@@ -1,6 +1,7 @@
 //! What a fresh run says of an alarm: both revisions measured by turns, where all that runs differ by cancels.
 //!
-//! An alarm stands if the fresh run finds the new revision worse, too, or if there could be none. Nothing is measured here.
+//! An alarm stands if the fresh run finds the new revision worse, too, or if there could be none; a run that stands out alone is an alarm only
+//! if the fresh run finds it worse. Nothing is measured here.
 
 use super::{Gate, Standing};
 use crate::Verdict;
@@ -50,7 +51,7 @@ impl Confirmation {
         }
     }
 
-    fn finding(&self, label: &str) -> Finding {
+    fn finding(&self, label: &str, stands_out: bool) -> Finding {
         let of = |name: &Option<String>| short(name.as_deref().unwrap_or("?")).to_owned();
         let (old, new) = (of(&self.against), of(&self.revision));
         let size = |fresh: &Fresh| {
@@ -61,7 +62,10 @@ impl Confirmation {
         };
         let finding = match &self.fresh {
             Err(why) => {
-                let message = format!("the alarm about {label} stands, unconfirmed: {why}");
+                let message = match stands_out {
+                    true => format!("whether {label} is worse stays open, unconfirmed: {why}"),
+                    false => format!("the alarm about {label} stands, unconfirmed: {why}"),
+                };
                 Finding::new("ALARM_UNCONFIRMED", Severity::Warning, message)
             }
             Ok(fresh @ Fresh { verdict: Verdict::Slower, .. }) => {
@@ -101,9 +105,10 @@ impl Gate {
     /// known, as the fresh run says.
     pub fn settle(&mut self, place: usize, confirmation: Confirmation) {
         let Some(label) = self.judged.get(place).map(|judged| self.label(judged)) else { return };
-        self.findings.push(confirmation.finding(&label));
         let judged = &mut self.judged[place];
+        self.findings.push(confirmation.finding(&label, judged.stands_out));
         if let Ok(fresh) = &confirmation.fresh {
+            judged.stands_out = false;
             judged.standing = match fresh.verdict {
                 Verdict::Slower => Standing::Worse,
                 Verdict::Inconclusive => Standing::Inconclusive,

@@ -15,6 +15,18 @@ pub(super) fn too_coarse(label: &str, spread: f64, detectable: f64) -> Finding {
         .advise(Action::MeasureInBlocks)
 }
 
+/// That one run is worse, and no other confirms it.
+pub(super) fn stands_alone(label: &str, ratio: f64, runs: usize) -> Finding {
+    let message = format!(
+        "this run of {label} stands out from the {runs} normal runs ({:+.1} %), and the runs before it do not: one bad run is no alarm",
+        (ratio - 1.0) * 100.0
+    );
+    Finding::new("STANDS_OUT", Severity::Warning, message)
+        .about(label)
+        .with("ratio", ratio)
+        .advise(Action::text("run it again: a second run decides; or gate with --confirm, where both revisions are measured here"))
+}
+
 pub(super) fn changed(label: &str, ratio: f64, runs: usize) -> Finding {
     let message = format!(
         "{label} changed by {:+.1} % some time ago: normal are the {runs} runs since",

@@ -44,7 +44,7 @@ impl Confirming<'_> {
     /// # Errors
     /// When the user stops it.
     pub fn run(&self, gate: &mut Gate) -> anyhow::Result<Option<String>> {
-        let worse = |judged: &Judged| judged.standing == Standing::Worse;
+        let worse = |judged: &Judged| judged.standing == Standing::Worse || judged.stands_out;
         if self.args.confirm.confirm {
             self.confirm(gate, &places(gate, worse))?;
             return Ok(None);

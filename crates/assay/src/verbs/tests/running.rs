@@ -72,11 +72,8 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         );
     }
     let Sides { sides, prepared, toggled } = sides(args, framework.as_ref())?;
-    if sides.len() < 2 && !args.judge.fail_if.is_empty() {
-        bail!(
-            "--fail-if: one suite, and nothing to compare it with: name two revisions (--rev), or a setting (--toggle)"
-        );
-    }
+    let instead = "name two revisions (--rev), or a setting (--toggle)";
+    present::check_fail_if(&args.judge.fail_if, sides.len(), "one suite", instead)?;
     let plan = plan(args, sides.len(), recorded)?;
     let order = order(args, framework.as_ref(), sides.len())?;
     let environment = Environment::from_facts(environment::capture());

@@ -1,0 +1,177 @@
+//! The error of readings that come in steps: readings of a coarse clock, or numbers with too few digits.
+//!
+//! A reading that is rounded to a step is off by up to half of it, and so is the median of readings that all fall on one step or two; two such
+//! medians differ from the truth by up to a whole step, however many readings there are. Where readings spread over several steps, their
+//! rounding errors are like independent noise and cancel (Widrow and Kollár, "Quantization Noise", 2008: from a standard deviation of about
+//! half a step on); ranks then only need the ties resolved. A clock that is read at the start and at the end is off by less than a step in
+//! each reading, in a way that cancels in the mean but not in the median; a whole step covers that, too. Exact counts hide nothing.
+
+use crate::policy;
+use crate::verdict::Scale;
+use assay_stats::{Interval, descriptive, merged};
+use std::borrow::Cow;
+
+/// Distances that differ from whole steps by a smaller share of the step do so by the rounding of decimal fractions.
+const ROUNDING: f64 = 1e-3;
+
+/// A common divisor of all distances that is a smaller share of the smallest of them is an accident: such readings have no step.
+const FINEST: f64 = 0.01;
+
+/// Steps between two sides' readings.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ticks {
+    /// The step, in the unit of the readings; 0 if no step matters.
+    step: f64,
+    /// True if nearly all readings of a side are on two neighbouring steps.
+    hides: bool,
+}
+
+impl Ticks {
+    /// The steps in the readings of two sides, each ascending. O(n log n).
+    pub fn of_sorted(first: &[f64], second: &[f64]) -> Self {
+        let n = first.len() + second.len();
+        let Some(step) = common_step(first, second, n) else { return Self::default() };
+        let hides = hardly_leaves(first, step) || hardly_leaves(second, step);
+        let spread =
+            descriptive::interquartile_range(first).max(descriptive::interquartile_range(second));
+        // A step that is much finer than the error of the centre changes nothing.
+        let is_large = step * (n as f64 / 2.0).sqrt() >= spread;
+        // Readings of less than half a step have no logarithm any more once they are spread over it.
+        let least = first.iter().chain(second).copied().fold(f64::INFINITY, f64::min);
+        let may_spread = least <= 0.0 || least > step / 2.0;
+        if hides || is_large && may_spread { Self { step, hides } } else { Self::default() }
+    }
+
+    /// The step of two constant sides: one unit of their last digits, at most the gap between them; 0 for equal whole numbers, which may well be
+    /// counts. `None` if the readings of a side differ.
+    pub fn between_constants(first: &[f64], second: &[f64]) -> Option<f64> {
+        let constant = |side: &[f64]| {
+            side.first().copied().filter(|value| side.len() > 1 && side.last() == Some(value))
+        };
+        let (a, b) = constant(first).zip(constant(second))?;
+        let digit = last_digit(a).min(last_digit(b));
+        Some(match a == b {
+            true => digit,
+            false if digit == 0.0 => (a - b).abs().min(1.0),
+            false => digit.min((a - b).abs()),
+        })
+    }
+
+    /// True if ties must be resolved: the readings spread over several steps, which are large compared with the error of the centre.
+    fn is_dithered(self) -> bool {
+        self.step > 0.0 && !self.hides
+    }
+
+    /// The readings of a side (ascending) with those on one step spread evenly over it, where that is called for. Stays ascending. O(n).
+    pub fn spread_sorted(self, sorted: &[f64]) -> Cow<'_, [f64]> {
+        if !self.is_dithered() {
+            return Cow::Borrowed(sorted);
+        }
+        let spread = sorted.chunk_by(|a, b| a == b).flat_map(|tied| {
+            let n = tied.len() as f64;
+            tied.iter()
+                .enumerate()
+                .map(move |(i, value)| value + self.step * ((i as f64 + 0.5) / n - 0.5))
+        });
+        Cow::Owned(spread.collect())
+    }
+
+    /// The readings of two sides that belong together one by one, with those on one step spread over it in an order that has nothing to do
+    /// with theirs (two additive recurrences), where that is called for. O(n).
+    pub fn spread_pairs(self, first: &[f64], second: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
+        // The golden ratio, and that of Pell's numbers.
+        const RATIOS: [f64; 2] = [0.618_033_988_749_894_9, 0.414_213_562_373_095_1];
+        self.is_dithered().then(|| {
+            let spread = |values: &[f64], ratio: f64| {
+                let at = |(i, value): (usize, &f64)| {
+                    value + self.step * (((i as f64 + 0.5) * ratio).fract() - 0.5)
+                };
+                values.iter().enumerate().map(at).collect()
+            };
+            (spread(first, RATIOS[0]), spread(second, RATIOS[1]))
+        })
+    }
+
+    /// The interval of a difference, second against first, with what the steps hide: half a step of either side. `centres`: of both sides.
+    pub fn widen(self, scale: Scale, interval: Interval, centres: (f64, f64)) -> Interval {
+        if !self.hides {
+            return interval;
+        }
+        // Two sides that are exactly a step apart may be the same: no rounding here must say otherwise.
+        let half = self.step / 2.0 * (1.0 + 1e-9);
+        match scale {
+            Scale::Shift => {
+                Interval { lower: interval.lower - 2.0 * half, upper: interval.upper + 2.0 * half }
+            }
+            Scale::Ratio => {
+                let (first, second) = (half / centres.0.abs(), half / centres.1.abs());
+                // A centre of less than half a step may be 0.
+                let less =
+                    |share: f64| if share < 1.0 { (-share).ln_1p() } else { f64::NEG_INFINITY };
+                Interval {
+                    lower: interval.lower + less(second) - first.ln_1p(),
+                    upper: interval.upper + second.ln_1p() - less(first),
+                }
+            }
+        }
+    }
+
+    /// The part of a difference that steps can hide, in the unit: a whole step, or 0.
+    pub fn hidden(self) -> f64 {
+        if self.hides { self.step } else { 0.0 }
+    }
+}
+
+/// The step of which all distances between readings are multiples; `None` unless enough of them are tied, or all of a side are the same.
+fn common_step(first: &[f64], second: &[f64], n: usize) -> Option<f64> {
+    if let Some(step) = Ticks::between_constants(first, second) {
+        return Some(step).filter(|step| *step > 0.0);
+    }
+    let distinct = merged::distinct(first, second);
+    if distinct as f64 > policy::STEPPED_BELOW * n as f64 {
+        return None;
+    }
+    let smallest = merged::smallest_gap(first, second)?;
+    let mut last: Option<f64> = None;
+    let gaps = merged::merge(first, second)
+        .filter_map(|v| last.replace(v).map(|before| v - before))
+        .filter(|gap| *gap > 0.0);
+    let mut step = smallest;
+    for gap in gaps {
+        step = divisor(step, gap, ROUNDING * smallest);
+        if step < FINEST * smallest {
+            return None;
+        }
+    }
+    Some(step)
+}
+
+/// The largest length of which both are multiples, but for `tolerance`.
+fn divisor(mut a: f64, mut b: f64, tolerance: f64) -> f64 {
+    while b > tolerance {
+        let rest = a % b;
+        // A little less than a multiple is one, too.
+        (a, b) = (b, rest.min(b - rest));
+    }
+    a
+}
+
+/// True if nearly all readings of a side (ascending) are on two neighbouring steps.
+fn hardly_leaves(sorted: &[f64], step: f64) -> bool {
+    let most = (0..sorted.len()).map(|from| {
+        let reach = sorted[from] + step * (1.0 + ROUNDING);
+        sorted.partition_point(|v| *v <= reach) - from
+    });
+    let most = most.max().unwrap_or(0);
+    most as f64 > policy::WITHIN_TWO_STEPS * sorted.len() as f64
+}
+
+/// One unit of the last decimal digit of a fraction; 0 for whole numbers.
+pub(crate) fn last_digit(value: f64) -> f64 {
+    let digits = format!("{value}");
+    let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    if decimals == 0 { 0.0 } else { 10f64.powi(-(decimals as i32)) }
+}
+
+#[cfg(test)]
+mod tests;

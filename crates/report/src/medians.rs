@@ -1,0 +1,42 @@
+//! Words about a median and its interval, the same on every screen and page.
+
+use crate::number;
+use crate::words::counted;
+use assay_analysis::{Description, NoMedianInterval};
+
+/// The text after a median: `median, 95 % confidence` with the condition that the interval rests on, or the reason for a missing interval.
+pub(crate) fn sureness(d: &Description, confidence: f64) -> String {
+    match d.no_median_interval() {
+        None => {
+            let sure = number::chosen_percent(confidence);
+            format!("median, {sure} confidence{}", condition(d.assumes_independence()))
+        }
+        Some(NoMedianInterval::TooFew) if d.n == 1 => "one value".to_owned(),
+        Some(NoMedianInterval::TooFew) => {
+            format!("median of {}; too few for an interval", counted(d.n, "value"))
+        }
+        Some(NoMedianInterval::TooDependent) => {
+            format!("median of {}, {}; no interval", counted(d.n, "value"), worth(d))
+        }
+    }
+}
+
+/// The condition of an interval of few values, to follow its confidence.
+pub(crate) fn condition(assumes_independence: bool) -> &'static str {
+    if assumes_independence { " if the runs are independent" } else { "" }
+}
+
+/// The reason for a missing interval, for a cell of a table.
+pub(crate) fn lacking(d: &Description) -> &'static str {
+    match d.no_median_interval() {
+        Some(NoMedianInterval::TooDependent) => "values depend on each other",
+        _ => "too few values",
+    }
+}
+
+fn worth(d: &Description) -> String {
+    format!(
+        "which depend on each other so much that they are worth {} independent ones",
+        number::fixed(d.effective_of_median().floor().max(1.0), 0)
+    )
+}

@@ -1,0 +1,90 @@
+//! Additions to a sentence if other numbers on the screen (medians, means) disagree with it, if the step of a clock makes up the interval, or if
+//! the machine was too busy for the whole effect to show.
+
+use super::{Bound, Teller};
+use crate::number;
+use assay_analysis::{Interval, Scale, Verdict, policy};
+
+/// An interval whose half width is at most this many steps of the clock is mostly the hidden part of a step.
+const MOSTLY: f64 = 1.5;
+
+impl Teller<'_> {
+    /// The difference of the medians, if it disagrees with the sentence (`size`, on the decision's scale) or the interval.
+    pub(super) fn other_medians(&self, size: f64, bound: Bound) -> Option<String> {
+        let c = self.c;
+        let medians = c.ratio_of_medians()?;
+        let is_outside = c.blocks.is_some() && c.changes_shape();
+        (is_outside || self.differs(medians.ln(), size, bound)).then(|| apart(medians))
+    }
+
+    /// True if a ratio (its logarithm) differs from the size in the sentence by more than the threshold and by more than half of that size.
+    fn differs(&self, own: f64, size: f64, bound: Bound) -> bool {
+        let d = &self.c.decision;
+        if d.scale != Scale::Ratio || !own.is_finite() {
+            return false;
+        }
+        let room = d.threshold.max(policy::SIZE_KNOWN * size.abs());
+        let own = own * size.signum();
+        let too_small = own < size.abs() - room;
+        let too_large = own > size.abs() + room;
+        match bound {
+            Bound::AtLeast => too_small,
+            Bound::AtMost => too_large,
+            Bound::None => too_small || too_large,
+        }
+    }
+
+    /// A clause for intervals that are mostly the hidden part of a step.
+    pub(super) fn coarse(&self, interval: Interval) -> String {
+        let step = self.c.decision.clock_step;
+        if interval.half_width() > MOSTLY * step || interval.half_width() == 0.0 {
+            return String::new();
+        }
+        let name = crate::label::label(self.metric);
+        format!(", most of which one step hides: {name} comes in steps of {}", self.on_scale(step))
+    }
+
+    /// The difference of the means, if it is outside of the interval by more than the threshold: a few far values, which ranks ignore.
+    pub(super) fn other_means(&self) -> String {
+        let c = self.c;
+        let d = &c.decision;
+        let (Some(ratio), Scale::Ratio, Some(interval)) = (c.ratio, d.scale, d.interval) else {
+            return String::new();
+        };
+        let means = c.means.1 / c.means.0;
+        let beyond = (interval.lower - means.ln()).max(means.ln() - interval.upper);
+        let matters = match d.verdict {
+            Verdict::Equivalent => means.ln().abs() > d.threshold,
+            // A direction is one of the means, too, unless they differ by another size altogether.
+            _ => self.differs(means.ln(), ratio.estimate.ln(), Bound::None),
+        };
+        match beyond > d.threshold && matters {
+            true => format!("; the means {}", apart(means)),
+            false => String::new(),
+        }
+    }
+
+    /// A note that the machine was busy, if the sentence has only a lower bound of the size.
+    pub(super) fn busy(&self) -> Option<String> {
+        let at_least =
+            self.c.decision.verdict.is_directional() && self.reported().bound == Bound::AtLeast;
+        let environment = &self.analysis.environment;
+        let (load, cpus) =
+            (environment.number("load_1m")?, environment.number("cpus_online")?.max(1.0));
+        (at_least && load / cpus > policy::BUSY_PER_CPU).then(|| {
+            format!(
+                "The machine was busy (load {} on {cpus} CPUs), which can hide more than half of the difference: measure again when it is quiet, or let cpu decide (--primary cpu)",
+                number::fixed(load, 0)
+            )
+        })
+    }
+}
+
+/// `differ by 29 %`; beyond a factor of two `are 3.2 × apart`.
+fn apart(ratio: f64) -> String {
+    let size = ratio.ln().abs();
+    if size > 2_f64.ln() {
+        return format!("are {} apart", number::multiple(size.exp()));
+    }
+    format!("differ by {}", number::percent((ratio - 1.0).abs()))
+}
