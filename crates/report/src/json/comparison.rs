@@ -114,7 +114,8 @@ pub struct Comparison {
 
 /// The reported size of a difference: one of the three, the others are `null`. Signed, `of` against `against`: on the scale `ratio` a
 /// fraction of the reference (0.1 for 10 % more, −0.2 for 20 % less), on `shift` an amount in the unit.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Size {
     /// The size, where it is known to half of itself.
     pub number: Option<f64>,
