@@ -8,6 +8,7 @@ use super::{Status, Tests};
 use crate::import::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::plain;
 
 /// Spaces by which a subtest is indented.
 const INDENT: usize = 4;
@@ -105,9 +106,9 @@ impl Reader<'_> {
             (&mut self.pending, text.strip_prefix("duration_ms:"))
             && indent == pending.depth * INDENT + 2
         {
-            let milliseconds: Result<f64, _> = time.trim().parse();
-            let wrong = |_| format!("`{}`; expected milliseconds", crate::excerpt::excerpt(text));
-            pending.seconds = Some(milliseconds.map_err(wrong)? / 1e3);
+            let milliseconds = plain(time.trim());
+            let wrong = || format!("`{}`; expected milliseconds", crate::excerpt::excerpt(text));
+            pending.seconds = Some(milliseconds.ok_or_else(wrong)? / 1e3);
         }
         Ok(())
     }
@@ -167,7 +168,7 @@ fn result(text: &str) -> Option<(Status, &str, Option<f64>)> {
 fn time_behind(directive: &str) -> Option<f64> {
     let text = directive.strip_prefix("time=")?.split_whitespace().next()?;
     match text.strip_suffix("ms") {
-        Some(number) => number.parse::<f64>().ok().map(|ms| ms / 1e3),
-        None => text.strip_suffix('s')?.parse().ok(),
+        Some(number) => plain(number).map(|ms| ms / 1e3),
+        None => plain(text.strip_suffix('s')?),
     }
 }
