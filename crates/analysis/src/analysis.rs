@@ -468,7 +468,7 @@ fn findings(
     if in_blocks {
         findings.extend(checks::position(rows, distribution));
     } else if compared {
-        findings.push(checks::not_interleaved());
+        findings.extend(checks::of_separate_runs(samples));
         findings.extend(checks::machines_differ(&analysis.environment));
     }
     findings.extend(noise::findings(&analysis.noise, &names));

@@ -10,6 +10,7 @@ use crate::dependence::Dependence;
 use crate::paired;
 use crate::policy;
 use crate::verdict::Scale;
+use assay_data::finding::shared::RECORDINGS_ALTERNATE;
 use assay_data::samples::BlockRow;
 use assay_data::{
     Action, Environment, Finding, Metric, Outcome, Plan, Samples, Severity, StopRule, Threshold,
@@ -289,6 +290,12 @@ pub fn machines_differ(environment: &Environment) -> Option<Finding> {
         .with("facts", differing.len() as f64)
         .advise(Action::MeasureInBlocks)
     })
+}
+
+/// [`not_interleaved`], unless the recordings of the sides alternated.
+pub(crate) fn of_separate_runs(samples: &Samples) -> Option<Finding> {
+    let alternate = samples.findings.iter().any(|f| f.code == RECORDINGS_ALTERNATE);
+    (!alternate).then(not_interleaved)
 }
 
 /// What to know about recordings that were not taken in blocks.

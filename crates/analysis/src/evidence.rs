@@ -10,6 +10,7 @@ use crate::comparison::{Basis, Comparison, NoInterval, Question, level_of};
 use crate::levels::{self, plural};
 use crate::paired::{Paired, is_nearly_constant};
 use crate::recording::Recording;
+use crate::recordings;
 use crate::unpaired;
 use crate::verdict::Decision;
 use assay_data::samples::{BySubject, InPass};
@@ -44,6 +45,8 @@ pub(crate) enum Pair {
     Known(Paired),
     /// Summaries.
     Summaries(Side, Side),
+    /// Means of recordings of which there are too few for a test of ranks.
+    Few(Side, Side),
 }
 
 /// Everything that can be compared of some samples.
@@ -115,6 +118,9 @@ impl<'a> Evidence<'a> {
             means: of_unit.values().map(|values| descriptive::mean(values)).collect(),
             name: match self.has_builds(subject) {
                 true => levels::BUILD.to_owned(),
+                false if levels::is_of_recordings(self.samples, subject) => {
+                    levels::RECORDING.to_owned()
+                }
                 false => levels::outermost_name(depth + usize::from(repeated)),
             },
         })
@@ -203,6 +209,14 @@ impl<'a> Evidence<'a> {
         if let Some(exact) = known_counts(&self.samples.metrics[metric], &x, &y) {
             return Some(exact);
         }
+        if [against, of].iter().any(|&own| levels::is_of_recordings(self.samples, own)) {
+            let means = |units: Option<Units>, values: Vec<f64>| match units {
+                Some(units) => units.means,
+                // A side of one recording is one unit.
+                None => vec![descriptive::mean(&values)],
+            };
+            return Some(recordings::pair(means(units_x, x), means(units_y, y)));
+        }
         let is_nested = |units: &Option<Units>, values: &[f64]| {
             units.as_ref().is_some_and(|u| u.means.len() > 1 && u.means.len() < values.len())
         };
@@ -267,7 +281,7 @@ impl Pair {
     pub(crate) fn is_certain(&self) -> bool {
         match self {
             Self::Blocks(paired) | Self::Known(paired) => paired.is_certain(),
-            Self::Apart(..) | Self::Summaries(..) => false,
+            Self::Apart(..) | Self::Summaries(..) | Self::Few(..) => false,
         }
     }
 
@@ -287,7 +301,9 @@ impl Pair {
                 let level = level_of(question, paired.len());
                 paired.decide(threshold, level, better, distribution).decision
             }
-            Self::Summaries(x, y) => crate::comparison::summaries::decide(question, x, y).0,
+            Self::Summaries(x, y) | Self::Few(x, y) => {
+                crate::comparison::summaries::decide(question, x, y).0
+            }
         }
     }
 
@@ -308,6 +324,11 @@ impl Pair {
                 ..Comparison::in_blocks(question, paired, distribution)
             },
             Self::Summaries(x, y) => Comparison::of_summaries(question, x, y),
+            Self::Few(x, y) => Comparison {
+                design: Design::Unpaired,
+                basis: Basis::Units(levels::RECORDING.to_owned()),
+                ..Comparison::of_summaries(question, x, y)
+            },
         }
     }
 }
@@ -319,6 +340,9 @@ pub(crate) fn findings(c: &Comparison, name: &str) -> Option<Finding> {
     let keep = Action::KeepValues { setting: None };
     let finding = match (&c.basis, lacking) {
         (Basis::Values, _) => return None,
+        (Basis::Units(unit), _) if unit == levels::RECORDING && n.min(m) < recordings::RANKED_FROM => {
+            return recordings::finding(c, name);
+        }
         (Basis::Units(unit), Some(NoInterval::TooFew { needed })) => checks::too_few(format!(
             "the values come from too few {} for a verdict ({n} and {m}): {needed} on each side can decide, since values of one are not independent",
             plural(unit)

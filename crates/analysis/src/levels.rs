@@ -8,13 +8,16 @@ use crate::policy;
 use assay_data::{Action, Finding, Samples, Severity};
 use assay_stats::descriptive;
 use assay_stats::levels::Levels;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the innermost levels are usually called, outermost first.
 const NAMES: [&str; 4] = ["machine", "build", "process", "iteration"];
 
 /// What a level is called of which it is known that it is one of builds.
 pub(crate) const BUILD: &str = NAMES[1];
+
+/// Name of the level of pooled recordings.
+pub(crate) const RECORDING: &str = "recording";
 
 /// The levels of one subject's metric, with their names.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,6 +98,27 @@ pub(crate) fn outermost_name(depth: usize) -> String {
     }
 }
 
+/// Returns true if the subject's side pools several recordings.
+pub(crate) fn is_of_recordings(samples: &Samples, subject: usize) -> bool {
+    let of = samples.subjects.get(subject);
+    of.is_some_and(|of| !samples.side_of(of).recordings.is_empty())
+}
+
+/// The values that a subject has for planning: those of its series, or the means of its recordings where there are several.
+pub(crate) fn independent_values(samples: &Samples, subject: usize, metric: usize) -> Vec<f64> {
+    let series = samples.series(subject, metric);
+    if !is_of_recordings(samples, subject) {
+        return series.values;
+    }
+    let mut of_recording: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (&observation, &value) in series.observations.iter().zip(&series.values) {
+        let observation = samples.observation(observation);
+        let outermost = observation.and_then(|o| o.level.first().copied()).unwrap_or(0);
+        of_recording.entry(outermost).or_default().push(value);
+    }
+    of_recording.values().map(|values| descriptive::mean(values)).collect()
+}
+
 /// The name of a level for several of its units.
 pub fn plural(name: &str) -> String {
     match name.strip_prefix("level ") {
@@ -116,6 +140,13 @@ pub fn of(samples: &Samples, subject: usize, metric: usize) -> Option<Nested> {
     // A single level is a plain series.
     if depth < 2 {
         return None;
+    }
+    if of_series && is_of_recordings(samples, subject) {
+        let inner = &NAMES[NAMES.len().saturating_sub(depth - 1)..];
+        let between = (1..=(depth - 1 - inner.len())).map(|number| format!("level {number}"));
+        let inner = inner.iter().map(|name| (*name).to_owned());
+        let names = std::iter::once(RECORDING.to_owned()).chain(between).chain(inner).collect();
+        return Some(Nested { levels, names, of_series, error_if_independent });
     }
     let unnamed = depth.saturating_sub(NAMES.len());
     let named = match samples.subjects.get(subject) {

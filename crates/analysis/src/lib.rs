@@ -58,6 +58,7 @@ pub mod policy;
 pub mod protocol;
 pub mod quantiles;
 pub mod recording;
+mod recordings;
 pub mod replication;
 pub mod scaling;
 pub mod search;

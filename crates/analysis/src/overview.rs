@@ -90,7 +90,13 @@ pub fn of_samples(
         let depth = series.first().map_or(0, |&(o, _)| by_subject.level(o).len()).max(2);
         let dependent = is_beyond_chance(description.n, description.effective(), description.lag1);
         Some(Known::Values {
-            units: nested.then(|| (outer.len(), levels::outermost_name(depth))),
+            units: nested.then(|| {
+                let name = match levels::is_of_recordings(samples, subject) {
+                    true => levels::RECORDING.to_owned(),
+                    false => levels::outermost_name(depth),
+                };
+                (outer.len(), name)
+            }),
             dependent,
             description: Box::new(description),
         })

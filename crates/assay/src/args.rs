@@ -1,16 +1,18 @@
 //! Arguments that several verbs share, and the readers of their values.
 
 use crate::Ending;
+use crate::builds::matching;
+use anyhow::Context;
 use assay_analysis::Options;
 use assay_analysis::protocol::{Protocol, ProtocolOptions, Status};
 pub(crate) use assay_console::output::ColorWhen;
-use assay_data::import::{ColumnRef, ImportOptions};
+use assay_data::import::{ColumnRef, ImportOptions, SideFiles};
 use assay_data::select::Filter;
 use assay_data::unit::{Quantity, parse_quantity};
-use assay_data::{Threshold, Unit};
+use assay_data::{Better, Threshold, Unit};
 use assay_report::remarks::Remarks;
 use clap::{ArgAction, Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How to decide.
 #[derive(Args, Debug)]
@@ -100,6 +102,11 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
 
+    /// Which direction of the numbers is better [default: what their unit says: less time, more per
+    /// time]
+    #[arg(long, value_enum, value_name = "DIRECTION")]
+    pub better: Option<Direction>,
+
     /// Skip the first observations of every series (the first blocks of a run), as a warm-up
     #[arg(long, value_name = "NUMBER", default_value_t = 0, hide_default_value = true)]
     pub skip: usize,
@@ -118,6 +125,71 @@ pub(crate) struct ReadingArgs {
     pub filter: Option<Filter>,
 }
 
+/// Directions, by the words of `--metric NAME:UNIT:higher=`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Direction {
+    /// Less is better
+    Lower,
+    /// More is better
+    Higher,
+}
+
+/// Sides of several recordings.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct SideArgs {
+    /// A side of several recordings: its name and its files, as in 'old=old*.json' (repeat for every
+    /// side)
+    ///
+    /// FILES are paths and patterns, separated by blanks; a directory stands for the files in it, and
+    /// a file of several JSON documents for those. Each recording is one unit, however many values it
+    /// has: the verdict rests on the spread between recordings.
+    #[arg(long = "side", value_name = "NAME=FILES")]
+    pub sides: Vec<String>,
+}
+
+impl SideArgs {
+    /// The sides: those of single files or directories first.
+    ///
+    /// # Errors
+    /// When a side has no name, or a pattern fits nothing.
+    pub fn with(&self, files: &[PathBuf]) -> anyhow::Result<Vec<SideFiles>> {
+        let alone = |file: &PathBuf| SideFiles { name: None, files: vec![file.clone()] };
+        let mut sides: Vec<SideFiles> = files.iter().map(alone).collect();
+        for text in &self.sides {
+            let (name, patterns) = text
+                .split_once('=')
+                .filter(|(name, patterns)| !name.is_empty() && !patterns.trim().is_empty())
+                .with_context(|| {
+                    format!("--side {text}: give its name and its files, as in 'old=old*.json'")
+                })?;
+            if sides.iter().any(|side| side.name.as_deref() == Some(name)) {
+                anyhow::bail!(
+                    "--side {text}: there is a side `{name}` already; put all its files behind one name, with blanks between"
+                );
+            }
+            let mut files = Vec::new();
+            for pattern in patterns.split_whitespace() {
+                let found = match Path::new(pattern).exists() || pattern == "-" {
+                    true => vec![PathBuf::from(pattern)],
+                    false => matching(pattern, |path| path.exists())
+                        .with_context(|| format!("--side {text}: {pattern}"))?,
+                };
+                files.extend(
+                    found.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>(),
+                );
+            }
+            sides.push(SideFiles { name: Some(name.to_owned()), files });
+        }
+        Ok(sides)
+    }
+}
+
+/// All files of sides.
+pub(crate) fn files_of(sides: &[SideFiles]) -> Vec<PathBuf> {
+    sides.iter().flat_map(|side| side.files.clone()).collect()
+}
+
 impl ReadingArgs {
     /// What was asked for, for the importers.
     pub fn options(&self) -> ImportOptions {
@@ -130,6 +202,10 @@ impl ReadingArgs {
             skip: self.skip,
             pattern: self.pattern.clone(),
             filter: self.filter.clone(),
+            better: self.better.map(|better| match better {
+                Direction::Lower => Better::Lower,
+                Direction::Higher => Better::Higher,
+            }),
         }
     }
 }

@@ -72,7 +72,8 @@ impl Builds {
         for (_, patterns) in sides {
             let mut files: Vec<PathBuf> = Vec::new();
             for pattern in patterns {
-                let found = matching(pattern).with_context(|| format!("--builds: {pattern}"))?;
+                let found = matching(pattern, |path| path.is_file())
+                    .with_context(|| format!("--builds: {pattern}"))?;
                 files.extend(
                     found.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>(),
                 );
@@ -165,8 +166,11 @@ fn same_builds(side: &str, all: usize, differ: usize) -> Finding {
         .with("differ", differ as f64)
 }
 
-/// The files that fit a pattern with `*` and `?` in the parts of its path, in the order of their names.
-fn matching(pattern: &str) -> anyhow::Result<Vec<PathBuf>> {
+/// The wanted paths that fit a pattern with `*` and `?` in its parts, in the order of their names.
+pub(crate) fn matching(
+    pattern: &str,
+    wanted: fn(&PathBuf) -> bool,
+) -> anyhow::Result<Vec<PathBuf>> {
     let mut places = vec![PathBuf::new()];
     for part in Path::new(pattern).components() {
         let part = part.as_os_str();
@@ -185,7 +189,7 @@ fn matching(pattern: &str) -> anyhow::Result<Vec<PathBuf>> {
         }
         places = next;
     }
-    places.retain(|place| place.is_file());
+    places.retain(wanted);
     places.sort();
     if places.is_empty() {
         bail!("no file fits");

@@ -64,6 +64,10 @@ pub(crate) struct Commands {
     meter: Meter,
     passes: Passes,
     left_behind: Vec<u32>,
+    /// For each command, true if its last run left processes.
+    has_left: Vec<bool>,
+    /// After how many runs that had left processes `--conclude` failed.
+    needless: Vec<u32>,
     /// How long the last run of each command took, s.
     last_wall: Vec<f64>,
     /// The commands that say so much on standard error that only their first run is listened to.
@@ -196,29 +200,21 @@ impl Source for Commands {
             return Ok(());
         }
         let line = self.commands[turn.place].conclude.clone();
-        self.hook("--conclude", line.as_ref()).map_err(RunError::obstacle)
+        match self.hook("--conclude", line.as_ref()) {
+            // Its target was ended together with the run.
+            Err(RunError::Hook(HookError::Failed { .. })) if self.has_left[turn.place] => {
+                self.needless[turn.place] += 1;
+                Ok(())
+            }
+            other => other.map_err(RunError::obstacle),
+        }
     }
 
     fn findings(&self, samples: &Samples, _: &[Failure]) -> Vec<Finding> {
         let mut findings = self.refused.clone();
-        for (command, &count) in self.commands.iter().zip(&self.left_behind) {
-            if count > 0 {
-                findings.push(
-                    Finding::new(
-                        "LEFT_PROCESSES",
-                        Severity::Warning,
-                        format!(
-                            "{} left processes running after {count} runs; they were ended",
-                            command.name
-                        ),
-                    )
-                    .about(&command.name)
-                    .with("runs", f64::from(count))
-                    .advise(Action::text(
-                        "let the command wait for its children: their work is not in its time",
-                    )),
-                );
-            }
+        let counts = self.left_behind.iter().zip(&self.needless);
+        for (command, (&left, &needless)) in self.commands.iter().zip(counts) {
+            findings.extend(left_processes(&command.name, left, needless));
         }
         for ((subject, metric), (count, why)) in &self.missing {
             let name = &self.commands[*subject].name;
@@ -267,6 +263,8 @@ impl Commands {
             meter,
             passes: Passes::default(),
             left_behind: vec![0; commands.len()],
+            has_left: vec![false; commands.len()],
+            needless: vec![0; commands.len()],
             last_wall: vec![0.0; commands.len()],
             talks_much: vec![false; commands.len()],
             missing: BTreeMap::new(),
@@ -391,6 +389,7 @@ impl Commands {
 
     /// A failure that the user did not expect ends the session.
     fn judge(&mut self, turn: &Turn, results: &[RunResult], first: bool) -> Result<(), RunError> {
+        self.has_left[turn.place] = results.iter().any(|result| result.left_behind);
         for result in results {
             self.left_behind[turn.place] += u32::from(result.left_behind);
             if let Some(how) = failure(result, &self.settings.tolerated) {
@@ -457,6 +456,32 @@ impl Commands {
         );
         Ok(())
     }
+}
+
+/// The finding about a command whose runs left processes; `needless` is the number of runs after which `--conclude` failed.
+fn left_processes(command: &str, runs: u32, needless: u32) -> Option<Finding> {
+    if runs == 0 {
+        return None;
+    }
+    let conclude = match needless {
+        0 => String::new(),
+        n => format!(
+            " before --conclude began, which failed {n} times: perhaps it found nothing left to end"
+        ),
+    };
+    let message =
+        format!("{command} left processes running after {runs} runs; they were ended{conclude}");
+    let advice = match needless {
+        0 => "let the command wait for its children: their work is not in its time",
+        _ => "leave --conclude out, or let it succeed where nothing is left to end",
+    };
+    Some(
+        Finding::new("LEFT_PROCESSES", Severity::Warning, message)
+            .about(command)
+            .with("runs", f64::from(runs))
+            .with("conclude_failed", f64::from(needless))
+            .advise(Action::text(advice)),
+    )
 }
 
 /// What can't be counted, one finding for every reason.

@@ -12,7 +12,8 @@ use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Verdict};
 pub(crate) use assay_console::output::screen;
 use assay_console::outputs;
-use assay_data::{Design, Samples, StopReason};
+use assay_data::finding::shared::RECORDINGS_ALTERNATE;
+use assay_data::{Design, Finding, Metric, Samples, StopReason};
 use assay_history::without_password;
 use assay_report::benchmarks::Shown;
 use assay_report::json::{Decision, Meta, Rigorous};
@@ -256,6 +257,51 @@ pub(crate) fn check_fail_if(
     Ok(())
 }
 
+/// Refuses `--fail-if slower` and `faster` for a metric without a direction.
+///
+/// # Errors
+/// With how to say it.
+pub(crate) fn check_direction(
+    samples: &Samples,
+    primary: Option<&str>,
+    fail_if: &[FailIf],
+) -> anyhow::Result<()> {
+    let planned = samples.plan.as_ref().map(|plan| plan.primary.as_str());
+    let decides = primary.or(planned).and_then(|name| samples.metric_index(name)).unwrap_or(0);
+    let asked = fail_if.iter().find_map(|condition| match condition {
+        FailIf::Slower => Some("slower"),
+        FailIf::Faster => Some("faster"),
+        FailIf::Different | FailIf::Equivalent => None,
+    });
+    match (asked, samples.metrics.get(decides)) {
+        (Some(word), Some(metric)) if metric.undirected => {
+            anyhow::bail!("--fail-if {word}: {}", no_direction(metric))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Why a metric can't be called better or worse, and how that is mended.
+pub(crate) fn no_direction(metric: &Metric) -> String {
+    format!(
+        "nothing says which direction of `{}` ({}) is better; say it with --better lower or --better higher",
+        metric.name,
+        metric.unit.symbol()
+    )
+}
+
+/// Returns true if the recordings of the subject's side and of the reference alternate, so that the interval includes drift.
+fn alternate(analysis: &Analysis, of: usize) -> bool {
+    let Some(subject) = analysis.subjects.get(of) else { return false };
+    let side = analysis.sides.get(subject.side).map(|side| side.name.as_str());
+    let is_of = |finding: &Finding| {
+        let own = finding.subject.as_deref();
+        let is_row = own.is_some_and(|own| subject.name.starts_with(&format!("{own}: ")));
+        finding.code == RECORDINGS_ALTERNATE && (own == side || is_row)
+    };
+    analysis.findings.iter().any(is_of)
+}
+
 /// The exit status that `--fail-if` asks for. What was recorded apart can't prove programs different, so it is inconclusive, and so is what
 /// has no comparison. One comparison that came true is enough.
 pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
@@ -273,9 +319,10 @@ pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
     let verdicts: Vec<Verdict> = analysis
         .comparisons
         .iter()
-        .map(
-            |c| if c.design == Design::Blocks { c.decision.verdict } else { Verdict::Inconclusive },
-        )
+        .map(|c| match c.design == Design::Blocks || alternate(analysis, c.of) {
+            true => c.decision.verdict,
+            false => Verdict::Inconclusive,
+        })
         .collect();
     if verdicts.iter().any(|&verdict| came_true(verdict)) {
         Ending::FailIfCameTrue

@@ -23,6 +23,7 @@ pub use pyperf::pyperf;
 pub use text::text;
 
 use crate::assay_file::push_number;
+use crate::number::plain;
 use crate::{Design, Environment, Observation, Outcome, Pass, Samples};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -63,7 +64,7 @@ pub(crate) fn text_of_cell(cell: &str) -> &str {
 fn is_like_a_formula(text: &str) -> bool {
     // A name of its own may begin with apostrophes: it gets one more, so that it is read as it was.
     let text = text.trim_start_matches('\'');
-    text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err()
+    text.starts_with(['=', '+', '-', '@', '\t', '\r']) && plain(text).is_none()
 }
 
 /// Columns before the metrics, in their order.

@@ -47,12 +47,14 @@ mod perf_stat;
 mod pyperf;
 mod pytest;
 mod recorder;
+mod recordings;
 mod ruby_benchmark;
 mod runs;
 mod single_values;
 pub mod stores;
 mod test_reports;
 mod time_command;
+mod times;
 mod tinybench_table;
 mod troubles;
 mod unknown;
@@ -66,15 +68,20 @@ pub use error::{ImportError, TableColumns};
 use formats::{FORMATS, Format, Group};
 pub(crate) use go_names::{NAMED, Named, metric_of_unit};
 pub(crate) use names::labels;
+use recordings::Recording;
+pub use recordings::SideFiles;
 
 use crate::input::Input;
 use crate::limits::too_many;
-use crate::read_error::ReadError;
-use crate::samples::Samples;
+use crate::lines::Lines;
+use crate::number::{Marks, Shown, Style, stands_in};
+use crate::read_error::{Place, ReadError};
+use crate::samples::{Better, Metric, Samples};
 use crate::select::Filter;
 use crate::test_results::TestResults;
 use std::cell::RefCell;
-use std::path::Path;
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -91,6 +98,8 @@ pub struct ImportOptions {
     pub unit: Option<String>,
     /// Name of the metric that the numbers are of.
     pub metric: Option<String>,
+    /// The better direction of numbers whose unit has none.
+    pub better: Option<Better>,
     /// So many of the first observations of every series are left out; of what was taken in blocks, so many blocks.
     pub skip: usize,
     /// Regular expression that finds the values in lines of any text: its groups `value`, `unit`, `name`, and parameters.
@@ -100,6 +109,11 @@ pub struct ImportOptions {
 }
 
 impl ImportOptions {
+    /// The metric, with the direction that was given for metrics that have none.
+    fn directed(&self, metric: Metric) -> Metric {
+        metric.directed(self.better)
+    }
+
     fn value_column(&self) -> Option<ColumnRef> {
         self.value.clone().or(self.column.map(ColumnRef::Number))
     }
@@ -163,6 +177,47 @@ fn is_comment_or_blank(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
+/// Bytes of standard input that are kept, so that it can be read twice.
+const KEPT_OF_STDIN: u64 = 64 * 1024 * 1024;
+
+/// The origin of an input.
+enum Source<'a> {
+    File(&'a Path),
+    /// The beginning of standard input, and whether that is all of it.
+    Stdin(Arc<[u8]>, bool),
+}
+
+impl<'a> Source<'a> {
+    fn stdin() -> Result<Self, ReadError> {
+        let mut kept = Vec::new();
+        let read = std::io::stdin().take(KEPT_OF_STDIN).read_to_end(&mut kept);
+        read.map_err(|source| ReadError::Io { file: STDIN.to_owned(), source })?;
+        let is_whole = (kept.len() as u64) < KEPT_OF_STDIN;
+        Ok(Self::Stdin(kept.into(), is_whole))
+    }
+
+    /// The input, and how it is opened again.
+    #[allow(clippy::type_complexity)]
+    fn open(
+        self,
+    ) -> Result<(Input, Box<dyn Fn() -> Option<Result<Input, ReadError>> + 'a>), ReadError> {
+        match self {
+            Self::File(path) => Ok((Input::open(path)?, Box::new(move || Some(Input::open(path))))),
+            Self::Stdin(kept, is_whole) => {
+                let rest = Cursor::new(Arc::clone(&kept)).chain(std::io::stdin());
+                let again = move || {
+                    let kept = Cursor::new(Arc::clone(&kept));
+                    is_whole.then(|| Input::of(kept, STDIN))
+                };
+                Ok((Input::of(rest, STDIN)?, Box::new(again)))
+            }
+        }
+    }
+}
+
+/// Name of standard input in messages.
+const STDIN: &str = "stdin";
+
 /// What every importer is given beside the input.
 struct Context<'a> {
     options: &'a ImportOptions,
@@ -172,6 +227,8 @@ struct Context<'a> {
     file: &'a str,
     /// Where single tests of a report are kept, for those who run the suite; `None`: their times are all that is wanted.
     tests: Option<&'a RefCell<TestResults>>,
+    /// Meaning of points and commas in the file's numbers.
+    marks: &'a Marks,
 }
 
 /// What one input yields.
@@ -190,30 +247,36 @@ struct Part {
 /// # Errors
 /// When an input cannot be read, is of no known format, or does not go with the others.
 pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Samples, ImportError> {
-    let paths: Vec<&Path> = inputs.iter().map(AsRef::as_ref).collect();
-    if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+    let side = |input: &P| SideFiles { name: None, files: vec![input.as_ref().to_owned()] };
+    load_sides(&inputs.iter().map(side).collect::<Vec<_>>(), options)
+}
+
+/// Reads all sides into one, each of a file or of several recordings, which are then the units that are compared. O(bytes).
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_sides(sides: &[SideFiles], options: &ImportOptions) -> Result<Samples, ImportError> {
+    let paths = || sides.iter().flat_map(|side| &side.files).map(PathBuf::as_path);
+    if paths().filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(ImportError::StdinTwice);
     }
-    let labels = names::told_apart(names::labels(&paths));
-    let mut parts = Vec::with_capacity(paths.len());
-    for (path, label) in paths.into_iter().zip(labels) {
-        if path.as_os_str() != "-" && criterion::is_directory(path) {
-            let file = path.display().to_string();
-            let context = Context { options, label: &label, file: &file, tests: None };
-            let part = criterion::read_directory(path, &context)?;
-            parts.push(merge::Labelled { file, label, part });
-            continue;
+    let named = |side: &SideFiles| side.name.as_deref().map(PathBuf::from);
+    let first = |side: &SideFiles| named(side).or_else(|| side.files.first().cloned());
+    let shown: Vec<PathBuf> = sides.iter().filter_map(first).collect();
+    let labels = names::labels(&shown.iter().map(PathBuf::as_path).collect::<Vec<_>>());
+    let labels = sides.iter().zip(labels);
+    let labels = labels.map(|(side, label)| side.name.clone().unwrap_or(label)).collect();
+    let mut parts = Vec::with_capacity(sides.len());
+    for (side, label) in sides.iter().zip(names::told_apart(labels)) {
+        let mut found = Vec::new();
+        for path in &side.files {
+            found.extend(recordings_of(path, &label, options)?);
         }
-        let input = if path.as_os_str() == "-" {
-            Input::of(std::io::stdin(), "stdin")?
-        } else {
-            Input::open(path)?
-        };
-        let file = input.file.clone();
-        let context = Context { options, label: &label, file: &file, tests: None };
-        let again = || (path.as_os_str() != "-").then(|| Input::open(path));
-        let part = read_one(input, &context).map_err(|error| tried(error, &context, again))?;
-        parts.push(merge::Labelled { file, label, part });
+        if found.len() > 1 {
+            let of_file = |one: &Recording| recordings::digest_of_file(Path::new(&one.file));
+            found.iter_mut().for_each(|one| one.digest = one.digest.or_else(|| of_file(one)));
+        }
+        parts.push(recordings::pooled(&label, found, options)?);
     }
     if let (Some(name), Some(first)) = (&options.metric, parts.first())
         && parts.iter().all(|one| one.part.is_ours)
@@ -223,7 +286,67 @@ pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Sam
     }
     let mut samples = merge::merge(parts, options)?;
     leave_out(&mut samples, options)?;
+    samples.findings.extend(times::findings(&samples));
     Ok(samples)
+}
+
+/// The recordings that a path names: one, or those of a directory or of a file of several documents.
+fn recordings_of(
+    path: &Path,
+    label: &str,
+    options: &ImportOptions,
+) -> Result<Vec<Recording>, ImportError> {
+    let is_stdin = path.as_os_str() == "-";
+    if !is_stdin && criterion::is_directory(path) {
+        let file = path.display().to_string();
+        let marks = &Marks::default();
+        let context = Context { options, label, file: &file, tests: None, marks };
+        let part = criterion::read_directory(path, &context)?;
+        return Ok(vec![Recording { file, part, digest: None }]);
+    }
+    if !is_stdin
+        && path.is_dir()
+        && let Some(files) = recordings::files_of(path)
+    {
+        let found = files.iter().map(|file| recordings_of(file, label, options));
+        return Ok(found.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect());
+    }
+    let source = if is_stdin { Source::stdin()? } else { Source::File(path) };
+    let (input, again) = source.open()?;
+    let file = input.file.clone();
+    let marks = &Marks::default();
+    let context = Context { options, label, file: &file, tests: None, marks };
+    match read_marked(input, &context, &again) {
+        Ok(part) => Ok(vec![Recording { file, part, digest: None }]),
+        Err(error) => match documents(&context, &again) {
+            Some(found) => found,
+            None => Err(tried(error, &context, &again)),
+        },
+    }
+}
+
+/// The documents of a file as recordings, if it holds several of known formats. Errors name the document.
+fn documents(
+    context: &Context<'_>,
+    again: Again<'_>,
+) -> Option<Result<Vec<Recording>, ImportError>> {
+    let documents = recordings::documents(again)?;
+    let is_known = |bytes: &[u8]| {
+        format_of(&Head::of(valid_text(bytes))).is_some_and(|format| format.group == Group::Json)
+    };
+    if !documents.iter().all(|(_, bytes)| is_known(bytes)) {
+        return None;
+    }
+    let read = |(number, (line, bytes)): (usize, (u64, Vec<u8>))| {
+        let digest = Some(recordings::digest(&bytes));
+        let file = format!("{}, document {} (line {line})", context.file, number + 1);
+        let bytes: Arc<[u8]> = bytes.into();
+        let again = || Some(Input::of(Cursor::new(Arc::clone(&bytes)), &file));
+        let input = Input::of(Cursor::new(Arc::clone(&bytes)), &file)?;
+        let part = read_marked(input, &Context { file: &file, ..*context }, &again)?;
+        Ok(Recording { file, part, digest })
+    };
+    Some(documents.into_iter().enumerate().map(read).collect())
 }
 
 /// Takes away what the filter does not want, then the beginning of every series.
@@ -258,10 +381,12 @@ pub fn load_bytes(
 ) -> Result<Samples, ImportError> {
     let label = names::labels(&[Path::new(name)]).remove(0);
     let bytes: Arc<[u8]> = bytes.into();
-    let input = || Input::of(std::io::Cursor::new(Arc::clone(&bytes)), name);
-    let context = Context { options, label: &label, file: name, tests: None };
-    let part = read_one(input()?, &context);
-    let part = part.map_err(|error| tried(error, &context, || Some(input())))?;
+    let input = || Input::of(Cursor::new(Arc::clone(&bytes)), name);
+    let again = || Some(input());
+    let context =
+        Context { options, label: &label, file: name, tests: None, marks: &Marks::default() };
+    let part = read_marked(input()?, &context, &again);
+    let part = part.map_err(|error| tried(error, &context, &again))?;
     let mut samples = part.samples;
     leave_out(&mut samples, options)?;
     Ok(samples)
@@ -283,14 +408,27 @@ pub fn read_tests(bytes: Vec<u8>, name: &str) -> Result<TestResults, ImportError
             known: unknown::known(),
         })?
     };
-    let input = Input::of(std::io::Cursor::new(bytes), name)?;
-    let context = Context { options: &options, label: name, file: name, tests: Some(&kept) };
-    let read = (format.read)(input, &context);
+    let bytes: Arc<[u8]> = bytes.into();
+    let again = || Some(Input::of(Cursor::new(Arc::clone(&bytes)), name));
+    let input = Input::of(Cursor::new(Arc::clone(&bytes)), name)?;
+    let context = Context {
+        options: &options,
+        label: name,
+        file: name,
+        tests: Some(&kept),
+        marks: &Marks::default(),
+    };
+    let read_once = |input: Input, context: &Context<'_>| {
+        // Only what the last reading has is kept.
+        kept.take();
+        (format.read)(input, context)
+    };
+    let read = by_marks(input, &context, &again, &read_once);
     let mut results = kept.into_inner();
     match read {
         // What has no times has no samples, and yet was run.
-        Err(error) if !results.is_whole => Err(error),
-        Err(_) => Ok(results),
+        Err(ImportError::NoNumbers { .. }) if results.is_whole => Ok(results),
+        Err(error) => Err(error),
         Ok(part) => {
             results.tool = part.samples.tool;
             Ok(results)
@@ -299,21 +437,69 @@ pub fn read_tests(bytes: Vec<u8>, name: &str) -> Result<TestResults, ImportError
 }
 
 /// An error with its advice, if that reads the file.
-fn tried(
-    mut error: ImportError,
-    context: &Context<'_>,
-    again: impl FnOnce() -> Option<Result<Input, ReadError>>,
-) -> ImportError {
+fn tried(mut error: ImportError, context: &Context<'_>, again: Again<'_>) -> ImportError {
     if let ImportError::WhichColumn { advice, .. } = &mut error {
         let reads = |columns: &TableColumns| {
             let TableColumns { by, value } = columns.clone();
             let options = ImportOptions { by, value: Some(value), ..context.options.clone() };
-            let read = |input| read_one(input, &Context { options: &options, ..*context });
+            let context = Context { options: &options, ..*context };
+            let read = |input| read_marked(input, &context, again);
             again().and_then(Result::ok).is_some_and(|input| read(input).is_ok())
         };
         *advice = advice.take().filter(reads);
     }
     error
+}
+
+/// Opens an input once more; `None` where it can be read only once.
+type Again<'a> = &'a dyn Fn() -> Option<Result<Input, ReadError>>;
+
+/// [`read_one`], by what all numbers of the input show of their marks.
+fn read_marked(input: Input, context: &Context<'_>, again: Again<'_>) -> Result<Part, ImportError> {
+    by_marks(input, context, again, &read_one)
+}
+
+/// Reads an input, and once more with decimal commas if its numbers turn out to have them.
+fn by_marks(
+    input: Input,
+    context: &Context<'_>,
+    again: Again<'_>,
+    read: &dyn Fn(Input, &Context<'_>) -> Result<Part, ImportError>,
+) -> Result<Part, ImportError> {
+    let marks = Marks::default();
+    let mut part = read(input, &Context { marks: &marks, ..*context });
+    let mut shown = marks.shown();
+    if shown == Shown::DecimalCommas {
+        let commas = Marks::of(Style::Comma);
+        let Some(input) = again() else {
+            let file = context.file.to_owned();
+            let what = "has decimal commas, and is too long to be read twice from a pipe; save it to a file first";
+            return Err(ImportError::Refused { file, what });
+        };
+        part = read(input?, &Context { marks: &commas, ..*context });
+        shown = commas.shown();
+    }
+    match (part, shown) {
+        (Ok(_), Shown::Unclear(text, problem)) => {
+            let line = line_with(&text, again);
+            let place = Place { file: context.file.to_owned(), line, column: None };
+            Err(ReadError::Line { place, problem }.into())
+        }
+        (part, _) => part,
+    }
+}
+
+/// The first line that has a number of this text; the first of all if it can't be found again.
+fn line_with(text: &str, again: Again<'_>) -> u64 {
+    let Some(Ok(input)) = again() else { return 1 };
+    let file = input.file.clone();
+    let mut lines = Lines::new(input.into_reader(), &file);
+    while let Ok(Some(line)) = lines.next() {
+        if stands_in(line.text, text) {
+            return line.number;
+        }
+    }
+    1
 }
 
 fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError> {

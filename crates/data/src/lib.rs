@@ -27,6 +27,7 @@ pub mod input;
 pub mod limits;
 mod lines;
 pub mod mutation;
+mod number;
 pub mod plan;
 pub mod private;
 pub mod protocol;
@@ -49,8 +50,8 @@ pub use histogram::{Histogram, HistogramError};
 pub use plan::{Plan, StopReason, StopRule, Threshold};
 pub use read_error::{Place, ReadError};
 pub use samples::{
-    Better, Design, Inner, Metric, Observation, Outcome, ParameterValue, Pass, Row, Samples,
-    Series, Side, Subject, Summary,
+    Better, Design, Inner, Metric, Observation, Outcome, ParameterValue, Pass, Recorded, Row,
+    Samples, Series, Side, Subject, Summary,
 };
 pub use source::{Purpose, Source, Turn};
 pub use tool::Tool;

@@ -150,7 +150,7 @@ impl MetricSpec {
         let given = found.ok_or_else(|| self.not_given())?;
         let mut metric = given.metric.clone();
         if self.says_better {
-            metric.better = self.metric.better;
+            metric = metric.directed(Some(self.metric.better));
         }
         let mut values = Cow::Borrowed(&given.values);
         if let Some(declared) = &self.declared

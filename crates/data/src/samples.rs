@@ -36,7 +36,7 @@ pub use metric::{
 pub use parameter::ParameterValue;
 pub use series::Series;
 pub use slices::{Buckets, Counts};
-pub use subject::{Row, Side, Subject};
+pub use subject::{Recorded, Row, Side, Subject};
 pub use summary::Summary;
 
 /// How one observation ended.

@@ -3,6 +3,8 @@
 //! Files and computations hold SI base units (second, byte, 1); only the printer scales. One table serves both directions,
 //! so that what is printed can be typed.
 
+use crate::number::plain;
+use crate::samples::Better;
 use serde::{Deserialize, Serialize};
 
 /// A base unit.
@@ -142,26 +144,110 @@ pub enum QuantityError {
     },
 }
 
+/// A unit of the table: what it is called, and how many base units it is.
+struct Known {
+    symbols: &'static [&'static str],
+    factor: f64,
+    unit: Unit,
+}
+
+const fn time(factor: f64, symbols: &'static [&'static str]) -> Known {
+    Known { symbols, factor, unit: Unit::Second }
+}
+
+const fn memory(factor: f64, symbols: &'static [&'static str]) -> Known {
+    Known { symbols, factor, unit: Unit::Byte }
+}
+
+/// All units of time and memory; every other table of units is made from this one.
+static KNOWN: [Known; 17] = [
+    time(1e-12, &["ps", "psec", "picosecond", "picoseconds"]),
+    time(1e-9, &["ns", "nsec", "nanosecond", "nanoseconds"]),
+    time(1e-6, &["us", "µs", "μs", "usec", "microsecond", "microseconds"]),
+    time(1e-3, &["ms", "msec", "millisecond", "milliseconds"]),
+    time(1.0, &["s", "sec", "secs", "second", "seconds"]),
+    time(60.0, &["m", "min", "minute", "minutes"]),
+    time(3600.0, &["h", "hr", "hour", "hours"]),
+    time(86_400.0, &["day", "days"]),
+    memory(1.0, &["B", "byte", "bytes"]),
+    memory(1e3, &["kB", "KB"]),
+    memory(1e6, &["MB"]),
+    memory(1e9, &["GB"]),
+    memory(1e12, &["TB"]),
+    memory(1024.0, &["KiB"]),
+    memory(1_048_576.0, &["MiB"]),
+    memory(1_073_741_824.0, &["GiB"]),
+    memory(1_099_511_627_776.0, &["TiB"]),
+];
+
+/// Names of one iteration: `ops/s`, `iter/ms` are plain rates.
+const WORK: [&str; 10] =
+    ["", "1", "op", "ops", "iter", "iters", "iteration", "iterations", "run", "runs"];
+
+/// Rates that have a name of their own.
+const RATES: [&str; 16] = [
+    "hz", "khz", "mhz", "ghz", "fps", "rps", "qps", "tps", "ips", "iops", "bps", "kbps", "mbps",
+    "gbps", "flops", "gflops",
+];
+
+/// Costs: less is better, in total and per thing.
+const COSTS: [&str; 18] = [
+    "cycle",
+    "cycles",
+    "instruction",
+    "instructions",
+    "alloc",
+    "allocs",
+    "allocation",
+    "allocations",
+    "fault",
+    "faults",
+    "miss",
+    "misses",
+    "J",
+    "kJ",
+    "mJ",
+    "W",
+    "Wh",
+    "kWh",
+];
+
 /// Scale of a time or size unit by its symbol, in base units: `us`, `µs`, `min`, `MB`.
 pub fn unit_of_symbol(symbol: &str) -> Option<(f64, Unit)> {
-    let seconds = |factor| Some((factor, Unit::Second));
-    let bytes = |factor| Some((factor, Unit::Byte));
-    match symbol {
-        "ns" | "nsec" | "nanosecond" | "nanoseconds" => seconds(1e-9),
-        "us" | "µs" | "μs" | "usec" | "microsecond" | "microseconds" => seconds(1e-6),
-        "ms" | "msec" | "millisecond" | "milliseconds" => seconds(1e-3),
-        "s" | "sec" | "secs" | "second" | "seconds" => seconds(1.0),
-        "m" | "min" | "minute" | "minutes" => seconds(60.0),
-        "h" | "hour" | "hours" => seconds(3600.0),
-        "B" | "byte" | "bytes" => bytes(1.0),
-        "kB" | "KB" => bytes(1e3),
-        "MB" => bytes(1e6),
-        "GB" => bytes(1e9),
-        "KiB" => bytes(1024.0),
-        "MiB" => bytes(1_048_576.0),
-        "GiB" => bytes(1_073_741_824.0),
-        "TiB" => bytes(1_099_511_627_776.0),
-        _ => None,
+    let known = KNOWN.iter().find(|known| known.symbols.contains(&symbol))?;
+    Some((known.factor, known.unit.clone()))
+}
+
+/// Factor from a rate of iterations (`ops/ms`, `iter/min`) to iterations per second.
+pub(crate) fn rate_of_symbol(symbol: &str) -> Option<f64> {
+    let (work, time) = symbol.split_once('/')?;
+    let (seconds, unit) = unit_of_symbol(time)?;
+    let is_rate = WORK.contains(&work) && unit == Unit::Second;
+    // Small units of time divide by a whole number, which rounds once.
+    let factor = if seconds < 1.0 { (1.0 / seconds).round() } else { 1.0 / seconds };
+    is_rate.then_some(factor)
+}
+
+/// The better direction of values in this unit, from its dimension: less time and memory, in total and per thing; more
+/// of anything per time. `None` for plain numbers and for units that are not known.
+pub fn direction(unit: &Unit) -> Option<Better> {
+    match unit {
+        Unit::Second | Unit::Byte => Some(Better::Lower),
+        Unit::PerSecond => Some(Better::Higher),
+        Unit::One => None,
+        Unit::Other(symbol) => direction_of_symbol(symbol),
+    }
+}
+
+fn direction_of_symbol(symbol: &str) -> Option<Better> {
+    let is_cost = |word: &str| unit_of_symbol(word).is_some() || COSTS.contains(&word);
+    match symbol.rsplit_once('/') {
+        Some((_, below)) if matches!(unit_of_symbol(below), Some((_, Unit::Second))) => {
+            Some(Better::Higher)
+        }
+        Some((above, _)) => is_cost(above.rsplit(['-', ' ']).next()?).then_some(Better::Lower),
+        None if RATES.contains(&symbol.to_lowercase().as_str()) => Some(Better::Higher),
+        None => is_cost(symbol).then_some(Better::Lower),
     }
 }
 
@@ -183,7 +269,7 @@ pub fn parse_quantity(text: &str) -> Result<Quantity, QuantityError> {
         }
     }
     let not_a_number = || QuantityError::NotANumber(text.to_owned());
-    let number: f64 = trimmed[..end].parse().map_err(|_| not_a_number())?;
+    let number = plain(&trimmed[..end]).ok_or_else(not_a_number)?;
     if !number.is_finite() {
         return Err(not_a_number());
     }
@@ -228,6 +314,51 @@ mod tests {
         assert_eq!(Unit::Byte.scale_for(1e6).symbol, "KiB");
         assert_eq!(Unit::One.scale_for(9_999.0).symbol, "");
         assert_eq!(Unit::One.scale_for(12_345.0).symbol, "k");
+    }
+
+    #[test]
+    fn anything_per_time_is_better_when_larger_and_time_per_thing_when_smaller() {
+        let times = KNOWN.iter().filter(|known| known.unit == Unit::Second);
+        for time in times.flat_map(|known| known.symbols) {
+            for thing in ["op", "ops", "req", "requests", "MB", "rows", "widgets", "KiB"] {
+                let of = |symbol: String| direction(&Unit::from(symbol));
+                assert_eq!(of(format!("{thing}/{time}")), Some(Better::Higher), "{thing}/{time}");
+                assert_eq!(of(format!("{time}/{thing}")), Some(Better::Lower), "{time}/{thing}");
+            }
+        }
+        for (symbol, better) in [
+            ("B/op", Some(Better::Lower)),
+            ("cycles", Some(Better::Lower)),
+            ("cycles/iter", Some(Better::Lower)),
+            ("p50-ns/op", Some(Better::Lower)),
+            ("MHz", Some(Better::Higher)),
+            ("QPS", Some(Better::Higher)),
+            ("J", Some(Better::Lower)),
+            ("furlong", None),
+            ("points/game", None),
+            ("%", None),
+            ("score", None),
+            ("1", None),
+        ] {
+            assert_eq!(direction(&Unit::from(symbol.to_owned())), better, "{symbol}");
+        }
+    }
+
+    #[test]
+    fn rates_of_work_come_in_a_second() {
+        for (symbol, factor) in [
+            ("ops/ms", Some(1e3)),
+            ("ops/us", Some(1e6)),
+            ("ops/ns", Some(1e9)),
+            ("ops/sec", Some(1.0)),
+            ("iter/s", Some(1.0)),
+            ("ops/min", Some(1.0 / 60.0)),
+            ("req/min", None),
+            ("MB/ms", None),
+            ("ms/op", None),
+        ] {
+            assert_eq!(rate_of_symbol(symbol), factor, "{symbol}");
+        }
     }
 
     #[test]

@@ -84,13 +84,18 @@ impl Driver for Criterion {
         at_home(Request::with(self.bench_flag).arg("--list"), scratch)
     }
 
+    fn own_words(&self, scratch: &Path) -> Option<Request> {
+        // A filter that no name has.
+        Some(self.list(scratch).arg("no benchmark \u{1} has this name"))
+    }
+
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
-        let text = reply.text();
-        let names: Vec<String> = text
-            .lines()
-            .filter_map(|line| line.strip_suffix(": benchmark").or(line.strip_suffix(": bench")))
-            .map(str::to_owned)
-            .collect();
+        let lines = reply.lines_of_harness();
+        let name = |line: &String| {
+            let name = line.strip_suffix(": benchmark").or(line.strip_suffix(": bench"))?;
+            Some(name.to_owned())
+        };
+        let names: Vec<String> = lines.iter().filter_map(name).collect();
         if !reply.success || names.is_empty() {
             return Err(HarnessError::NoBenchmark { said: rust::said(reply) });
         }

@@ -91,9 +91,45 @@ pub struct Reply {
     pub success: bool,
     /// The answer, where it is elsewhere.
     pub answer: Answer,
+    /// The program's own output, independent of its arguments; filled by [`Driver::own_words`].
+    pub own: Vec<u8>,
 }
 
 impl Reply {
+    /// The lines of standard output without the program's own. A line that differs from an own line only in digits (a time, a process
+    /// number) counts as own, too. Output without a line feed precedes the first line of the harness, and output after that
+    /// is a separate line.
+    pub(crate) fn lines_of_harness(&self) -> Vec<String> {
+        let text = self.text();
+        let mut lines: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+        let own = String::from_utf8_lossy(&self.own).into_owned();
+        let mut glued = Vec::new();
+        for line in own.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            match lines.iter().position(|other| shape(other) == shape(line)) {
+                Some(at) => drop(lines.remove(at)),
+                None => glued.push(line),
+            }
+        }
+        for line in glued {
+            let begins = |begun: &str| lines.iter().position(|other| other.starts_with(begun));
+            let after = lines.iter().rposition(|other| line.ends_with(other));
+            let begun = after.map_or(line, |at| &line[..line.len() - lines[at].len()]);
+            if let Some(at) = begins(begun).filter(|_| !begun.trim().is_empty()) {
+                lines[at] = lines[at][begun.len()..].trim_start();
+                if let Some(after) = after.filter(|after| *after != at) {
+                    lines.remove(after);
+                }
+            }
+        }
+        let owned = |lines: Vec<&str>| -> Vec<String> {
+            let lines = lines.into_iter().map(str::trim).filter(|line| !line.is_empty());
+            lines.map(str::to_owned).collect()
+        };
+        let found = owned(lines);
+        // The program ignores the filter: its own output is unknown.
+        if found.is_empty() { owned(text.lines().collect()) } else { found }
+    }
+
     /// Standard output as text; what is no UTF-8 is replaced.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.output).into_owned()
@@ -115,6 +151,19 @@ impl Reply {
     }
 }
 
+/// A line with all its numbers, decimal or hexadecimal, made the same.
+fn shape(line: &str) -> String {
+    let mut shape = String::with_capacity(line.len());
+    for c in line.chars() {
+        match c.is_ascii_hexdigit() {
+            true if shape.ends_with('0') => {}
+            true => shape.push('0'),
+            false => shape.push(c),
+        }
+    }
+    shape
+}
+
 /// A harness, as a program of its showed it.
 pub trait Driver: std::fmt::Debug {
     /// Its name as people know it, with the version where the program says, as in `Google Benchmark 1.7`.
@@ -130,6 +179,12 @@ pub trait Driver: std::fmt::Debug {
 
     /// How to have the benchmarks listed. `scratch` is an empty directory for the files of this request.
     fn list(&self, scratch: &Path) -> Request;
+
+    /// A request that lists no benchmark, so that the program prints only its own output. `None` if the
+    /// harness's output is recognisable without it.
+    fn own_words(&self, _scratch: &Path) -> Option<Request> {
+        None
+    }
 
     /// The names of the benchmarks, in the program's order, as [`Driver::read`] will give them.
     ///

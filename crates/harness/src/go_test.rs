@@ -154,7 +154,10 @@ fn iterations(line: &str) -> Option<u64> {
     while pieces.last().is_some_and(|piece| is_pair(piece)) {
         pieces.pop();
     }
-    if pieces.len() == before || pieces.len() < 2 {
+    // If the benchmark prints lines, its name is on an earlier one.
+    let is_count = |piece: &str| piece.trim().bytes().all(|b| b.is_ascii_digit());
+    let is_torn = pieces.len() == 1 && pieces.first().is_some_and(|piece| is_count(piece));
+    if pieces.len() == before || pieces.len() < 2 && !is_torn {
         return None;
     }
     pieces.last()?.split_ascii_whitespace().next_back()?.parse().ok()

@@ -47,18 +47,18 @@ impl Driver for GoogleBenchmark {
         Request::with(["--benchmark_list_tests=true", "--benchmark_filter=."])
     }
 
+    fn own_words(&self, _scratch: &Path) -> Option<Request> {
+        // This pattern matches no name; an empty one would match all.
+        Some(Request::with(["--benchmark_list_tests=true", "--benchmark_filter=^$"]))
+    }
+
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
         let said = || tail(&reply.errors, &reply.output);
         if !reply.success {
             return Err(HarnessError::NoBenchmark { said: said() });
         }
-        let names: Vec<String> = reply
-            .text()
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-            .map(str::to_owned)
-            .collect();
+        let lines = reply.lines_of_harness().into_iter();
+        let names: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
         // Without a benchmark it says so, and where.
         if names.is_empty() || names[0].starts_with("Failed to match any benchmarks") {
             return Err(HarnessError::NoBenchmark { said: said() });
@@ -155,6 +155,26 @@ mod tests {
         assert!(matches!(driver.listed(&answer(none)), Err(HarnessError::NoBenchmark { .. })));
         assert_eq!(driver.listed(&answer("A\nB/8\n")).expect("two"), ["A", "B/8"]);
         assert!(driver.read(&answer("Segmentation fault")).is_err());
+    }
+
+    #[test]
+    fn what_the_program_prints_itself_is_no_benchmark() {
+        let driver = GoogleBenchmark { pins: true };
+        let mut listed =
+            answer("MyLib 1.2\nseed 99, pid 4712\nready: BM_a/8\nBM_a/16\nBM_b<int, long>\nbye\n");
+        for own in [
+            "MyLib 1.2\nseed 1, pid 4711\nready: bye\n",
+            "MyLib 1.2\nseed 1, pid 4711\nready: Failed to match any benchmarks against regex: ^$\nbye\n",
+        ] {
+            listed.own = own.as_bytes().to_vec();
+            let names = driver.listed(&listed).expect("names");
+            if own.contains("Failed") {
+                // Text glued to the harness's output can't be separated from it.
+                assert_eq!(names[1..], ["BM_a/16", "BM_b<int, long>"]);
+            } else {
+                assert_eq!(names, ["BM_a/8", "BM_a/16", "BM_b<int, long>"]);
+            }
+        }
     }
 
     #[test]

@@ -172,7 +172,10 @@ fn listed(text: &str) -> Result<Vec<Known>, String> {
             if let (Some((_, parameters)), Some(parameter)) = (methods.last_mut(), parameter) {
                 parameters.push(parameter);
             }
-        } else if !line.trim().is_empty() && !line.starts_with(' ') {
+        } else if !line.trim().is_empty()
+            && !line.trim().contains(char::is_whitespace)
+            && !line.starts_with(' ')
+        {
             methods.push((line.trim().to_owned(), Vec::new()));
         }
     }

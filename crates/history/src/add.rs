@@ -3,6 +3,7 @@
 use crate::db::{Db, DbError, Value, values};
 use crate::error::StoreError;
 use crate::packed::{digest, fingerprint, pack};
+use crate::query::UNDIRECTED;
 use crate::sql;
 use crate::store::Store;
 use assay_analysis::history::{
@@ -332,6 +333,7 @@ fn revision(db: &Db, project: i64, revision: &Revision) -> Result<i64, DbError> 
 
 fn metric_of(db: &Db, metric: &Metric) -> Result<i64, DbError> {
     let better = match metric.better {
+        _ if metric.undirected => UNDIRECTED,
         Better::Lower => "lower",
         Better::Higher => "higher",
     };

@@ -335,6 +335,9 @@ fn interval(row: &Row<'_>, at: usize) -> Result<Option<Interval>, DbError> {
     Ok(ends.0.zip(ends.1).map(|(lower, upper)| Interval { lower, upper }))
 }
 
+/// The stored direction of metrics without a direction.
+pub(crate) const UNDIRECTED: &str = "unknown";
+
 pub(crate) fn metric(row: &Row<'_>, at: usize) -> Result<Metric, DbError> {
     let better = match row.get::<String>(at + 2)?.as_str() {
         "higher" => Better::Higher,
@@ -342,7 +345,8 @@ pub(crate) fn metric(row: &Row<'_>, at: usize) -> Result<Metric, DbError> {
     };
     let name: String = row.get(at)?;
     let unit = Unit::from(row.get::<String>(at + 1)?);
-    Ok(Metric { better, exact: row.get(at + 3)?, ..Metric::lower(&name, unit) })
+    let undirected = row.get::<String>(at + 2)? == UNDIRECTED;
+    Ok(Metric { better, undirected, exact: row.get(at + 3)?, ..Metric::lower(&name, unit) })
 }
 
 pub(crate) fn benchmark(row: &Row<'_>, at: usize) -> Result<Benchmark, DbError> {

@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 147] = [
+pub const CODES: [&str; 151] = [
     "ALARM_CONFIRMED",
     "ALARM_NOT_CONFIRMED",
     "ALARM_UNCONFIRMED",
@@ -48,6 +48,7 @@ pub const CODES: [&str; 147] = [
     "DRIFT",
     "FAILURES",
     "FEW_BLOCKS_PLANNED",
+    "FEW_RECORDINGS",
     "FEW_REQUESTS",
     "FLAKY",
     "GENERATOR_BUSY",
@@ -104,6 +105,8 @@ pub const CODES: [&str; 147] = [
     "PROFILE_RATE",
     "PROFILE_STRIPPED",
     "PROFILE_WAITING",
+    "RECORDED_APART",
+    "RECORDINGS_ALTERNATE",
     "REQUESTS_LEFT_OUT",
     "REQUEST_ERRORS",
     "RESUMED",
@@ -112,6 +115,7 @@ pub const CODES: [&str; 147] = [
     "RUNS_DIFFER",
     "SAME_BUILDS",
     "SAME_FILE",
+    "SAME_RECORDING",
     "SAMPLES_PROBLEM",
     "SERVER_OVER_MEMORY",
     "SERVER_STILL_BUSY",

@@ -48,7 +48,7 @@ pub(crate) fn findings(samples: &Samples, suite: &Analysis) -> Vec<Finding> {
     found.extend(outcomes(suite));
     found.extend(one_side(suite));
     if suite.design != Design::Blocks {
-        found.push(checks::not_interleaved());
+        found.extend(checks::of_separate_runs(samples));
     }
     found.extend(checks::machines_differ(&suite.environment));
     found.extend(settings_differ(&suite.environment));

@@ -5,6 +5,7 @@
 
 use super::{Benchmark, RunSummary};
 use crate::describe::Description;
+use crate::levels;
 use assay_data::samples::{BySubject, NOT_COMPARED};
 use assay_data::{Environment, Samples, Summary};
 use assay_stats::{Interval, descriptive, normal};
@@ -55,7 +56,8 @@ pub fn of_samples(samples: &Samples) -> Vec<Summarised> {
                 continue;
             }
             let summary = || of_summary(summaries.get(&(subject, known.name.as_str()))?);
-            let result = of_values(&by_subject, subject, metric).or_else(summary);
+            let pooled = levels::is_of_recordings(samples, subject);
+            let result = of_values(&by_subject, subject, metric, pooled).or_else(summary);
             found.extend(result.map(|result| Summarised {
                 subject,
                 metric,
@@ -68,12 +70,19 @@ pub fn of_samples(samples: &Samples) -> Vec<Summarised> {
     found
 }
 
-fn of_values(by_subject: &BySubject<'_>, subject: usize, metric: usize) -> Option<RunSummary> {
+fn of_values(
+    by_subject: &BySubject<'_>,
+    subject: usize,
+    metric: usize,
+    pooled: bool,
+) -> Option<RunSummary> {
     let series: Vec<(u32, f64)> = by_subject.series(subject, metric).collect();
     let mut units: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for &(observation, value) in &series {
-        // One level alone numbers the values themselves.
-        let [outermost, _, ..] = by_subject.level(observation) else {
+        // One level alone numbers the values themselves, unless it is that of recordings.
+        let level = by_subject.level(observation);
+        let outermost = level.first().filter(|_| pooled || level.len() > 1);
+        let Some(outermost) = outermost else {
             units.clear();
             break;
         };

@@ -6,6 +6,7 @@
 
 use super::PlanningError;
 use crate::analysis::seconds_per_block;
+use crate::levels;
 use crate::policy::{DEPENDENCE_FROM, DEPENDENT_BELOW, FEWEST_PILOT_VALUES};
 use assay_data::{Samples, Unit};
 use assay_stats::bootstrap::{self, Bootstrap, Statistic};
@@ -180,7 +181,7 @@ impl Pilot {
     ) -> Result<(Self, Series), PlanningError> {
         let metric_index = metric_of(samples, metric)?;
         let about = &samples.metrics[metric_index];
-        let series = |subject: usize| samples.series(subject, metric_index).values;
+        let series = |subject: usize| levels::independent_values(samples, subject, metric_index);
         let reference = series(0);
         let all: Vec<(String, Vec<f64>)> = if kind == Kind::Paired {
             let [reference, other, ..] = samples.subjects.as_slice() else {

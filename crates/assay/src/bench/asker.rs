@@ -167,6 +167,7 @@ impl Asker {
             errors: bytes(&result.errors),
             success: result.outcome.is_success(),
             answer: question.answer.clone(),
+            own: Vec::new(),
         };
         let counts = self.counts();
         Ok(Ran { reply, result, counts })

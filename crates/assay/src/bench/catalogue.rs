@@ -67,7 +67,10 @@ impl Catalogue {
             let driver = driver_of(side, wanted.harness.as_deref(), asker)
                 .with_context(|| side.name.clone())?;
             let scratch = asker.directory()?;
-            let ran = asker.ask(side, &driver.list(&scratch), &scratch)?;
+            let mut ran = asker.ask(side, &driver.list(&scratch), &scratch)?;
+            if let Some(request) = driver.own_words(&scratch) {
+                ran.reply.own = asker.ask(side, &request, &scratch)?.reply.output;
+            }
             start_seconds = start_seconds.max(ran.result.wall_seconds);
             let names = driver.listed(&ran.reply).with_context(|| match ran.failure() {
                 Some(how) => format!("{}: asked for its benchmarks it {how}", side.name),

@@ -348,7 +348,9 @@ fn measure(
     running.end(&args.record, measured, Environment::default(), |Recorded { session, .. }| {
         let verdict = show(args, &session.samples, session.recorder.as_ref())?;
         let failed = !(session.source.failures.is_empty() && session.failures.is_empty());
-        Ok(if failed { Ending::CommandFailed } else { verdict })
+        // A verdict that fails the build is not hidden by a benchmark that could not be measured, which is named above.
+        let hides = failed && verdict != Ending::FailIfCameTrue;
+        Ok(if hides { Ending::CommandFailed } else { verdict })
     })
 }
 

@@ -3,7 +3,7 @@
 pub(crate) mod suite;
 
 use crate::advice::Dialect;
-use crate::args::{JudgeArgs, ProtocolArgs, ReadingArgs, ShowArgs};
+use crate::args::{JudgeArgs, ProtocolArgs, ReadingArgs, ShowArgs, SideArgs, files_of};
 use crate::present::Showing;
 use crate::present::pages::Extras;
 use crate::progress::Work;
@@ -28,6 +28,7 @@ use std::path::PathBuf;
   assay compare --by build --value ns --unit ns t.csv long form: one row per value
   assay compare --by 1 --value 2 --unit ns data.csv.gz
   assay compare old.json new.json                     two suites: benchmarks matched by name
+  assay compare --side 'old=old*.json' --side 'new=new*.json'   several recordings a side
   assay compare --rigorous --unit us --threshold 6.667us --alpha 0.01 --power 0.95 a.txt b.txt
 
 A verdict about separate files also contains whatever else changed between the recordings. Blocks measured in one run \
@@ -36,12 +37,15 @@ pub(crate) struct Args {
     /// Sample files: .assay, columns of numbers, CSV or any format in
     /// docs/reference/input-files.md; optionally .gz; - is standard input. The first is the
     /// reference
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "sides", value_name = "FILE")]
     files: Vec<PathBuf>,
 
     /// Subject that all others are compared with; for suites, the side [default: the first]
     #[arg(long, value_name = "NAME")]
     reference: Option<String>,
+
+    #[command(flatten)]
+    sides: SideArgs,
 
     #[command(flatten)]
     reading: ReadingArgs,
@@ -145,15 +149,17 @@ fn given_twice(files: &[PathBuf]) -> Option<&PathBuf> {
 
 /// Reads, analyses, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    present::check_exports(&args.show, &args.files, None)?;
+    let sides = args.sides.with(&args.files)?;
+    let files = files_of(&sides);
+    present::check_exports(&args.show, &files, None)?;
     let asked = args.protocol.options();
     if asked.is_some() {
         present::check_protocol_exports(&args.show)?;
         args.suite.check_rigorous()?;
     }
-    let mut work = Work::on_files(args.show.quiet, "comparing", &args.files);
-    let mut samples = import::load(&args.files, &args.reading.options())?;
-    if let ([only], false) = (args.files.as_slice(), args.col.is_empty()) {
+    let mut work = Work::on_files(args.show.quiet, "comparing", &files);
+    let mut samples = import::load_sides(&sides, &args.reading.options())?;
+    if let ([only], false) = (files.as_slice(), args.col.is_empty()) {
         // Columns of one file share its name: they come from one recording.
         let file = only.display().to_string();
         samples.sides.iter_mut().for_each(|side| {
@@ -166,6 +172,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     suite::check_comparable(args, &samples)?;
     check_sides(args, &mut samples)?;
     check_builds(args, &samples)?;
+    present::check_direction(&samples, args.judge.primary.as_deref(), &args.judge.fail_if)?;
     let options = Options {
         all: args.all || args.format.is_some(),
         adjust: args.suite.adjust(),
@@ -175,8 +182,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let steps = asked.map_or(0, |_| samples.subjects.len().saturating_sub(1).max(1) * STEPS.len());
     work.read(samples.len(), analysis::phases(&options) + steps);
     let analysis = analyse_telling(&samples, &options, &mut |phase| work.begin(phase));
-    let mut analysis = analysis.with_context(|| named(&args.files))?;
-    let file = args.files.first().filter(|_| args.files.len() == 1);
+    let mut analysis = analysis.with_context(|| named(&files))?;
+    let file = files.first().filter(|_| files.len() == 1);
     let file = file.map(PathBuf::as_path);
     let rows = args.suite.shown();
     let how = Showing { dialect: Dialect::Compare, rows, show: &args.show, file };

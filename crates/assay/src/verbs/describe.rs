@@ -1,7 +1,7 @@
 //! `assay describe`: everything about series by themselves, before anything is compared.
 
 use crate::advice::{Dialect, spell};
-use crate::args::{LookArgs, PageArgs, ReadingArgs, ShowArgs, confidence};
+use crate::args::{LookArgs, PageArgs, ReadingArgs, ShowArgs, SideArgs, confidence, files_of};
 use crate::present::Showing;
 use crate::present::pages::Extras;
 use crate::progress::Work;
@@ -30,8 +30,11 @@ The order of the values in the file is taken as the order of measurement: in a s
 pub(crate) struct Args {
     /// Sample files: .assay, columns of numbers, CSV or any format in
     /// docs/reference/input-files.md; optionally .gz; - is standard input
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "sides", value_name = "FILE")]
     files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    sides: SideArgs,
 
     #[command(flatten)]
     reading: ReadingArgs,
@@ -76,11 +79,11 @@ struct WhatArgs {
 const FEW: usize = 3;
 
 /// Shows many series in one table, and those of which only summaries are left.
-fn show_overview(args: &Args, samples: &Samples) -> anyhow::Result<Ending> {
+fn show_overview(args: &Args, files: &[PathBuf], samples: &Samples) -> anyhow::Result<Ending> {
     let confidence = args.what.confidence.unwrap_or(Options::default().confidence);
     let mut found = overview::of_samples(samples, args.what.primary.as_deref(), confidence)
         .with_context(|| {
-            args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
+            files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
         })?;
     if args.pages.report.is_some() || args.pages.plots.is_some() {
         anyhow::bail!(
@@ -89,7 +92,7 @@ fn show_overview(args: &Args, samples: &Samples) -> anyhow::Result<Ending> {
         );
     }
     spell(Dialect::Describe, &mut found.findings);
-    let file = args.files.first().filter(|_| args.files.len() == 1);
+    let file = files.first().filter(|_| files.len() == 1);
     let meta = present::meta_of("describe", samples, file.map(PathBuf::as_path));
     if args.look.json {
         let seed = args.what.seed.unwrap_or(Options::default().seed);
@@ -139,13 +142,15 @@ fn write_pages(
 /// Reads, draws, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let page = args.pages.report.as_deref().map(|path| ("--report", path));
-    assay_console::outputs::check(&args.files, &page.into_iter().collect::<Vec<_>>())?;
+    let sides = args.sides.with(&args.files)?;
+    let files = files_of(&sides);
+    assay_console::outputs::check(&files, &page.into_iter().collect::<Vec<_>>())?;
     present::pages::check(&args.pages)?;
-    let mut work = Work::on_files(args.look.quiet, "describing", &args.files);
-    let samples = import::load(&args.files, &args.reading.options())?;
+    let mut work = Work::on_files(args.look.quiet, "describing", &files);
+    let samples = import::load_sides(&sides, &args.reading.options())?;
     if samples.is_empty() || (samples.subjects.len() > FEW && !args.what.all && !args.look.json) {
         work.end();
-        return show_overview(args, &samples);
+        return show_overview(args, &files, &samples);
     }
     let defaults = Options::default();
     let options = Options {
@@ -160,11 +165,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     });
     work.end();
     let mut summaries = summaries.with_context(|| {
-        args.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
+        files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
     })?;
     spell(Dialect::Describe, &mut summaries.findings);
     summaries.series.iter_mut().for_each(|p| spell(Dialect::Describe, &mut p.findings));
-    let file = args.files.first().filter(|_| args.files.len() == 1);
+    let file = files.first().filter(|_| files.len() == 1);
     let meta = present::meta_of("describe", &samples, file.map(PathBuf::as_path));
     let written = write_pages(args, &samples, &summaries.series, &meta);
     if args.look.json {

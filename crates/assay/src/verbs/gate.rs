@@ -7,7 +7,7 @@ mod exporting;
 mod measured;
 
 use crate::advice::{Dialect, spell};
-use crate::args::{confidence, seconds, threshold};
+use crate::args::{SideArgs, confidence, seconds, threshold};
 use crate::history::BesideArgs;
 use crate::run_error::RunError;
 use crate::{Ending, output, present};
@@ -43,6 +43,9 @@ pub(crate) struct Args {
     /// File in any format that `assay compare` reads [default: the last run that was kept]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
+
+    #[command(flatten)]
+    sides: SideArgs,
 
     /// Smallest worsening that is reported [default: 1%]
     #[arg(long, value_name = "PERCENT", value_parser = share, help_heading = "Deciding")]
@@ -147,6 +150,10 @@ fn judged(args: &Args) -> anyhow::Result<Ending> {
     let branch = args.branch.as_deref().map(Branch::of).transpose()?;
     let asked = asked(args);
     let metrics = judging.metrics(args.primary.as_deref(), &args.secondary)?;
+    let undirected = metrics.iter().map(|&m| &judging.samples.metrics[m]).find(|m| m.undirected);
+    if let Some(metric) = undirected {
+        bail!("{}: {}", judging.name, present::no_direction(metric));
+    }
     let Gathered { candidates, names, findings } =
         gathered(&store, &project, &judging, &metrics, asked, branch.as_ref())?;
     if candidates.is_empty() {

@@ -2,7 +2,7 @@
 //!
 //! Reads numbers or a pilot, asks the analysis, shows. Nothing is computed here.
 
-use crate::args::{LookArgs, ReadingArgs, chance, threshold};
+use crate::args::{LookArgs, ReadingArgs, SideArgs, chance, files_of, threshold};
 use crate::progress::Work;
 use crate::{Ending, calibrated, output, present};
 use anyhow::{Context, bail};
@@ -61,6 +61,9 @@ pub(crate) struct Args {
     /// Samples of a pilot experiment: .assay, columns of numbers, or CSV; several files allowed
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pilot: Vec<PathBuf>,
+
+    #[command(flatten)]
+    sides: SideArgs,
 
     /// Metric of the pilot to plan for [default: its primary metric, otherwise the first]
     #[arg(long, value_name = "METRIC", requires = "pilot")]
@@ -133,13 +136,14 @@ struct Size {
 
 /// Plans, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    let planning = if args.pilot.is_empty() {
+    let sides = args.sides.with(&args.pilot)?;
+    let planning = if sides.is_empty() {
         let (asked, measure) = numbers(args)?;
         let machine = Environment::from_facts(environment::capture());
         from_numbers(asked, measure)?.on(&calibrated::facts(&machine))
     } else {
-        let mut work = Work::on_files(args.look.quiet, "planning", &args.pilot);
-        let samples = import::load(&args.pilot, &args.reading.options())?;
+        let mut work = Work::on_files(args.look.quiet, "planning", &files_of(&sides));
+        let samples = import::load_sides(&sides, &args.reading.options())?;
         let unit_of = |metric: Option<&str>| {
             let named = metric.and_then(|name| samples.metric_index(name));
             let planned = samples.plan.as_ref().and_then(|p| samples.metric_index(&p.primary));

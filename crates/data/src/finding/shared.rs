@@ -25,6 +25,38 @@ pub fn benchmarks_skipped(message: String, benchmarks: usize) -> Finding {
     Finding::new("BENCHMARK_SKIPPED", Severity::Note, message).with("benchmarks", benchmarks as f64)
 }
 
+/// Recordings of a side that are the same to the last byte; `differ` of `all` are left.
+pub(crate) fn same_recording(side: &str, all: usize, differ: usize) -> Finding {
+    let message = format!(
+        "of {all} recordings of `{side}` only {differ} differ; the others are the same to the last byte, and count once"
+    );
+    Finding::new("SAME_RECORDING", Severity::Warning, message)
+        .about(side)
+        .with("recordings", all as f64)
+        .with("differ", differ as f64)
+}
+
+/// Recordings of one side that were all made before those of the other.
+pub(crate) fn recorded_apart(first: &str, second: &str) -> Finding {
+    let message = format!(
+        "all recordings of `{first}` were made before those of `{second}`: whatever changed on the machine in between looks like a difference"
+    );
+    Finding::new("RECORDED_APART", Severity::Warning, message)
+        .about(second)
+        .advise(Action::text("record both sides alternately"))
+}
+
+/// Code of the finding that the recordings of two sides alternate.
+pub const RECORDINGS_ALTERNATE: &str = "RECORDINGS_ALTERNATE";
+
+/// Recordings of two sides that alternate in time.
+pub(crate) fn recordings_alternate(reference: &str, other: &str) -> Finding {
+    let message = format!(
+        "the recordings of `{reference}` and `{other}` alternate in time, so that the spread between them includes the drift of the machine"
+    );
+    Finding::new(RECORDINGS_ALTERNATE, Severity::Note, message).about(other)
+}
+
 /// A setting that was asked for and could not be had; `why` names it.
 pub fn not_controlled(why: &str) -> Finding {
     Finding::new("NOT_CONTROLLED", Severity::Warning, format!("{why}: measured without"))

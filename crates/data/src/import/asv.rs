@@ -11,6 +11,7 @@ use super::{Context, Head, ImportError, Part};
 use crate::finding::shared::benchmark_error;
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::plain;
 use crate::read_error::quoted_start;
 use crate::samples::{Metric, Outcome, Summary};
 use crate::unit::Unit;
@@ -193,7 +194,7 @@ fn name_of(described: Option<&Described>, place: usize) -> String {
 /// `[ 35.00%] ··· a.TimeSuite.time_keys    11.1±0.01μs`: the benchmark and its result.
 fn result(line: &str) -> Option<(&str, &str)> {
     let (share, rest) = line.strip_prefix('[')?.split_once("%] ··· ")?;
-    share.trim().parse::<f64>().ok()?;
+    plain(share.trim())?;
     let (name, result) = rest.trim().split_once(' ')?;
     let kinds = ["time_", "timeraw_", "mem_", "peakmem_", "track_"];
     let own = name.rsplit('.').next()?;
@@ -266,10 +267,10 @@ fn figure(text: &str, unit: &Unit) -> Option<f64> {
         (Unit::Byte, "k") => "kB",
         (Unit::Byte, "M") => "MB",
         (Unit::Byte, "G") => "GB",
-        _ if behind.is_empty() => return number.parse().ok(),
+        _ if behind.is_empty() => return plain(number),
         _ => return None,
     };
     let conversion = Conversion::from_symbol(Some(symbol));
-    let value = conversion.read_number(number)?;
+    let value = conversion.read_plain(number)?;
     (conversion.unit == *unit && value >= 0.0).then_some(value)
 }

@@ -10,6 +10,7 @@ use crate::finding::shared::benchmark_error;
 use crate::input::Input;
 use crate::limits::MOST_COLUMNS;
 use crate::lines::Lines;
+use crate::number::Marks;
 use crate::read_error::quoted_start;
 use crate::samples::{Metric, Summary};
 use crate::unit::Unit;
@@ -42,6 +43,17 @@ fn heading(cell: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// The number and the unit of a cell, `19 260,6 ns`.
+fn amount(cell: &str) -> (&str, Option<&str>) {
+    let cell = cell.trim();
+    let at = cell.rfind(char::is_whitespace);
+    let parts = at.map(|at| (cell[..at].trim_end(), cell[at..].trim_start()));
+    match parts.filter(|(_, unit)| unit.starts_with(char::is_alphabetic)) {
+        Some((number, unit)) => (number, Some(unit)),
+        None => (cell, None),
+    }
+}
+
 struct Table {
     header: Vec<String>,
     rows: Vec<(u64, csv::StringRecord)>,
@@ -64,19 +76,29 @@ impl Table {
         (1..mean).filter(|column| *column > last || differs(column)).collect()
     }
 
+    /// Shows the numbers of all columns of results: those that are not read show what marks mean, too.
+    fn see_all(&self, marks: &Marks) {
+        let mean = self.column("Mean").unwrap_or(self.header.len());
+        let cells = self.rows.iter().flat_map(|(_, row)| row.iter().skip(mean));
+        for cell in cells {
+            marks.see(amount(cell).0);
+        }
+    }
+
     /// A cell's number in base units; `None` for what is not reported.
     fn number(
         &self,
         row: &csv::StringRecord,
         column: usize,
+        marks: &Marks,
     ) -> Result<Option<(f64, Unit)>, String> {
         let cell = row.get(column).unwrap_or_default().trim();
         if ["", "-", "NA", "?"].contains(&cell) {
             return Ok(None);
         }
-        let (number, unit) = match (cell.rsplit_once(' '), heading(&self.header[column]).1) {
-            (Some((number, unit)), _) => (number, Some(unit)),
-            (None, unit) => (cell, unit),
+        let (number, unit) = match (amount(cell), heading(&self.header[column]).1) {
+            ((number, Some(unit)), _) => (number, Some(unit)),
+            (_, unit) => (cell, unit),
         };
         let unit = match unit {
             Some("m") => Some("min"),
@@ -87,7 +109,7 @@ impl Table {
             other => other,
         };
         let conversion = Conversion::from_symbol(unit);
-        let read = conversion.read_number(&number.replace(',', "")).filter(|value| *value >= 0.0);
+        let read = conversion.read_number(number, marks).filter(|value| *value >= 0.0);
         let is_known = matches!(conversion.unit, Unit::Second | Unit::Byte);
         match read.filter(|_| is_known) {
             Some(value) => Ok(Some((value, conversion.unit))),
@@ -127,6 +149,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         }
     }
     let parameters = table.parameters();
+    table.see_all(recorder.marks());
     for (line, row) in &table.rows {
         let taken = take(&mut recorder, &table, &parameters, row);
         taken.map_err(|problem| recorder.at(*line, problem))?;
@@ -156,8 +179,9 @@ fn take(
         times += 1;
         name = format!("{plain} #{times}");
     }
+    let marks = recorder.marks();
     let amount = |column: &str| match table.column(column) {
-        Some(column) => table.number(row, column),
+        Some(column) => table.number(row, column, marks),
         None => Ok(None),
     };
     let seconds = |column: &str| -> Result<Option<f64>, String> {

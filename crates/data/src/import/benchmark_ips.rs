@@ -10,6 +10,7 @@ use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::plain;
 use crate::read_error::quoted_start;
 use crate::samples::{Better, Metric, Outcome, Summary};
 use crate::unit::Unit;
@@ -247,7 +248,7 @@ fn result(text: &str) -> Option<(&str, Run)> {
     if !rest.trim_start().starts_with("i/s") || !rest.contains(" - ") {
         return None;
     }
-    let share = percent.trim().parse::<f64>().ok()? / 100.0;
+    let share = plain(percent.trim())? / 100.0;
     let left = left.trim_end();
     let start = left.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     let mean = scaled(&left[start..])?;
@@ -262,6 +263,6 @@ fn scaled(text: &str) -> Option<f64> {
         [('k', 1e3), ('M', 1e6), ('B', 1e9), ('T', 1e12), ('Q', 1e15)];
     let letter = LETTERS.iter().find(|(letter, _)| text.ends_with(*letter));
     let digits = letter.map_or(text, |_| &text[..text.len() - 1]);
-    let number: f64 = digits.parse().ok()?;
+    let number = plain(digits)?;
     Some(letter.map_or(number, |(_, factor)| number * factor))
 }

@@ -8,6 +8,7 @@ use super::runs::Runs;
 use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::Marks;
 use crate::read_error::quoted_start;
 use crate::samples::{Better, Metric, Summary};
 use crate::unit::Unit;
@@ -16,14 +17,15 @@ const RATE: &str = " ops/sec ±";
 const BETWEEN: &str = " x ";
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
-    head.text.lines().any(|line| result(line).is_some())
+    let marks = Marks::default();
+    head.text.lines().any(|line| result(line, &marks).is_some())
 }
 
 /// `name x 143,049 ops/sec ±3.23% (82 runs sampled)`.
-fn result(line: &str) -> Option<(&str, f64, u64)> {
+fn result<'l>(line: &'l str, marks: &Marks) -> Option<(&'l str, f64, u64)> {
     let (before, after) = line.rsplit_once(RATE)?;
     let (name, rate) = before.rsplit_once(BETWEEN)?;
-    let rate = rate.replace(',', "").parse::<f64>().ok().filter(|rate| *rate >= 0.0)?;
+    let rate = marks.read(rate).filter(|rate| *rate >= 0.0)?;
     let (_, count) = after.split_once("% (")?;
     let (count, rest) = count.split_once(" run")?;
     let is_whole = rest.trim_end().ends_with("sampled)") && rate.is_finite();
@@ -32,9 +34,10 @@ fn result(line: &str) -> Option<(&str, f64, u64)> {
 
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut runs = Runs::new(Recorder::new(context, "benchmark.js"));
+    context.marks.fixed_by("benchmark.js");
     let mut lines = Lines::new(input.into_reader(), context.file);
     while let Some(line) = lines.next()? {
-        let Some((name, rate, count)) = result(line.text) else {
+        let Some((name, rate, count)) = result(line.text, context.marks) else {
             if line.text.contains(RATE) {
                 let seen = quoted_start(line.text.trim());
                 let problem = format!(

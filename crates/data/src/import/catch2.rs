@@ -9,6 +9,7 @@ use super::{Context, Head, ImportError, Part};
 use crate::finding::shared::benchmark_error;
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::plain;
 use crate::samples::{Metric, Summary};
 use std::collections::HashMap;
 
@@ -121,7 +122,7 @@ impl Reader<'_> {
 
     fn put(&mut self, tag: &str, put: fn(&mut Summary, f64)) -> Result<(), String> {
         let Some((_, summary)) = &mut self.benchmark else { return Ok(()) };
-        let value = attribute(tag, "value").and_then(|value| value.parse::<f64>().ok());
+        let value = attribute(tag, "value").and_then(|value| plain(&value));
         let nanoseconds = value.filter(|value| value.is_finite());
         let nanoseconds = nanoseconds.ok_or("expected a number in `value=\"…\"`")?;
         put(summary, nanoseconds / 1e9);

@@ -202,6 +202,6 @@ fn first_time(text: &str, ended: bool) -> Result<f64, String> {
     };
     let [value, unit, _, _, _, _] = words[..] else { return Err(wrong()) };
     let conversion = Conversion::from_symbol(Some(unit));
-    let value = conversion.read_number(value).filter(|value| *value >= 0.0);
+    let value = conversion.read_plain(value).filter(|value| *value >= 0.0);
     value.filter(|_| ended && conversion.unit == Unit::Second).ok_or_else(wrong)
 }

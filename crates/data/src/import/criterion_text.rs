@@ -48,28 +48,31 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             let problem = "a result without the name of a benchmark before it";
             return Err(runs.recorder.at(line.number, problem));
         }
+        let (metric, value) = value;
         let summary = Summary { mean: Some(value), ..Summary::default() };
-        let added = runs.add(&name, &Metric::wall(), value, summary);
+        let added = runs.add(&name, &metric, value, summary);
         added.map_err(|problem| runs.recorder.at(line.number, problem))?;
     }
     runs.finish("what criterion prints, without a result")
 }
 
-/// `name   time:   [1.2 µs 1.3 µs 1.4 µs]`: the name, and the figure in the middle in seconds if it is one.
-fn estimate(line: &str) -> Option<(&str, Option<f64>)> {
+/// `name   time:   [1.2 µs 1.3 µs 1.4 µs]`: the name, and the figure in the middle with its metric, if it is one. A measurement of one's own
+/// (`[1012.6 cycles …]`) has the same heading and a unit of its own.
+fn estimate(line: &str) -> Option<(&str, Option<(Metric, f64)>)> {
     let (before, rest) = line.split_once("time:")?;
     let figures = rest.trim_start().strip_prefix('[')?;
     let is_name = before.is_empty() || before.ends_with(' ');
     let second = figures.split_once(']').and_then(|(inside, _)| {
         let words: Vec<&str> = inside.split(' ').collect();
         let &[_, low, value, unit, _, high] = &words[..] else { return None };
-        let conversion = match unit {
-            "ps" => Conversion::from_symbol(Some("ns")),
-            _ => Conversion::from_symbol(Some(unit)),
-        };
-        let is_time = [low, unit, high].iter().all(|unit| *unit == "ps" || is_second(unit));
-        let value = conversion.read_number(value).filter(|&value| value >= 0.0)?;
-        is_time.then_some(if unit == "ps" { value / 1e3 } else { value })
+        let conversion = Conversion::from_symbol(Some(unit));
+        let value = conversion.read_plain(value).filter(|&value| value >= 0.0)?;
+        if conversion.unit == Unit::Second {
+            return [low, high].iter().all(|unit| is_second(unit)).then(|| (Metric::wall(), value));
+        }
+        let is_unit = unit.starts_with(|c: char| c.is_alphabetic()) && !unit.contains('%');
+        let metric = Metric::of_unit(unit, conversion.unit);
+        (low == unit && high == unit && is_unit).then_some((metric, value))
     });
     is_name.then_some((before.trim(), second))
 }

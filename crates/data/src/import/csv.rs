@@ -11,6 +11,7 @@ use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::limits::MOST_COLUMNS;
 use crate::lines::{Lines, io_error};
+use crate::number::plain;
 use crate::read_error::ReadError;
 use std::io::{self, BufRead, Read};
 
@@ -86,7 +87,7 @@ fn suspect_comma(error: ImportError, separator: u8, first: &[&str]) -> ImportErr
     match (error, first) {
         (ImportError::WhichColumn { place, problem, .. }, &[whole, fraction])
             if separator == b','
-                && whole.parse::<f64>().is_ok()
+                && plain(whole).is_some()
                 && fraction.bytes().all(|b| b.is_ascii_digit()) =>
         {
             let problem = format!(

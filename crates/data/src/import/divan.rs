@@ -10,6 +10,7 @@ use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::finite;
 use crate::read_error::quoted_start;
 use crate::samples::{Better, Metric, Summary};
 use crate::unit::{Unit, unit_of_symbol};
@@ -31,10 +32,16 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         table: None,
         group: String::new(),
         current: None,
+        torn: None,
     };
     while let Some(line) = lines.next()? {
         let read = reader.line(line.text, line.ended);
         read.map_err(|problem| reader.recorder.at(line.number, problem))?;
+    }
+    if let Some(begun) = reader.torn {
+        let problem =
+            format!("`{}` has no numbers: the table breaks off", quoted_start(begun.trim()));
+        return Err(reader.recorder.whole_file(problem));
     }
     reader.recorder.finish("divan's table without a result")
 }
@@ -84,6 +91,8 @@ struct Reader<'a> {
     /// The heading above allocations: `alloc`, `max alloc`, `grow`.
     group: String,
     current: Option<Current>,
+    /// The beginning of a row whose numbers have not come yet: the benchmark prints something itself.
+    torn: Option<String>,
 }
 
 impl Reader<'_> {
@@ -98,6 +107,17 @@ impl Reader<'_> {
             (self.table, self.current) = (Some(table), None);
             return Ok(());
         }
+        if let Some(begun) = self.torn.take() {
+            return match self.put_together(&begun, text) {
+                Some(whole) => self.line(&whole, ended),
+                // The benchmark's own output.
+                None if !text.starts_with(['├', '╰']) => {
+                    self.torn = Some(begun);
+                    Ok(())
+                }
+                None => Err(format!("`{}` has no numbers", quoted_start(begun.trim()))),
+            };
+        }
         let Some(table) = &mut self.table else { return Ok(()) };
         let is_of_tree = text.starts_with(['├', '╰', '│'])
             || text.starts_with(' ') && (text.contains(['├', '╰', '│']) || !ended);
@@ -109,6 +129,10 @@ impl Reader<'_> {
         let (tree, cells) = text.split_at(split);
         let cells: Vec<&str> = cells.split('│').map(str::trim).collect();
         let is_cut = cells.len() < table.columns.len() && !cells[0].starts_with('(');
+        if is_cut && ended && cells.len() == 1 && tree.contains(['├', '╰']) {
+            self.torn = Some(tree.to_owned());
+            return Ok(());
+        }
         if is_cut || !ended && cells.last().is_none_or(|cell| cell.is_empty()) {
             let how = if ended { "has" } else { "breaks off: it has" };
             return Err(format!(
@@ -143,6 +167,22 @@ impl Reader<'_> {
             }
             None => self.more(&cells),
         }
+    }
+
+    /// The row that began in an earlier line, if this line ends it with numbers for all columns; the benchmark's own output may
+    /// precede the first.
+    fn put_together(&self, begun: &str, text: &str) -> Option<String> {
+        let table = self.table.as_ref()?;
+        let (columns, width) = (table.columns.len(), table.width);
+        let (first, others) = text.split_once('│')?;
+        if others.split('│').count() + 1 != columns {
+            return None;
+        }
+        let mut words: Vec<&str> = first.split_whitespace().rev().take(2).collect();
+        words.reverse();
+        let cell = words.join(" ");
+        quantity(&cell)?;
+        Some(format!("{begun:<width$}{cell} │{others}"))
     }
 
     /// The row of a benchmark's times.
@@ -251,7 +291,7 @@ fn named(target: &str, path: &[String]) -> (String, String, Vec<(String, String)
 /// [`Unit::Other`], hertz per second.
 fn quantity(text: &str) -> Option<(f64, Unit)> {
     let (number, symbol) = text.split_once(' ').unwrap_or((text, ""));
-    let number: f64 = number.parse().ok().filter(|number: &f64| number.is_finite())?;
+    let number = finite(number)?;
     if symbol.is_empty() {
         return Some((number, Unit::One));
     }

@@ -3,7 +3,6 @@
 //! Known by the first columns of its header. With `--by` or `--value` it is a table like any other. A metric's direction is
 //! not in the table: rates are taken as better when higher, all else when lower.
 
-use super::layout::better;
 use super::{Context, Head, ImportError, Part, csv as foreign};
 use crate::export::{PLACE_COLUMNS, text_of_cell};
 use crate::input::Input;
@@ -47,7 +46,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             return Err(fail(1, problem).into());
         }
         let unit = Unit::from(unit.to_owned());
-        samples.add_metric(Metric { better: better(&unit), ..Metric::lower(name, unit) });
+        samples.add_metric(Metric::of_unit(name, unit));
     }
     let mut subjects = BTreeMap::new();
     let mut seen = BTreeSet::new();
@@ -132,7 +131,7 @@ impl Row<'_> {
 }
 
 fn finite(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|value: &f64| value.is_finite())
+    crate::number::finite(text)
 }
 
 fn outcome(text: &str) -> Option<Outcome> {

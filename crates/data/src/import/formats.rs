@@ -6,7 +6,8 @@ use super::{
     benchmark_js, cargo_bench_history, catch2, catch2_text, columns, criterion, criterion_text,
     csv, divan, exported, go_bench, google, gungraun, http_load, httperf, hyperfine, javascript,
     jmh, libtest, logfmt, named_times, nanobench, perf_print, perf_stat, pyperf, pytest,
-    ruby_benchmark, single_values, test_reports, time_command, tinybench_table, valgrind_totals,
+    ruby_benchmark, single_values, stores, test_reports, time_command, tinybench_table,
+    valgrind_totals,
 };
 use crate::assay_file;
 use crate::input::Input;
@@ -114,6 +115,12 @@ pub(super) const FORMATS: &[Format] = &[
         group: Group::Json,
         recognise: javascript::recognise_mitata,
         read: javascript::read_mitata,
+    },
+    Format {
+        name: "github-action-benchmark's `data.js`",
+        group: Group::Json,
+        recognise: stores::action::recognise,
+        read: stores::action::read_history,
     },
     Format {
         name: "github-action-benchmark",

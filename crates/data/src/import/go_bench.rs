@@ -13,6 +13,7 @@ use super::{Context, Head, ImportError, Part, json};
 use crate::finding::shared::{benchmark_errors, benchmarks_skipped, lines_skipped};
 use crate::input::Input;
 use crate::lines::{Line, Lines, MAX_LINE};
+use crate::number::plain;
 use crate::read_error::quoted_start;
 use crate::samples::{Better, ITERATIONS, Metric, Outcome};
 use crate::unit::Unit;
@@ -32,8 +33,18 @@ const MAX_VALUE: usize = 256;
 const MAX_SETTINGS: usize = 20_000;
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
-    let is_of_go = |line| result(line).is_some() || Unreadable::of(line) == Unreadable::Result;
-    is_stream(head) || head.text.lines().any(is_of_go)
+    is_stream(head) || has_result(head.text)
+}
+
+/// Returns true if a line is a result. A result that the program's own output tears apart counts if it has a unit of Go's (`…/op`).
+fn has_result(text: &str) -> bool {
+    let mut pending = None;
+    text.lines().any(|line| {
+        let torn = torn_result(line, pending);
+        let is_torn = torn.is_some_and(|torn| torn.fields.iter().any(|(_, u)| u.ends_with("/op")));
+        pending = name_before_tab(line).or(pending);
+        is_torn || result(line).is_some() || Unreadable::of(line) == Unreadable::Result
+    })
 }
 
 /// Whether these are events with results among what they say.
@@ -294,7 +305,7 @@ impl Reader<'_> {
                 return Err(self.recorder.at(number, problem));
             }
             let (metric, conversion) = self.metric(unit, number)?;
-            let (metric, read) = (*metric, conversion.read_number(value));
+            let (metric, read) = (*metric, conversion.read_plain(value));
             if fields[..index].iter().any(|(_, earlier)| *earlier == unit) {
                 let (unit, name) = (quoted_start(unit), quoted_start(name));
                 let problem =
@@ -370,7 +381,7 @@ impl Reader<'_> {
 }
 
 fn is_number(word: &&str) -> bool {
-    word.parse::<f64>().is_ok()
+    plain(word).is_some()
 }
 
 /// What a line is that can't be read as a result.
@@ -386,10 +397,7 @@ enum Unreadable {
 
 impl Unreadable {
     fn of(text: &str) -> Self {
-        // `Benchmarking …` is a sentence; what follows the word in a name is no small letter.
-        let is_named = text
-            .strip_prefix("Benchmark")
-            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_lowercase()));
+        let is_named = name_at_start(text).is_some();
         let mut words = text.split_ascii_whitespace().skip(1);
         let (Some(count), Some(value), true) = (words.next(), words.next(), is_named) else {
             return Self::Other;
@@ -409,6 +417,14 @@ impl Unreadable {
     }
 }
 
+/// The benchmark's name at the start of a line. `Benchmarking …` is a sentence: in a name, no lower-case letter follows `Benchmark`.
+/// A colon behind it is that of a program's own `BenchmarkEnv: staging`.
+fn name_at_start(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("Benchmark")?;
+    let name = text.split_ascii_whitespace().next()?;
+    (!rest.starts_with(|c: char| c.is_lowercase()) && !name.ends_with(':')).then_some(name)
+}
+
 /// A result as its line has it.
 struct Found<'a> {
     name: &'a str,
@@ -420,12 +436,12 @@ struct Found<'a> {
 
 /// The name and the numbers of a result line, whatever blanks separate them.
 fn result(text: &str) -> Option<Found<'_>> {
-    let mut words = text.strip_prefix("Benchmark").map(|_| text.split_ascii_whitespace())?;
-    let name = words.next()?;
+    let name = name_at_start(text)?;
+    let mut words = text.split_ascii_whitespace().skip(1);
     let iterations = words.next()?.parse::<u64>().ok()? as f64;
     let mut fields = Vec::new();
     while let Some(value) = words.next() {
-        value.parse::<f64>().ok()?;
+        plain(value)?;
         fields.push((value, words.next()?));
     }
     (!fields.is_empty() && fields.iter().all(|(_, unit)| !is_number(unit))).then_some(Found {
@@ -444,7 +460,7 @@ fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<Found<'a>>
         let piece = pieces.next()?;
         match piece.trim().split_once(' ') {
             Some((value, unit))
-                if value.parse::<f64>().is_ok() && !unit.contains(char::is_whitespace) =>
+                if plain(value).is_some() && !unit.contains(char::is_whitespace) =>
             {
                 fields.push((value, unit));
             }

@@ -47,6 +47,8 @@ pub(crate) fn metric_of_unit(unit: &str) -> (Metric, Conversion) {
         base if is_rate => Unit::Other(format!("{}/s", base.symbol())),
         base => base,
     };
+    let is_rate =
+        is_rate || below.and_then(unit_of_symbol).is_some_and(|(_, unit)| unit == Unit::Second);
     let better = if is_rate { Better::Higher } else { Better::Lower };
     (Metric { better, ..Metric::lower(&name, unit) }, conversion)
 }
@@ -238,7 +240,7 @@ mod tests {
         ] {
             let (metric, conversion) = metric_of_unit(unit);
             assert_eq!(metric, Metric { better, ..Metric::lower(name, base) }, "{unit}");
-            assert_eq!(conversion.read_number("1000"), Some(of_1000), "{unit}");
+            assert_eq!(conversion.read_plain("1000"), Some(of_1000), "{unit}");
         }
     }
 

@@ -47,7 +47,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
 fn figure(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.strip_prefix("  ")?.split_once(':')?;
     let first = rest.split_ascii_whitespace().next()?;
-    let is_figure = |text: &str| text == "N/A" || text.parse::<f64>().is_ok();
+    let is_figure = |text: &str| text == "N/A" || crate::number::plain(text).is_some();
     let is_of_iai = || {
         let names =
             ["Instructions", "L1 Accesses", "L2 Accesses", "RAM Accesses", "Estimated Cycles"];
@@ -169,7 +169,7 @@ impl Reader<'_> {
             let problem = "a result without the name of a benchmark before it";
             return Err(self.recorder.at(line.number, problem));
         }
-        let Ok(value) = value.parse::<f64>() else { return Ok(()) };
+        let Some(value) = crate::number::plain(value) else { return Ok(()) };
         let mut known = name.to_owned();
         for (printed, ours) in NAMES {
             known = known.replacen(printed, ours, 1);

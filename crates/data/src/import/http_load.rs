@@ -15,10 +15,11 @@ pub(super) mod request_logs;
 pub(super) mod vegeta;
 pub(super) mod wrk;
 
-use super::layout::better;
+use super::number::Conversion;
 use super::recorder::Recorder;
 use super::{ImportError, Part};
 use crate::finding::shared::request_errors;
+use crate::number::plain;
 use crate::read_error::quoted_start;
 use crate::samples::{Better, Metric, Outcome};
 use crate::unit::Unit;
@@ -77,8 +78,11 @@ impl Name {
             Of::Bytes => Unit::Byte,
             Of::BytesPerSecond => Unit::Other("B/s".to_owned()),
         };
-        let direction = if HIGHER.contains(&self.name) { Better::Higher } else { better(&unit) };
-        Metric { better: direction, ..Metric::lower(&self.text(), unit) }
+        let metric = Metric::of_unit(&self.text(), unit);
+        match HIGHER.contains(&self.name) {
+            true => Metric { better: Better::Higher, ..metric },
+            false => metric,
+        }
     }
 }
 
@@ -328,25 +332,21 @@ fn tell_failures(recorder: &mut Recorder<'_>, kinds: &[(String, f64)]) {
 /// Seconds of `1.2ms`, `337.881µs`, `1m2.5s`, `0.0446 secs` and `12 min`. `None` for what is no time, or not finite.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     let mut rest = text.trim();
-    let mut sum = 0.0;
+    let mut sum: f64 = 0.0;
     if rest.is_empty() {
         return None;
     }
     while !rest.is_empty() {
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '-' && c != '+')?;
-        let number: f64 = rest[..end].parse().ok()?;
+        let number = plain(&rest[..end])?;
         rest = rest[end..].trim_start();
         let end = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
         let (unit, after) = (rest[..end].trim_end(), &rest[end..]);
-        sum += match unit {
-            "ns" => number / 1e9,
-            "us" | "µs" | "μs" => number / 1e6,
-            "ms" => number / 1e3,
-            "s" | "sec" | "secs" => number,
-            "m" | "min" => number * 60.0,
-            "h" | "hr" => number * 3600.0,
-            _ => return None,
-        };
+        let conversion = Conversion::from_symbol(Some(unit));
+        if conversion.unit != Unit::Second {
+            return None;
+        }
+        sum += conversion.to_base(number);
         rest = after;
     }
     Some(sum).filter(|sum| sum.is_finite())
@@ -355,7 +355,7 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
 /// A number as a tool prints it, `nan` as NaN.
 pub(super) fn number(text: &str) -> Result<f64, String> {
     let wrong = || format!("`{}` is not a number", quoted_start(text));
-    text.trim().trim_end_matches(['%', ',']).parse().map_err(|_| wrong())
+    plain(text.trim().trim_end_matches(['%', ','])).ok_or_else(wrong)
 }
 
 /// A time as a tool prints it, NaN where it has `NaN` or `inf`, or why it is none.

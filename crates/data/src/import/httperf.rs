@@ -10,6 +10,7 @@ use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::plain;
 use crate::read_error::quoted_start;
 
 /// One number of the report: how its line begins, the word before it, and what it is called here.
@@ -145,7 +146,7 @@ impl Report {
         let option =
             |name| options.iter().find(|(known, _)| *known == name).map(|&(_, value)| value);
         let product = |numbers: &[Option<&str>]| {
-            let numbers = numbers.iter().map(|text| text.and_then(|text| text.parse::<f64>().ok()));
+            let numbers = numbers.iter().map(|text| text.and_then(|text| plain(text)));
             numbers.product::<Option<f64>>()
         };
         let mut sessions = option("wsess").unwrap_or_default().split(',');
@@ -250,7 +251,7 @@ impl Reader<'_> {
                 let shown = quoted_start(shown);
                 (number, format!("`{shown}` behind `{}` is not a number", field.word))
             };
-            let value: f64 = shown.trim_end_matches('%').parse().map_err(|_| wrong())?;
+            let value = plain(shown.trim_end_matches('%')).ok_or_else(wrong)?;
             if report.values.iter().any(|&(told, _)| told == index) {
                 let again = format!("`{}` stands twice in this report", quoted_start(text));
                 return Err((number, again));

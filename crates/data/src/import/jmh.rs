@@ -10,7 +10,7 @@ use super::{Context, Head, ImportError, Part, json};
 use crate::declared_unit::DeclaredUnit;
 use crate::input::Input;
 use crate::samples::{Better, Metric, Outcome, Summary};
-use crate::unit::{Unit, unit_of_symbol};
+use crate::unit::{Unit, rate_of_symbol, unit_of_symbol};
 use json::{At, Number, text_of};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -234,16 +234,17 @@ fn unit_of(symbol: &str) -> (Metric, DeclaredUnit) {
         let metric = Metric { better, ..Metric::lower("", unit.clone()) };
         (metric, DeclaredUnit { unit, factor })
     };
-    if let Some((seconds, Unit::Second)) = symbol.strip_prefix("ops/").and_then(unit_of_symbol) {
-        // So many per nanosecond are a thousand million times as many per second.
-        let factor = if seconds < 1.0 { (1.0 / seconds).round() } else { 1.0 / seconds };
+    if let Some(factor) = rate_of_symbol(symbol) {
         return of(Unit::PerSecond, factor, Better::Higher);
     }
     let amount = symbol.strip_suffix("/op").unwrap_or(symbol);
     match unit_of_symbol(amount) {
         Some((factor, unit)) => of(unit, factor, Better::Lower),
         None if matches!(amount, "counts" | "#" | "" | "---") => of(Unit::One, 1.0, Better::Lower),
-        None => of(Unit::from(symbol.to_owned()), 1.0, Better::Lower),
+        None => {
+            let unit = Unit::from(symbol.to_owned());
+            (Metric::of_unit("", unit.clone()), DeclaredUnit { unit, factor: 1.0 })
+        }
     }
 }
 
@@ -267,6 +268,6 @@ mod tests {
         assert_eq!(understood("B/op", 96.5), (Unit::Byte, Better::Lower, 96.5));
         assert_eq!(understood("counts", 3.0), (Unit::One, Better::Lower, 3.0));
         assert_eq!(understood("ms", 35.0), (Unit::Second, Better::Lower, 0.035));
-        assert_eq!(understood("MB/sec", 3.0).0, Unit::Other("MB/sec".into()));
+        assert_eq!(understood("MB/sec", 3.0), (Unit::Other("MB/sec".into()), Better::Higher, 3.0));
     }
 }

@@ -7,9 +7,10 @@
 use super::number::{Conversion, looks_like_number};
 use super::{ColumnRef, Context, ImportError, Part, TableColumns};
 use crate::finding::shared::truncated_file;
+use crate::number::is_number;
 use crate::read_error::{Place, ReadError};
-use crate::samples::{Better, Metric, Row, Samples};
-use crate::unit::{Unit, unit_of_symbol};
+use crate::samples::{Metric, Row, Samples};
+use crate::unit::unit_of_symbol;
 use std::collections::HashMap;
 
 /// Name of the metric of numbers that have none.
@@ -60,8 +61,7 @@ impl<'a> Gatherer<'a> {
             _ => UNNAMED,
         };
         let name = options.metric.as_deref().unwrap_or(named_by_header);
-        let better = better(&conversion.unit);
-        let metric = Metric { better, ..Metric::lower(name, conversion.unit.clone()) };
+        let metric = context.options.directed(Metric::of_unit(name, conversion.unit.clone()));
         let mut gatherer = Self {
             context,
             conversion,
@@ -99,7 +99,7 @@ impl<'a> Gatherer<'a> {
 
     /// Takes a row that is one number and nothing else, as nearly all rows of long files are; false if it is not.
     pub(super) fn bare_number(&mut self, text: &str) -> bool {
-        let number = self.conversion.read_number(text);
+        let number = self.conversion.read_number(text, self.context.marks);
         if let Some(value) = number {
             self.lengths = (self.lengths.0.min(self.lengths.1), text.len());
             self.samples.push_value(0, value);
@@ -114,7 +114,7 @@ impl<'a> Gatherer<'a> {
         place: impl FnOnce() -> Place,
     ) -> Result<(), ImportError> {
         self.lengths = (self.lengths.0.min(self.lengths.1), text.len());
-        match self.conversion.read(text) {
+        match self.conversion.read(text, self.context.marks) {
             Ok(value) => self.samples.push_value(0, value),
             Err(problem) => return Err(ReadError::Line { place: place(), problem }.into()),
         }
@@ -187,15 +187,18 @@ impl<'a> Gatherer<'a> {
     fn number(&mut self, fields: &[&str], column: usize, line: u64) -> Result<f64, ImportError> {
         let text = fields.get(column).ok_or_else(|| self.too_short(fields, column, line))?;
         self.lengths = (self.lengths.0.min(self.lengths.1), text.len());
-        self.conversion.read(text).map_err(|problem| {
+        self.conversion.read(text, self.context.marks).map_err(|problem| {
             let problem = if fields.len() > 1 {
                 format!("column {}: {problem}", column + 1)
             } else {
                 problem
             };
             if self.layout == Layout::Wide && !looks_like_number(text) && self.header.len() > 1 {
-                let is_value = |field: &&str| field.parse::<f64>().is_ok();
-                let value = fields.iter().position(is_value);
+                let is_value = |&column: &usize| {
+                    fields.get(column).is_some_and(|field| is_number(field))
+                        && is_measurement(&self.header[column])
+                };
+                let value = (0..self.header.len()).find(is_value);
                 let advice = value.map(|value| TableColumns {
                     by: Some(named(&self.header, column)),
                     value: named(&self.header, value),
@@ -242,16 +245,6 @@ impl<'a> Gatherer<'a> {
     }
 }
 
-/// Rates are better when they are higher; of all else that numbers without more may be, less is better.
-pub(super) fn better(unit: &Unit) -> Better {
-    let is_rate = match unit {
-        Unit::PerSecond => true,
-        Unit::Other(symbol) => symbol.ends_with("/s"),
-        _ => false,
-    };
-    if is_rate { Better::Higher } else { Better::Lower }
-}
-
 fn place(context: &Context<'_>, line: u64) -> Place {
     Place { file: context.file.to_owned(), line, column: None }
 }
@@ -294,22 +287,80 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
             Ok((Layout::Single { value: 0 }, !looks_like_number(first[0])))
         }
         // Strictly numbers here: `4 threads` and `2024-05` are names of subjects.
-        (None, None) if first.iter().all(|field| field.parse::<f64>().is_err()) => {
-            Ok((Layout::Wide, true))
-        }
+        (None, None) if !first.iter().any(|field| is_number(field)) => Ok((Layout::Wide, true)),
         (None, None) => {
             let problem = format!(
                 "{} columns and no header that names them; say with `--value` which holds the values, and with `--by` which names the subjects",
                 first.len(),
             );
-            let is_number = |field: &&str| field.parse::<f64>().is_ok();
+            let is_number = |field: &&str| is_number(field);
             let number = |column: usize| ColumnRef::Number(column + 1);
-            let value = first.iter().position(is_number);
+            // Without a name nothing says which of several numbers is the measurement.
+            let mut numbers = (0..first.len()).filter(|&column| is_number(&first[column]));
+            let value = numbers.next().filter(|_| numbers.next().is_none());
             let by = first.iter().position(|field| !looks_like_number(field)).map(number);
             let advice = value.map(|value| TableColumns { by, value: number(value) });
             Err(unclear(problem, advice))
         }
     }
+}
+
+/// Returns true if the heading names a measurement, not a setting, a count of repetitions or a spread.
+fn is_measurement(heading: &str) -> bool {
+    const MEASURED: [&str; 26] = [
+        "time",
+        "times",
+        "score",
+        "mean",
+        "median",
+        "avg",
+        "average",
+        "duration",
+        "latency",
+        "elapsed",
+        "value",
+        "values",
+        "rate",
+        "throughput",
+        "speed",
+        "memory",
+        "rss",
+        "bytes",
+        "cycles",
+        "instructions",
+        "real",
+        "wall",
+        "runtime",
+        "seconds",
+        "milliseconds",
+        "nanoseconds",
+    ];
+    const ELSE: [&str; 19] = [
+        "error",
+        "err",
+        "stddev",
+        "sd",
+        "std",
+        "deviation",
+        "stderr",
+        "ci",
+        "margin",
+        "count",
+        "samples",
+        "iterations",
+        "iters",
+        "threads",
+        "min",
+        "max",
+        "unit",
+        "timestamp",
+        "date",
+    ];
+    let lower = heading.to_lowercase();
+    let words = || lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_unit = |word: &str| word != "m" && word != "h" && unit_of_symbol(word).is_some();
+    words().any(|word| MEASURED.contains(&word) || is_unit(word))
+        && !words().any(|word| ELSE.contains(&word))
 }
 
 /// A column by its name where a shell takes that as one word, else by its number.

@@ -23,6 +23,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
 
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut runs = Runs::new(Recorder::new(context, "libtest"));
+    context.marks.fixed_by("libtest");
     let mut lines = Lines::new(input.into_reader(), context.file);
     let mut ignored = 0;
     while let Some(line) = lines.next()? {
@@ -74,7 +75,7 @@ fn add(runs: &mut Runs<'_>, name: &str, figure: &str) -> Result<(), String> {
         _ => return Err(wrong()),
     };
     let conversion = Conversion::from_symbol(Some(symbol));
-    let value = conversion.read_number(&number.replace(',', "")).ok_or_else(wrong)?;
+    let value = conversion.read_number(number, runs.recorder.marks()).ok_or_else(wrong)?;
     let metric = match (is_rate, conversion.unit) {
         (false, Unit::Second) if value < 0.0 => return Err(wrong()),
         (false, Unit::Second) => Metric::wall(),
@@ -83,7 +84,7 @@ fn add(runs: &mut Runs<'_>, name: &str, figure: &str) -> Result<(), String> {
             Metric { better: Better::Higher, ..Metric::lower("B/s", unit) }
         }
         (true, unit) => Metric { better: Better::Higher, ..Metric::lower(symbol, unit) },
-        (false, unit) => Metric::lower(symbol, unit),
+        (false, unit) => Metric::of_unit(symbol, unit),
     };
     let summary = Summary { median: Some(value), ..Summary::default() };
     runs.add(name, &metric, value, summary)

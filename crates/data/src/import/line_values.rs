@@ -3,9 +3,9 @@
 //! The first value decides the unit of all; a subject is made of a name and of named parts, and lines without a value are counted, not
 //! refused, since logs hold other lines too.
 
-use super::number::{Conversion, without_thousands};
+use super::number::Conversion;
 use super::recorder::Recorder;
-use super::{Context, ImportError, Part, layout};
+use super::{Context, ImportError, Part};
 use crate::finding::shared::lines_skipped;
 use crate::samples::{Metric, Outcome};
 use crate::unit::{Quantity, Unit, parse_quantity};
@@ -61,8 +61,7 @@ impl<'a> LineValues<'a> {
         unit: Option<&str>,
     ) -> Result<(), String> {
         let text = text.trim();
-        let plain = without_thousands(text);
-        let (value, unit) = self.read(plain.as_deref().unwrap_or(text), unit)?;
+        let (value, unit) = self.read(text, unit)?;
         let metric = match &self.metric {
             Some((metric, known)) if *known == unit => *metric,
             Some((_, known)) => {
@@ -74,8 +73,8 @@ impl<'a> LineValues<'a> {
                 ));
             }
             None => {
-                let better = layout::better(&unit);
-                let metric = Metric { better, ..Metric::lower(&self.name, unit.clone()) };
+                let metric = Metric::of_unit(&self.name, unit.clone());
+                let metric = self.context.options.directed(metric);
                 let index = self.recorder.metric(&metric)?;
                 self.metric = Some((index, unit));
                 index
@@ -99,28 +98,29 @@ impl<'a> LineValues<'a> {
     }
 
     fn read(&mut self, text: &str, unit: Option<&str>) -> Result<(f64, Unit), String> {
+        let marks = self.context.marks;
         if let Some(unit) = unit.map(str::trim).filter(|unit| !unit.is_empty()) {
             self.has_units = true;
             let conversion = Conversion::from_symbol(Some(unit));
-            return Ok((conversion.read(text)?, conversion.unit));
+            return Ok((conversion.read(text, marks)?, conversion.unit));
         }
-        if text.parse::<f64>().is_err()
-            && let Ok(quantity) = parse_quantity(text)
+        let split = text.trim_end_matches(|c: char| c.is_alphabetic() || matches!(c, '/' | '%'));
+        let symbol = text[split.len()..].trim();
+        if marks.read(text).is_none()
+            && let Some(number) = marks.read(split.trim_end())
+            && let Ok(one) = parse_quantity(&format!("1{symbol}"))
         {
-            let split =
-                text.trim_end_matches(|c: char| c.is_alphabetic() || matches!(c, '/' | '%'));
-            let symbol = text[split.len()..].trim();
             self.has_units = true;
-            return match quantity {
+            return Ok(match one {
                 // By way of the conversion, which rounds once.
-                Quantity::Amount(value, unit) => {
-                    let exact = Conversion::from_symbol(Some(symbol)).read_number(split.trim());
-                    Ok((exact.unwrap_or(value), unit))
+                Quantity::Amount(_, unit) => {
+                    (Conversion::from_symbol(Some(symbol)).to_base(number), unit)
                 }
-                Quantity::Fraction(value) | Quantity::Bare(value) => Ok((value, Unit::One)),
-            };
+                Quantity::Fraction(share) => (number * share, Unit::One),
+                Quantity::Bare(_) => (number, Unit::One),
+            });
         }
-        Ok((self.given.read(text)?, self.given.unit.clone()))
+        Ok((self.given.read(text, marks)?, self.given.unit.clone()))
     }
 
     /// How many values were taken.

@@ -47,7 +47,10 @@ pub(super) fn merge(
 }
 
 /// Gives bare numbers the metric that they are compared with.
-fn lend_metrics(parts: &mut [Labelled], options: &ImportOptions) -> Result<(), ImportError> {
+pub(super) fn lend_metrics(
+    parts: &mut [Labelled],
+    options: &ImportOptions,
+) -> Result<(), ImportError> {
     let recorded = parts.iter().find(|one| !one.part.is_bare);
     let lender = recorded.map(|one| (one.file.clone(), one.primary().cloned()));
     let Some((file, lent)) = lender else {
@@ -94,7 +97,7 @@ fn lend_metrics(parts: &mut [Labelled], options: &ImportOptions) -> Result<(), I
 
 /// Every metric has one unit wherever it occurs: the one that decides must, and another is left out of the inputs that have it in a
 /// unit of their own, which is said.
-fn check_units(parts: &mut [Labelled]) -> Result<(), ImportError> {
+pub(super) fn check_units(parts: &mut [Labelled]) -> Result<(), ImportError> {
     let primary = parts.first().and_then(Labelled::primary).map(|metric| metric.name.clone());
     let mut first: HashMap<String, (String, Unit)> = HashMap::new();
     for one in parts {
@@ -131,7 +134,7 @@ fn check_units(parts: &mut [Labelled]) -> Result<(), ImportError> {
 }
 
 /// All metrics, first the one that decides: the primary one of the first input if all have it, else the first that all have.
-fn order_metrics(parts: &[Labelled]) -> Result<Vec<Metric>, ImportError> {
+pub(super) fn order_metrics(parts: &[Labelled]) -> Result<Vec<Metric>, ImportError> {
     let mut metrics = Samples::default();
     for metric in parts.iter().flat_map(|one| &one.part.samples.metrics) {
         metrics.add_metric(metric.clone());
@@ -162,7 +165,7 @@ fn order_metrics(parts: &[Labelled]) -> Result<Vec<Metric>, ImportError> {
 
 /// By what the subjects of an input are matched with those of others: their rows; where several subjects share a row, on sides or at
 /// parameters of their own, their whole names, since an input is one side here.
-fn matched_by(samples: &Samples) -> Vec<&str> {
+pub(super) fn matched_by(samples: &Samples) -> Vec<&str> {
     let rows: HashSet<usize> = samples.subjects.iter().map(|subject| subject.row).collect();
     let alone = rows.len() == samples.subjects.len();
     let name = |s| if alone { samples.full_name(s) } else { s.name.as_str() };

@@ -23,7 +23,7 @@ fn time(line: &str) -> Option<(&str, f64)> {
     let (name, told) = line.rsplit_once(": ")?;
     let seconds = |text: &str, symbol: &str| {
         let conversion = Conversion::from_symbol(Some(symbol));
-        let value = conversion.read_number(text).filter(|value| *value >= 0.0)?;
+        let value = conversion.read_plain(text).filter(|value| *value >= 0.0)?;
         (conversion.unit == Unit::Second).then_some(value)
     };
     if let Some(name) = name.strip_suffix("(RunTime)") {

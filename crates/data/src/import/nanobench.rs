@@ -9,6 +9,7 @@ use super::{Context, Head, ImportError, Part, json};
 use crate::finding::shared::benchmark_error;
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::plain;
 use crate::samples::{Better, ITERATIONS, Metric, Outcome, Summary};
 use crate::unit::Unit;
 use json::Number;
@@ -203,7 +204,7 @@ pub(super) fn read_table(input: Input, context: &Context<'_>) -> Result<Part, Im
     }
     let mut names = Names::of(rows.iter().map(|(_, row)| (&row[0], &row[1])));
     for (line, row) in &rows {
-        let number = |column: usize| row[column].parse::<f64>().ok();
+        let number = |column: usize| plain(&row[column]);
         let (Some(batch), Some(elapsed)) = (number(3).filter(|&b| b > 0.0), number(4)) else {
             let problem = "expected numbers in the columns `batch`, above 0, and `elapsed`";
             return Err(recorder.at(*line, problem));

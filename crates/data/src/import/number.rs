@@ -1,7 +1,8 @@
 //! One number as people and tools write it, converted to the base unit of its column; and if it is none, why, in words that
 //! help to mend the file.
 
-use crate::unit::{Unit, unit_of_symbol};
+use crate::number::{Marks, is_number, plain, ungrouped};
+use crate::unit::{Unit, rate_of_symbol, unit_of_symbol};
 
 /// From the unit of a column to its base unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,9 +31,35 @@ impl Conversion {
         }
     }
 
-    /// The number in the base unit; `None` when the text is none, or not finite.
-    pub(super) fn read_number(&self, text: &str) -> Option<f64> {
-        Some(self.to_base(text.parse().ok()?)).filter(|value| value.is_finite())
+    /// The conversion of a rate of plain work, `ops/ms`, to one in a second; `None` of all else.
+    pub(super) fn of_rate(symbol: &str) -> Option<Self> {
+        let factor = rate_of_symbol(symbol)?;
+        let (divide, multiply) =
+            if factor < 1.0 { ((1.0 / factor).round(), 1.0) } else { (1.0, factor) };
+        Some(Self { unit: Unit::PerSecond, divide, multiply })
+    }
+
+    /// The number in the base unit, read with the marks of its file. `None` for other text and infinite numbers.
+    pub(super) fn read_number(&self, text: &str, marks: &Marks) -> Option<f64> {
+        self.finite(marks.read(text)?)
+    }
+
+    /// [`read_number`](Self::read_number) of a tool that writes all numbers with a decimal point and without groups.
+    pub(super) fn read_plain(&self, text: &str) -> Option<f64> {
+        self.finite(plain(text)?)
+    }
+
+    /// Reads a number of a tool that never groups digits; the error says what is wrong with it.
+    pub(super) fn read_ungrouped(&self, text: &str) -> Result<f64, String> {
+        let value = ungrouped(text).and_then(|value| self.finite(value));
+        value.ok_or_else(|| match plain(text) {
+            Some(_) => not_finite(text),
+            None => not_a_number(text),
+        })
+    }
+
+    fn finite(&self, value: f64) -> Option<f64> {
+        Some(self.to_base(value)).filter(|value| value.is_finite())
     }
 
     /// A number of this unit in the base unit.
@@ -41,10 +68,10 @@ impl Conversion {
     }
 
     /// Reads a number, trimmed by the caller, into the base unit; or says why it is none.
-    pub(super) fn read(&self, text: &str) -> Result<f64, String> {
-        self.read_number(text).ok_or_else(|| match text.parse::<f64>() {
-            Ok(_) => not_finite(text),
-            Err(_) => not_a_number(text),
+    pub(super) fn read(&self, text: &str, marks: &Marks) -> Result<f64, String> {
+        self.read_number(text, marks).ok_or_else(|| match plain(text) {
+            Some(_) => not_finite(text),
+            None => not_a_number(text),
         })
     }
 }
@@ -58,16 +85,8 @@ fn not_finite(text: &str) -> String {
 
 fn not_a_number(text: &str) -> String {
     let shown = crate::read_error::quoted_start(text);
-    let is_decimal_comma = text.matches(',').count() == 1
-        && text.replace(',', ".").parse::<f64>().is_ok_and(f64::is_finite);
-    if is_decimal_comma {
-        return format!(
-            "`{shown}` has a decimal comma; write it with a point: `{}`",
-            text.replace(',', ".")
-        );
-    }
     let digits = text.trim_end_matches(|c: char| c.is_alphabetic() || c == '%');
-    if digits.len() < text.len() && digits.trim_end().parse::<f64>().is_ok() {
+    if digits.len() < text.len() && is_number(digits.trim_end()) {
         let unit = &text[digits.len()..];
         return format!(
             "`{shown}` has its unit in the same column; write the number alone and give `--unit {unit}`"
@@ -79,26 +98,13 @@ fn not_a_number(text: &str) -> String {
     format!("`{shown}` is not a number")
 }
 
-/// Without the commas between thousands: `24,000.57`, `1,234,567`. `None` where there are none, and for `1,234`, which may have a decimal comma.
-pub(super) fn without_thousands(text: &str) -> Option<String> {
-    let (whole, fraction) = text.split_once('.').map_or((text, None), |(w, f)| (w, Some(f)));
-    let groups: Vec<&str> = whole.trim_start_matches(['-', '+']).split(',').collect();
-    let (first, rest) = groups.split_first()?;
-    let are_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    let is_grouped = (1..=3).contains(&first.len())
-        && groups.iter().all(|group| are_digits(group))
-        && rest.iter().all(|group| group.len() == 3);
-    let is_certain = rest.len() > 1 || (rest.len() == 1 && fraction.is_some_and(are_digits));
-    (is_grouped && is_certain).then(|| text.replace(',', ""))
-}
-
 /// True when the text is meant as a number, even a wrong one such as `12,3` or `12ms`, so that its line is data and not a header.
 pub(super) fn looks_like_number(text: &str) -> bool {
     let text = text.trim();
     let digits = text.trim_start_matches(['+', '-']).trim_start_matches('.');
     let has_digit =
         text.len() - digits.len() <= 2 && digits.starts_with(|c: char| c.is_ascii_digit());
-    has_digit || text.parse::<f64>().is_ok()
+    has_digit || plain(text).is_some()
 }
 
 #[cfg(test)]
@@ -110,33 +116,18 @@ mod tests {
         let ns = Conversion::from_symbol(Some("ns"));
         assert_eq!(ns.unit, Unit::Second);
         for (text, seconds) in [("1500", 1.5e-6), ("518538", 0.000_518_538), ("1", 1e-9)] {
-            assert_eq!(ns.read(text), Ok(seconds));
+            assert_eq!(ns.read(text, &Marks::default()), Ok(seconds));
         }
-        assert_eq!(Conversion::from_symbol(Some("us")).read("6.667"), Ok(6.667e-6));
-        assert_eq!(Conversion::from_symbol(Some("KiB")).read("2"), Ok(2048.0));
-        assert_eq!(Conversion::from_symbol(Some("furlong")).read("2"), Ok(2.0));
-    }
-
-    #[test]
-    fn commas_between_thousands_are_told_from_decimal_ones() {
-        for (text, plain) in [
-            ("24,000.57", Some("24000.57")),
-            ("-1,234,567", Some("-1234567")),
-            ("1,234", None),
-            ("0,57", None),
-            ("1,23,456", None),
-            ("1,234.5x", None),
-            ("1234.5", None),
-        ] {
-            assert_eq!(without_thousands(text).as_deref(), plain, "{text}");
-        }
+        assert_eq!(Conversion::from_symbol(Some("us")).read_plain("6.667"), Some(6.667e-6));
+        assert_eq!(Conversion::from_symbol(Some("KiB")).read_plain("2"), Some(2048.0));
+        assert_eq!(Conversion::from_symbol(Some("furlong")).read_plain("2"), Some(2.0));
     }
 
     #[test]
     fn what_is_no_number_is_said_with_its_likely_cause() {
         let plain = Conversion::from_symbol(None);
-        let said = |text: &str| plain.read(text).err().unwrap_or_default();
-        assert!(said("12,3").contains("decimal comma; write it with a point: `12.3`"));
+        let said = |text: &str| plain.read(text, &Marks::default()).err().unwrap_or_default();
+        assert!(said("1,23,4").contains("`1,23,4` is not a number"));
         assert!(said("12ms").contains("`--unit ms`"));
         assert!(said("NaN").contains("not a finite number"));
         assert!(said("-inf").contains("not a finite number"));

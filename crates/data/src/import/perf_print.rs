@@ -7,6 +7,7 @@ use super::perf_stat::{Row, Runs};
 use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::Marks;
 use crate::read_error::quoted_start;
 
 const HEADING: &str = "Performance counter stats for ";
@@ -21,6 +22,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     let mut lines = Lines::new(input.into_reader(), context.file);
     let mut reader = Reader {
         runs: Runs::new(context),
+        marks: context.marks,
         heading: None,
         repeats: None,
         in_report: false,
@@ -41,6 +43,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
 
 struct Reader<'a> {
     runs: Runs<'a>,
+    marks: &'a Marks,
     /// A heading whose command has line feeds, as far as it was read.
     heading: Option<String>,
     /// How many runs the present report is of.
@@ -101,16 +104,15 @@ impl Reader<'_> {
     fn counter(&mut self, text: &str, ended: bool) -> Result<(), String> {
         if let Some((seconds, _)) =
             text.split_once(" (").filter(|(_, rest)| rest.starts_with(['+', '-']))
-            && let Ok(seconds) = seconds.trim().parse::<f64>()
-            && seconds.is_finite()
+            && let Some(seconds) = self.marks.read(seconds.trim())
         {
             self.table.push(seconds);
             return Ok(());
         }
-        let error_percent = text.split_once("( +-").and_then(|(_, rest)| percent(rest));
+        let error_percent = text.split_once("( +-").and_then(|(_, rest)| self.percent(rest));
         let running = text
             .rsplit_once(" (")
-            .and_then(|(_, rest)| percent(rest).filter(|_| rest.ends_with("%)")));
+            .and_then(|(_, rest)| self.percent(rest).filter(|_| rest.ends_with("%)")));
         let counted = text.split(['#']).next().unwrap_or_default();
         let counted = counted.split(" (").next().unwrap_or_default().trim();
         let (value, rest) = match counted.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
@@ -118,7 +120,7 @@ impl Reader<'_> {
             None => {
                 let (value, rest) =
                     counted.split_once(char::is_whitespace).unwrap_or((counted, ""));
-                (without_separators(value), rest)
+                (value.to_owned(), rest)
             }
         };
         if text.contains('#') && !value.starts_with(|c: char| c.is_ascii_digit() || c == '<') {
@@ -131,11 +133,17 @@ impl Reader<'_> {
             [unit, event] => (unit, event),
             _ => return Err(wrong(text, ended)),
         };
-        if value.parse::<f64>().is_err() && !value.starts_with('<') {
-            return Err(wrong(text, ended));
+        let value = match value.starts_with('<') {
+            true => value,
+            false => self.marks.read(&value).ok_or_else(|| wrong(text, ended))?.to_string(),
+        };
+        // Numbers that are computed from the counters are not read, but show what marks mean.
+        if let Some((_, computed)) = text.split_once('#') {
+            self.marks.see(computed.split_whitespace().next().unwrap_or_default());
         }
         let error_percent = error_percent.or(self.repeats.map(|_| 0.0));
-        let row = Row { value: &value, unit, event, error_percent, running, ..Row::default() };
+        let row =
+            Row { value: value.into(), unit, event, error_percent, running, ..Row::default() };
         self.runs.take(&row)
     }
 
@@ -149,10 +157,10 @@ impl Reader<'_> {
             _ => return Ok(()),
         };
         let (mean, error) = match seconds.split_once("+-") {
-            Some((mean, error)) => (mean.trim(), error.trim().parse::<f64>().ok()),
+            Some((mean, error)) => (mean.trim(), self.marks.read(error.trim())),
             None => (seconds.trim(), None),
         };
-        let value: f64 = mean.parse().map_err(|_| wrong(text, true))?;
+        let value = self.marks.read(mean).ok_or_else(|| wrong(text, true))?;
         if event == "wall" {
             self.in_report = false;
         }
@@ -161,7 +169,12 @@ impl Reader<'_> {
         }
         let error_percent = error.map(|error| 100.0 * error / value).filter(|p| p.is_finite());
         let error_percent = error_percent.or(self.repeats.map(|_| 0.0));
+        let mean = value.to_string().into();
         self.runs.take(&Row { value: mean, unit: "s", event, error_percent, ..Row::default() })
+    }
+
+    fn percent(&self, text: &str) -> Option<f64> {
+        self.marks.read(text.split_once('%')?.0.trim())
     }
 
     /// Ends the present report.
@@ -174,23 +187,6 @@ impl Reader<'_> {
             self.runs.walls(&table)?;
         }
         self.runs.end()
-    }
-}
-
-fn percent(text: &str) -> Option<f64> {
-    text.split_once('%')?.0.trim().parse().ok().filter(|share: &f64| share.is_finite())
-}
-
-/// `1,234,567` or `1'234'567` as a plain number; a comma that does not part thousands stays, and is then no number.
-fn without_separators(text: &str) -> String {
-    let whole = text.split('.').next().unwrap_or(text);
-    let mut groups = whole.split([',', '\'', '\u{202f}', '\u{a0}']);
-    let first = groups.next().unwrap_or_default();
-    let parts_thousands = !first.is_empty() && groups.all(|group| group.len() == 3);
-    if parts_thousands {
-        text.replace([',', '\'', '\u{202f}', '\u{a0}'], "")
-    } else {
-        text.to_owned()
     }
 }
 

@@ -13,10 +13,12 @@ use super::{Context, Head, ImportError, Part, json};
 use crate::finding::shared::{multiplexed, not_counted};
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::ungrouped;
 use crate::samples::{Metric, Outcome, Summary};
 use crate::{Finding, Severity};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
 
@@ -101,7 +103,7 @@ pub(super) struct Row<'a> {
     /// Processor, socket or node; empty for all together.
     pub place: String,
     /// The number, or why there is none.
-    pub value: &'a str,
+    pub value: Cow<'a, str>,
     pub unit: &'a str,
     pub event: &'a str,
     /// Standard error of the mean in per cent of it, with `-r`.
@@ -113,14 +115,87 @@ pub(super) struct Row<'a> {
 }
 
 fn is_value(text: &str) -> bool {
-    text.starts_with("<not ") || text.parse::<f64>().is_ok()
+    text.starts_with("<not ") || ungrouped(text).is_some()
+}
+
+fn is_word(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphabetic())
+}
+
+/// The fields of a line. Separated by commas, a decimal comma of the user's language parts a number into two fields, which become one
+/// again: the share of time, which always has two decimals, shows that.
+fn fields(line: &str, separator: char) -> Vec<&str> {
+    let parts: Vec<&str> = line.split(separator).collect();
+    let trimmed = || parts.iter().map(|part| part.trim()).collect();
+    if separator != ',' {
+        return trimmed();
+    }
+    let Some(split) = Split::of(&trimmed()) else { return trimmed() };
+    let mut whole = Vec::with_capacity(parts.len());
+    let (mut at, mut begin) = (0, 0);
+    while at < parts.len() {
+        let joined = split.begins.contains(&Some(at)) && at + 1 < parts.len();
+        let end = begin + parts[at].len() + if joined { 1 + parts[at + 1].len() } else { 0 };
+        whole.push(line[begin..end].trim());
+        (at, begin) = (at + 1 + usize::from(joined), end + 1);
+    }
+    whole
+}
+
+/// The first halves of the numbers that decimal commas part: the value, its error, and the share of time.
+struct Split {
+    begins: [Option<usize>; 3],
+}
+
+impl Split {
+    /// `None` where numbers have points.
+    fn of(parts: &[&str]) -> Option<Self> {
+        let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let digits = |at: usize| parts.get(at).is_some_and(|text| is_digits(text));
+        let is_event = |&at: &usize| {
+            let unit = parts[at - 1];
+            is_word(parts[at]) && (unit.is_empty() || is_word(unit)) && is_value(parts[at - 2])
+        };
+        let event = (2..parts.len()).find(is_event)?;
+        let mut at = event + 1;
+        // The name of a control group.
+        if parts.get(at).is_some_and(|text| is_word(text) || text.starts_with('/')) {
+            at += 1;
+        }
+        let error = parts
+            .get(at + 1)
+            .and_then(|text| text.strip_suffix('%'))
+            .filter(|text| is_digits(text) && digits(at))
+            .map(|_| at);
+        at += if error.is_some() { 2 } else { 0 };
+        let share = at + 1;
+        let has_decimals = parts.get(share + 1).is_some_and(|text| text.len() == 2);
+        if !(digits(at) && digits(share) && digits(share + 1) && has_decimals) {
+            return None;
+        }
+        // Before the value may be the end of an interval, which has a point in every language, and a place, of which all but single
+        // processors and threads have their number of processors behind them.
+        let before = &parts[..event - 1];
+        let interval = usize::from(before[0].contains('.'));
+        let place = before.get(interval).filter(|text| is_word(text));
+        let own = &before[interval + usize::from(place.is_some())..];
+        let unit = parts[event - 1];
+        let is_parted = match (own.len(), place) {
+            (0 | 1, _) => false,
+            (2, Some(place)) if !place.starts_with("CPU") => !unit.is_empty() && unit != "ns",
+            _ => true,
+        };
+        let value = event
+            .checked_sub(3)
+            .filter(|&at| is_parted && digits(event - 2) && ungrouped(parts[at]).is_some());
+        Some(Self { begins: [value, error, Some(share)] })
+    }
 }
 
 impl<'a> Row<'a> {
     /// `[interval,][place,[number,]]value,unit,event,[error%,]runtime,running,…`; `None` for other lines.
     fn of_fields(line: &'a str, separator: char) -> Option<Self> {
-        let fields: Vec<&str> = line.split(separator).map(str::trim).collect();
-        let is_word = |text: &str| text.starts_with(|c: char| c.is_alphabetic());
+        let fields = fields(line, separator);
         let is_row = |at: usize| {
             let rest = &fields[at..];
             rest.len() >= 5
@@ -133,17 +208,20 @@ impl<'a> Row<'a> {
         let is_interval = before.first().is_some_and(|first| is_value(first));
         let (interval, place) = before.split_at(usize::from(is_interval));
         // With `--cgroup` its name stands behind the event.
-        let is_group = !rest[3].is_empty() && rest[3].trim_end_matches('%').parse::<f64>().is_err();
+        let is_group = !rest[3].is_empty() && ungrouped(rest[3].trim_end_matches('%')).is_none();
         let counted = &rest[3 + usize::from(is_group)..];
         let error = counted.first().and_then(|text| text.strip_suffix('%'));
-        let error_percent = error.map(str::parse).transpose().ok()?;
+        let error_percent = match error {
+            Some(text) => Some(ungrouped(text)?),
+            None => None,
+        };
         let counted = &counted[usize::from(error.is_some())..];
-        let number = |at: usize| counted.get(at).and_then(|text| text.parse::<f64>().ok());
+        let number = |at: usize| counted.get(at).and_then(|text| ungrouped(text));
         let group = is_group.then(|| &rest[3]);
         Some(Self {
             interval: interval.first().copied(),
             place: place.first().or(group).copied().unwrap_or_default().to_owned(),
-            value: rest[0],
+            value: rest[0].into(),
             unit: rest[1],
             event: rest[2],
             error_percent,
@@ -197,7 +275,7 @@ impl Counter {
         Some(Row {
             interval: self.interval.as_deref(),
             place: place.unwrap_or_default(),
-            value: self.value.as_deref()?.trim(),
+            value: self.value.as_deref()?.trim().into(),
             unit: &self.unit,
             event: self.event.as_deref()?,
             error_percent: self.variance,
@@ -289,7 +367,7 @@ impl<'a> Runs<'a> {
             return Ok(());
         }
         let conversion = Conversion::from_symbol((!row.unit.is_empty()).then_some(row.unit));
-        let mut value = conversion.read(row.value)?;
+        let mut value = conversion.read_ungrouped(&row.value)?;
         // Clocks are printed to a hundredth of a millisecond; the time for which they counted is what they count.
         if row.event.starts_with("task-clock")
             && let Some(exact) = row.runtime.map(|ns| ns / 1e9)

@@ -12,6 +12,7 @@ use super::{Context, ImportError, Part, json};
 use crate::Finding;
 use crate::assay_file::MAX_METRICS;
 use crate::finding::shared::benchmark_errors;
+use crate::number::Marks;
 use crate::read_error::{Place, ReadError, quoted_start};
 use crate::samples::{
     ITERATIONS, Metric, Observation, Outcome, ParameterValue, Row, Samples, Side, Subject, Summary,
@@ -85,6 +86,11 @@ impl<'a> Recorder<'a> {
         let (benchmarks, metrics) = (HashMap::new(), HashMap::new());
         let not_finite = Troubles::default();
         Self { context, samples, benchmarks, metrics, values: 0, more_findings: 0, not_finite }
+    }
+
+    /// Meaning of points and commas in the file's numbers.
+    pub(super) fn marks(&self) -> &'a Marks {
+        self.context.marks
     }
 
     /// When the run began, RFC 3339 where the tool says it so.

@@ -8,6 +8,7 @@ use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::plain;
 use crate::read_error::quoted_start;
 use crate::samples::{Metric, Outcome};
 use crate::unit::Unit;
@@ -33,7 +34,7 @@ fn row(line: &str) -> Option<(&str, [f64; 4])> {
 /// `0.003777`: six digits behind the point, as every such time has.
 fn number(text: &str) -> Option<f64> {
     let (_, behind) = text.split_once('.')?;
-    (behind.len() == 6).then(|| text.parse().ok().filter(|time: &f64| *time >= 0.0))?
+    (behind.len() == 6).then(|| plain(text).filter(|time| *time >= 0.0))?
 }
 
 /// Whether a line names the columns.

@@ -6,7 +6,6 @@
 
 use super::http_load::k6;
 use super::json::Number;
-use super::layout::better;
 use super::number::Conversion;
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -76,10 +75,8 @@ pub(super) struct Rated {
 
 /// What a unit that a person or a tool wrote stands for: times, memory, runs in a second; any other is a metric of its name.
 pub(super) fn rated(unit: &str) -> Rated {
-    if ["ops/sec", "iter/sec", "ops/s", "iter/s"].contains(&unit) {
-        let conversion = Conversion::from_symbol(Some("/s"));
-        let rate = Metric::lower("rate", Unit::PerSecond);
-        return Rated { metric: Metric { better: Better::Higher, ..rate }, conversion };
+    if let Some(conversion) = Conversion::of_rate(unit) {
+        return Rated { metric: Metric::of_unit("rate", Unit::PerSecond), conversion };
     }
     let symbol = unit.strip_suffix("/iter").or_else(|| unit.strip_suffix("/op")).unwrap_or(unit);
     let conversion = Conversion::from_symbol(Some(symbol));
@@ -88,8 +85,13 @@ pub(super) fn rated(unit: &str) -> Rated {
         Unit::Byte => "bytes",
         _ => unit,
     };
-    let better = better(&conversion.unit);
-    let metric = Metric { better, ..Metric::lower(name, conversion.unit.clone()) };
+    let metric = match &conversion.unit {
+        // An unknown unit keeps its name without `/iter`.
+        Unit::Other(_) => {
+            Metric::of_unit(name, Unit::from(unit.to_owned())).in_unit(&conversion.unit)
+        }
+        known => Metric::of_unit(name, known.clone()),
+    };
     Rated { metric, conversion }
 }
 

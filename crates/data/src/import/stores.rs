@@ -4,11 +4,12 @@
 //! keeps of a run is read by the importer of its format; only what stands elsewhere in the store, such as the names of parameters, is
 //! added here. A directory of criterion's is no store: it holds the last run alone, which [`load`](super::load) reads.
 
-mod action;
+pub(super) mod action;
 mod asv;
 
 use super::{Context, ImportError, ImportOptions, load, merge};
 use crate::input::Input;
+use crate::number::Marks;
 use crate::samples::Samples;
 use std::collections::BTreeSet;
 use std::fs;
@@ -143,7 +144,7 @@ fn with_context<T>(
 ) -> Result<T, ImportError> {
     let input = Input::open(path)?;
     let file = input.file.clone();
-    read(input, &Context { options, label, file: &file, tests: None })
+    read(input, &Context { options, label, file: &file, tests: None, marks: &Marks::default() })
 }
 
 /// Files below a directory that are wanted, in the order of their paths, so deep at most. What can't be listed has none: whether there

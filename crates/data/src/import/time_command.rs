@@ -7,6 +7,7 @@ use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::ungrouped;
 use crate::read_error::quoted_start;
 use crate::samples::{Metric, Outcome};
 use crate::unit::Unit;
@@ -40,13 +41,12 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
 fn shell(line: &str) -> Option<(usize, Option<f64>)> {
     let (name, time) = line.trim_end().split_once(['\t', ' '])?;
     let place = SHELL.iter().position(|(known, _)| *known == name)?;
-    let number = |text: &str| text.replace(',', ".").parse::<f64>().ok();
     let seconds = match time.split_once('m') {
         Some((minutes, rest)) => rest
             .strip_suffix('s')
-            .and_then(number)
-            .and_then(|seconds| Some(number(minutes)? * 60.0 + seconds)),
-        None => number(time.trim()),
+            .and_then(ungrouped)
+            .and_then(|seconds| Some(ungrouped(minutes)? * 60.0 + seconds)),
+        None => ungrouped(time.trim()),
     };
     Some((place, seconds.filter(|seconds| seconds.is_finite())))
 }
@@ -140,7 +140,7 @@ impl Reader<'_> {
             Some((*metric, *factor, text.strip_prefix(heading)?))
         });
         let Some((metric, factor, value)) = found else { return Ok(()) };
-        let value = value.parse::<f64>().ok().filter(|value| value.is_finite());
+        let value = ungrouped(value).filter(|value| value.is_finite());
         let value = value.ok_or_else(|| wrong(text))?;
         let unit = match metric {
             "user" | "system" => Unit::Second,
@@ -183,7 +183,7 @@ impl Reader<'_> {
 
 /// Seconds of `0:00.34` or `1:02:03`.
 fn clock(text: &str) -> Option<f64> {
-    let parts = text.split(':').map(|part| part.parse::<f64>().ok());
+    let parts = text.split(':').map(|part| ungrouped(part));
     let seconds =
         parts.collect::<Option<Vec<f64>>>()?.iter().fold(0.0, |sum, part| sum * 60.0 + part);
     (seconds.is_finite() && text.contains(':')).then_some(seconds)

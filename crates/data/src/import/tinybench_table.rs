@@ -76,16 +76,14 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
 fn take(runs: &mut Runs<'_>, columns: &Columns, row: &[&str]) -> Result<(), String> {
     let cell = |column: usize| row.get(column).copied().unwrap_or_default();
     // `1737.5 ± 0.30%`
-    let figure = |text: &str| text.split(['±', ' ']).next().unwrap_or_default().replace(',', "");
+    let marks = runs.recorder.marks();
+    let figure = |text: &str| marks.read(text.split('±').next().unwrap_or_default().trim());
     let (name, mean) = (cell(columns.task), cell(columns.mean));
     if mean.is_empty() || mean.starts_with("N/A") || mean.starts_with("NaN") {
         runs.recorder.finding(benchmark_error(name, "has no time"));
         return Ok(());
     }
-    let seconds = |text: &str| {
-        let ns: Option<f64> = figure(text).parse().ok();
-        ns.filter(|ns| ns.is_finite() && *ns >= 0.0).map(|ns| ns / 1e9)
-    };
+    let seconds = |text: &str| figure(text).filter(|ns| *ns >= 0.0).map(|ns| ns / 1e9);
     let wrong =
         || format!("`{}` is no time; expected such as `1737.5 ± 0.30%`", quoted_start(mean));
     let value = seconds(mean).ok_or_else(wrong)?;

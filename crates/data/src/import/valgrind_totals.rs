@@ -7,6 +7,7 @@ use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::{Marks, finite};
 use crate::read_error::quoted_start;
 use crate::samples::{Metric, Outcome};
 use crate::unit::Unit;
@@ -28,18 +29,20 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     let is_file =
         has("events: ") && (has("fl=") || has("fn=") || has("positions: ") || has("cmd: "));
     let is_of_tool = |rest: &str| rest.starts_with("Callgrind,") || rest.starts_with("Cachegrind,");
-    let mut lines = head.text.lines();
-    is_file || lines.any(|line| message(line).is_some_and(is_of_tool) || printed(line).is_some())
+    let (mut lines, marks) = (head.text.lines(), Marks::default());
+    is_file
+        || lines
+            .any(|line| message(line).is_some_and(is_of_tool) || printed(line, &marks).is_some())
 }
 
 /// `==16122== I   refs:      926,995`: the event and its count, if it can be read.
-fn printed(line: &str) -> Option<(&'static str, Option<f64>)> {
+fn printed(line: &str, marks: &Marks) -> Option<(&'static str, Option<f64>)> {
     let rest = message(line)?;
     let (words, count) = rest.split_once(':')?;
     let words = words.split_ascii_whitespace().collect::<Vec<_>>().join(" ") + ":";
     let (_, event) = PRINTED.iter().find(|(printed, _)| *printed == words)?;
     let count = count.split_ascii_whitespace().next().unwrap_or_default();
-    Some((event, count.replace(',', "").parse().ok().filter(|count| *count >= 0.0)))
+    Some((event, marks.read(count).filter(|count| *count >= 0.0)))
 }
 
 /// What follows `==16122==`.
@@ -61,6 +64,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     let recorder = Recorder::new(context, "valgrind");
     let (events, counts) = (Vec::new(), Vec::new());
     let mut reader = Reader { recorder, label: context.label, command: None, events, counts };
+    context.marks.fixed_by("valgrind");
     let mut lines = Lines::new(input.into_reader(), context.file);
     while let Some(line) = lines.next()? {
         let read = reader.line(line.text, line.ended);
@@ -73,7 +77,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
 
 impl Reader<'_> {
     fn line(&mut self, line: &str, ended: bool) -> Result<(), String> {
-        if let Some((event, count)) = printed(line) {
+        if let Some((event, count)) = printed(line, self.recorder.marks()) {
             let seen = quoted_start(line);
             let count = count.filter(|_| ended).ok_or(format!("`{seen}` holds no count"))?;
             // The first count of the next report.
@@ -103,8 +107,7 @@ impl Reader<'_> {
 
     /// Totals of a file. callgrind gives them twice, at its head and at its end; the later ones are right.
     fn totals(&mut self, totals: &str, ended: bool) -> Result<(), String> {
-        let counts: Option<Vec<f64>> =
-            totals.split_ascii_whitespace().map(|count| count.parse().ok()).collect();
+        let counts: Option<Vec<f64>> = totals.split_ascii_whitespace().map(finite).collect();
         // At its end a line leaves out events that are 0.
         let counts = counts.filter(|c| ended && !c.is_empty() && c.len() <= self.events.len());
         let counts = counts.ok_or("expected a count for every event of the line `events:`")?;

@@ -236,8 +236,7 @@ impl Entry {
         let usual = if self.region { Take::Sum } else { Take::Median };
         let take = self.take.unwrap_or(usual);
         let unit = if take == Take::Count { Unit::One } else { declared.unit };
-        let metric =
-            Metric { better: self.better.unwrap_or_default(), ..Metric::lower(&self.name, unit) };
+        let metric = Metric::of_unit(&self.name, unit).directed(self.better);
         Some((Given { metric, take, values: self.values }, lost))
     }
 }

@@ -3,6 +3,8 @@
 //! Thousands separators and decimal commas are refused rather than guessed: `1,234` means two different things in two
 //! countries.
 
+use crate::number::plain;
+
 /// What a piece of text turned out to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Parsed<'a> {
@@ -32,9 +34,9 @@ pub(super) fn parse(text: &str) -> Parsed<'_> {
                 && !unit.contains(char::is_whitespace)
         }
     };
-    match text[..end].parse::<f64>() {
-        Ok(value) if value.is_finite() && is_unit => Parsed::Number(value, unit),
-        Ok(value) if !value.is_finite() => Parsed::NotFinite,
+    match plain(&text[..end]) {
+        Some(value) if value.is_finite() && is_unit => Parsed::Number(value, unit),
+        Some(value) if !value.is_finite() => Parsed::NotFinite,
         _ => Parsed::Nothing,
     }
 }

@@ -180,10 +180,7 @@ impl<'a> Head<'a> {
         }
         let unit = self.declared.as_ref().map_or(Unit::One, |declared| declared.unit.clone());
         Ok(MetricSpec {
-            metric: Metric {
-                better: self.better.unwrap_or_default(),
-                ..Metric::lower(self.name, unit)
-            },
+            metric: Metric::of_unit(self.name, unit).directed(self.better),
             source,
             take: taken,
             declared: self.declared,

@@ -44,6 +44,7 @@ impl Samples {
             side.command = side.command.as_deref().map(command_without);
             side.source = side.source.as_deref().map(file_name);
             side.builds.iter_mut().for_each(|build| *build = file_name(build));
+            side.recordings.iter_mut().for_each(|one| one.file = file_name(&one.file));
         }
         let mut names = Distinct::default();
         let mut renamed: HashMap<String, String> = HashMap::new();

@@ -1,6 +1,6 @@
 //! What is measured of a subject: metrics, and the names that all of the house knows some of them by. Values are not here.
 
-use crate::unit::Unit;
+use crate::unit::{self, Unit};
 use serde::{Deserialize, Serialize};
 
 /// Which direction of a metric is better.
@@ -24,6 +24,9 @@ pub struct Metric {
     /// Which direction is better.
     #[serde(default)]
     pub better: Better,
+    /// True if the unit has no direction; `better` is then only a convention.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undirected: bool,
     /// Whether it is a count that the same program on the same input repeats to the last digit (calls to `malloc`, simulated
     /// instructions): where every run of either side gave the same number, that number is known, not estimated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -37,7 +40,31 @@ impl Metric {
     /// A metric of which less is better.
     pub fn lower(name: &str, unit: Unit) -> Self {
         let (name, better) = (name.to_owned(), Better::Lower);
-        Self { name, unit, better, exact: false, assumed_exact: false }
+        Self { name, unit, better, undirected: false, exact: false, assumed_exact: false }
+    }
+
+    /// A metric whose unit says which direction is better. Where it says nothing, [`undirected`](Self::undirected) holds that; but plain
+    /// numbers and counts without more are taken to be better when they are smaller.
+    pub fn of_unit(name: &str, unit: Unit) -> Self {
+        let direction = unit::direction(&unit);
+        let undirected = direction.is_none() && unit != Unit::One;
+        let better = direction.unwrap_or_default();
+        Self { better, undirected, ..Self::lower(name, unit) }
+    }
+
+    /// The same with the direction that somebody gave, if anybody did.
+    #[must_use]
+    pub fn directed(self, better: Option<Better>) -> Self {
+        match better {
+            Some(better) => Self { better, undirected: false, ..self },
+            None => self,
+        }
+    }
+
+    /// The same with values in another unit.
+    #[must_use]
+    pub fn in_unit(self, unit: &Unit) -> Self {
+        Self { unit: unit.clone(), ..self }
     }
 
     /// A count that programs repeat to the last digit, of which less is better.

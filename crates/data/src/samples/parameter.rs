@@ -17,7 +17,7 @@ impl ParameterValue {
 
     /// The finite number that it spells, if it spells one.
     pub fn number(&self) -> Option<f64> {
-        self.0.trim().parse::<f64>().ok().filter(|number| number.is_finite())
+        crate::number::finite(self.0.trim())
     }
 
     /// The JSON number that is written exactly so; `None` for `fast`, and for `1e3`, which JSON would write as `1000.0`.

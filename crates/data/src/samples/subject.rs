@@ -19,6 +19,20 @@ pub struct Side {
     /// build. Empty where there is one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub builds: Vec<String>,
+    /// The recordings that were put together, in their order; the outermost level of an observation is the index of its recording. Empty
+    /// where there is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recordings: Vec<Recorded>,
+}
+
+/// One of several recordings of a side.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// Its file.
+    pub file: String,
+    /// When it began, as it says itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<String>,
 }
 
 /// What sides are compared on: a benchmark, a test, a function, a URL.

@@ -14,5 +14,7 @@ mod conversions;
 mod documents;
 mod examples;
 mod json_formats;
+mod numbers;
+mod recordings;
 mod text_formats;
 mod wrong_values;

@@ -196,7 +196,7 @@ impl<'a> Teller<'a> {
     /// what is better.
     pub fn superiority(&self, found: &EffectFound) -> String {
         let metric = &self.analysis.metrics[self.chain.metric];
-        let plain = metric.name == "value" && metric.unit == Unit::One;
+        let plain = metric.undirected || metric.name == "value" && metric.unit == Unit::One;
         let (ahead, behind) = match metric.better {
             _ if wording(metric).is_time => ("faster", "slower"),
             Better::Lower if plain => ("smaller", "larger"),

@@ -12,7 +12,7 @@ use assay_data::{Finding, Samples, assay_file, import};
 use assay_history::{Store, Wanted};
 use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs that are looked at for benchmarks which the judged one lacks.
 const LOOKED_AT: usize = 20;
@@ -30,7 +30,17 @@ pub(super) struct Judging {
 
 /// The file that is named, or the run that was kept last.
 pub(super) fn judging(args: &Args, store: &Store, project: &str) -> anyhow::Result<Judging> {
-    let Some(file) = &args.file else {
+    let mut found = found(args, store, project)?;
+    let better = args.beside.reading.options().better;
+    for metric in found.samples.metrics.iter_mut().filter(|metric| metric.undirected) {
+        *metric = metric.clone().directed(better);
+    }
+    Ok(found)
+}
+
+fn found(args: &Args, store: &Store, project: &str) -> anyhow::Result<Judging> {
+    let sides = args.sides.with(args.file.as_slice())?;
+    let Some(first) = sides.first() else {
         let run = store.find(project, "last")?;
         let text = store.text(&run)?;
         let samples = assay_file::read_from(Cursor::new(text), run.short())?;
@@ -42,10 +52,16 @@ pub(super) fn judging(args: &Args, store: &Store, project: &str) -> anyhow::Resu
             kept: Some(run),
         });
     };
-    let samples = import::load(std::slice::from_ref(file), &args.beside.reading.options())?;
+    if sides.len() > 1 {
+        bail!("one run is judged; put all its recordings behind one name: --side 'new=new*.json'");
+    }
+    let samples = import::load_sides(&sides, &args.beside.reading.options())?;
     let (fingerprint, machine) =
         Store::machine(&samples.environment, args.beside.machine.as_deref());
-    Ok(Judging { samples, name: file.display().to_string(), machine, fingerprint, kept: None })
+    let path = |path: &PathBuf| path.display().to_string();
+    let name = first.name.clone().or_else(|| first.files.first().map(path));
+    let name = name.unwrap_or_default();
+    Ok(Judging { samples, name, machine, fingerprint, kept: None })
 }
 
 impl Judging {
@@ -176,7 +192,7 @@ impl Past<'_> {
             let comparable = |series: &&Series| {
                 same(series)
                     && series.metric.unit == metric.unit
-                    && series.metric.better == metric.better
+                    && (series.metric.undirected || series.metric.better == metric.better)
             };
             let Some(series) = found.iter().find(comparable) else {
                 let other = found.iter().filter(same).find(|s| s.metric.unit != metric.unit);

@@ -151,13 +151,7 @@ impl<'c> Gatherer<'c> {
     }
 
     fn repetition(&mut self, name: &str, row: &Row) -> Result<(), String> {
-        if row.is_error || row.is_skipped {
-            let index = *self.error_of.entry(name.to_owned()).or_insert(self.errors.len());
-            if index == self.errors.len() {
-                let what = if row.is_error { "ended with an error" } else { "was skipped" };
-                self.errors.push((name.to_owned(), format!("{what}: {}", row.message), 0));
-            }
-            self.errors[index].2 += 1;
+        if self.has_failed(name, row) {
             return Ok(());
         }
         let per_second = per_second(&row.time_unit)?;
@@ -204,7 +198,24 @@ impl<'c> Gatherer<'c> {
         self.recorder.observe(benchmark, &[], Outcome::Ok, &self.values)
     }
 
+    /// Records the error of a failed or skipped benchmark, whose times are zeros. Returns false for any other row.
+    fn has_failed(&mut self, name: &str, row: &Row) -> bool {
+        if !row.is_error && !row.is_skipped {
+            return false;
+        }
+        let index = *self.error_of.entry(name.to_owned()).or_insert(self.errors.len());
+        if index == self.errors.len() {
+            let what = if row.is_error { "ended with an error" } else { "was skipped" };
+            self.errors.push((name.to_owned(), format!("{what}: {}", row.message), 0));
+        }
+        self.errors[index].2 += 1;
+        true
+    }
+
     fn aggregate(&mut self, name: &str, aggregate: &str, row: &Row) -> Result<(), String> {
+        if self.has_failed(name, row) {
+            return Ok(());
+        }
         if aggregate == "BigO" || aggregate == "RMS" {
             self.fit(name, row);
             return Ok(());

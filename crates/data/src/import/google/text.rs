@@ -11,6 +11,7 @@ use super::gather::Gatherer;
 use super::row::Row;
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::plain;
 
 /// How the table begins.
 const HEADER: &str = "name,iterations,real_time,cpu_time,time_unit,";
@@ -49,7 +50,7 @@ fn preamble(line: &str, number: u64, recorder: &mut Recorder<'_>) {
     if let Some(program) = line.strip_prefix("Running ") {
         context::executable(program, recorder);
     } else if let Some(loads) = line.strip_prefix("Load Average: ") {
-        if let Some(load) = loads.split(',').next().and_then(|l| l.trim().parse::<f64>().ok()) {
+        if let Some(load) = loads.split(',').next().and_then(|l| plain(l.trim())) {
             recorder.fact("load_1m", load);
         }
     } else if let Some(machine) = line.strip_prefix("Run on (") {
@@ -86,11 +87,11 @@ fn fill(
     }
     row.clear();
     for (column, cell) in header.iter().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
-        let number = || match cell.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(value),
+        let number = || match plain(cell) {
+            Some(value) if value.is_finite() => Ok(value),
             // The library prints `nan` for what it could not compute.
-            Ok(_) => Ok(f64::NAN),
-            Err(_) => {
+            Some(_) => Ok(f64::NAN),
+            None => {
                 let shown = crate::excerpt::excerpt(cell);
                 Err(format!("column `{column}`: expected a number, not `{shown}`"))
             }

@@ -8,6 +8,7 @@ use crate::finding::shared::closed_loop;
 use crate::import::recorder::Recorder;
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::plain;
 
 const TABLE: &str = "Percentage served,Time in ms";
 /// The percentiles of the table that are read; it has all whole ones.
@@ -177,9 +178,9 @@ pub(in super::super) fn read_table(
             let problem = format!("expected percentile {next} and its time in ms: `50,0.318`");
             recorder.at(line.number, problem)
         };
-        let row = text.split_once(',').and_then(|(percent, value)| {
-            Some((percent.parse::<u32>().ok()?, value.parse::<f64>().ok()?))
-        });
+        let row = text
+            .split_once(',')
+            .and_then(|(percent, value)| Some((percent.parse::<u32>().ok()?, plain(value)?)));
         let (percent, value) = row.filter(|(percent, _)| *percent == next).ok_or_else(wrong)?;
         next += 1;
         if OF_TABLE.contains(&percent) {

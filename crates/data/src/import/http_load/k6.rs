@@ -10,6 +10,7 @@ use crate::finding::shared::closed_loop;
 use crate::import::recorder::Recorder;
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::plain;
 use json::Number;
 use serde::Deserialize;
 use serde_json::Value;
@@ -120,7 +121,7 @@ impl Summary {
                 "med" => report.quantile(50.0, value / 1e3),
                 key => {
                     let digits = key.trim_start_matches('p').trim_matches(['(', ')']);
-                    let percent = digits.parse::<f64>().ok();
+                    let percent = plain(digits);
                     if let Some(percent) = percent.filter(|_| key.starts_with('p')) {
                         report.quantile(percent, value / 1e3);
                     }

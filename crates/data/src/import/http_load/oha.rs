@@ -6,6 +6,7 @@ use super::{Report, Reports, finish};
 use crate::finding::shared::closed_loop;
 use crate::import::recorder::Recorder;
 use crate::input::Input;
+use crate::number::plain;
 use json::Number;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -62,7 +63,7 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
 fn report(file: &File) -> Report {
     let mut report = Report::default();
     for (percentile, value) in &file.latency_percentiles {
-        let percent = percentile.strip_prefix('p').and_then(|digits| digits.parse::<f64>().ok());
+        let percent = percentile.strip_prefix('p').and_then(|digits| plain(digits));
         if let Some(percent) = percent {
             report.quantile(percent, value.0);
         }

@@ -9,6 +9,7 @@ use crate::finding::shared::closed_loop;
 use crate::import::recorder::Recorder;
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::plain;
 use crate::read_error::quoted_start;
 use crate::samples::Outcome;
 
@@ -147,7 +148,7 @@ impl Log {
             format!("`{}` {how} the log of {}", quoted_start(text), self.tool)
         };
         let number = |place: usize| {
-            let number = fields.get(place).and_then(|field| field.parse::<f64>().ok());
+            let number = fields.get(place).and_then(|field| plain(field));
             number.filter(|number| number.is_finite()).ok_or_else(wrong)
         };
         let expected = self.header.map_or(3, |header| header.split(self.separator).count());

@@ -6,6 +6,7 @@ use super::super::recorder::Recorder;
 use super::super::{Context, Head, ImportError, Part};
 use super::{KNOWN, declared, distinct_names};
 use crate::input::Input;
+use crate::number::finite;
 use crate::read_error::{Place, ReadError};
 use crate::samples::{Metric, Summary};
 use crate::unit::Unit;
@@ -85,7 +86,7 @@ fn summaries(
         // hyperfine has none of a single run.
         "" => Ok(None),
         text => {
-            let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
+            let value = finite(text);
             let shown = crate::excerpt::excerpt(text);
             value
                 .map(Some)

@@ -7,10 +7,11 @@
 use super::{RunStore, Runs, StoredRun, whole};
 use crate::import::recorder::Recorder;
 use crate::import::single_values::{Rated, rated};
-use crate::import::{Context, ImportError, ImportOptions, json};
+use crate::import::{Context, Head, ImportError, ImportOptions, Part, json};
 use crate::input::Input;
+use crate::number::Marks;
 use crate::read_error::ReadError;
-use crate::samples::{Better, Metric, Outcome, Summary};
+use crate::samples::{Better, Outcome, Summary};
 use json::Number;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -67,27 +68,87 @@ pub(super) fn open(path: &Path) -> Result<Option<RunStore>, ImportError> {
     }
     let input = Input::open(path)?;
     let head = String::from_utf8_lossy(&input.head).into_owned();
-    let begins = head.trim_start_matches('\u{feff}').trim_start();
-    let has = |key: &str| head.contains(key);
-    let is_json = begins.starts_with('{') && has("\"lastUpdate\"") && has("\"entries\"");
-    if !begins.starts_with(NAME) && !is_json {
+    if !is_data(&head) {
         return Ok(None);
     }
     let file = input.file.clone();
     let mut text = String::new();
     let read = input.into_reader().take(MOST).read_to_string(&mut text);
     read.map_err(|source| ReadError::Io { file: file.clone(), source })?;
-    let begin = text.find('{').unwrap_or(0);
-    let lines_before = text[..begin].matches('\n').count();
-    let value = "\n".repeat(lines_before) + text[begin..].trim_end().trim_end_matches(';');
-    let input = Input::of(Cursor::new(value.into_bytes()), &file)?;
-    let data: Data = json::read(input, EXPECTED, PhantomData)?;
+    let data = parsed(&text, &file)?;
     let runs = data.entries.into_iter().flat_map(|(suite, entries)| {
         entries.into_iter().map(move |entry| Run { suite: suite.clone(), entry })
     });
     let runs: Vec<Run> = runs.collect();
     let tool = "github-action-benchmark";
     Ok(Some(RunStore { tool, runs: Runs::Action(path.to_owned(), runs) }))
+}
+
+fn is_data(head: &str) -> bool {
+    let begins = head.trim_start_matches('\u{feff}').trim_start();
+    let has = |key: &str| head.contains(key);
+    let is_json = begins.starts_with('{') && has("\"lastUpdate\"") && has("\"entries\"");
+    begins.starts_with(NAME) || is_json
+}
+
+/// The value of the script's assignment, or the JSON itself.
+fn parsed(text: &str, file: &str) -> Result<Data, ImportError> {
+    let begin = text.find('{').unwrap_or(0);
+    let lines_before = text[..begin].matches('\n').count();
+    let value = "\n".repeat(lines_before) + text[begin..].trim_end().trim_end_matches(';');
+    let input = Input::of(Cursor::new(value.into_bytes()), file)?;
+    Ok(json::read(input, EXPECTED, PhantomData)?)
+}
+
+pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
+    is_data(head.text)
+}
+
+/// A published history as samples: of every benchmark one observation for each run, in their order.
+pub(in crate::import) fn read_history(
+    input: Input,
+    context: &Context<'_>,
+) -> Result<Part, ImportError> {
+    let mut text = String::new();
+    let read = input.into_reader().take(MOST).read_to_string(&mut text);
+    read.map_err(|source| ReadError::Io { file: context.file.to_owned(), source })?;
+    let data = parsed(&text, context.file)?;
+    let mut recorder = Recorder::new(context, "github-action-benchmark");
+    for (suite, entries) in &data.entries {
+        for entry in entries {
+            let tool = entry.tool.as_deref().unwrap_or_default();
+            for bench in &entry.benches {
+                let name = name_of(suite, bench);
+                let metric = metric_of(bench, tool);
+                let known = recorder.metric(&metric.metric);
+                let taken = known.and_then(|known| {
+                    let subject = recorder.benchmark(&name, None, &[]);
+                    let value = metric.conversion.to_base(bench.value.0);
+                    recorder.observe(subject, &[], Outcome::Ok, &[(known, value)])
+                });
+                taken.map_err(|problem| recorder.whole_file(format!("`{name}`: {problem}")))?;
+            }
+        }
+    }
+    recorder.finish("a history without values")
+}
+
+fn name_of(suite: &str, bench: &Bench) -> String {
+    match suite {
+        UNNAMED => bench.name.clone(),
+        suite => format!("{suite}/{}", bench.name),
+    }
+}
+
+/// The metric of a value, with the direction that the tool's name has.
+fn metric_of(bench: &Bench, tool: &str) -> Rated {
+    let Rated { metric, conversion } = rated(&bench.unit);
+    let better = match tool {
+        "customSmallerIsBetter" => Some(Better::Lower),
+        "customBiggerIsBetter" | "benchmarkjs" | "pytest" => Some(Better::Higher),
+        _ => None,
+    };
+    Rated { metric: metric.directed(better), conversion }
 }
 
 pub(super) fn read(
@@ -100,7 +161,7 @@ pub(super) fn read(
     let id = entry.commit.as_ref().and_then(|commit| commit.id.as_deref());
     let source = format!("{file}, {suite} of {}", id.unwrap_or("no commit"));
     let label = "github-action-benchmark";
-    let context = Context { options, label, file: &source, tests: None };
+    let context = Context { options, label, file: &source, tests: None, marks: &Marks::default() };
     let mut recorder = Recorder::new(&context, label);
     if let Some(id) = id {
         recorder.fact("git_commit", id);
@@ -114,10 +175,7 @@ pub(super) fn read(
     }
     let mut ranges = Map::new();
     for bench in &entry.benches {
-        let name = match suite.as_str() {
-            UNNAMED => bench.name.clone(),
-            suite => format!("{suite}/{}", bench.name),
-        };
+        let name = name_of(suite, bench);
         let taken = take(&mut recorder, &name, bench, tool);
         taken.map_err(|problem| recorder.whole_file(format!("`{name}`: {problem}")))?;
         if let Some(range) = &bench.range {
@@ -133,13 +191,7 @@ pub(super) fn read(
 }
 
 fn take(recorder: &mut Recorder<'_>, name: &str, bench: &Bench, tool: &str) -> Result<(), String> {
-    let Rated { metric, conversion } = rated(&bench.unit);
-    let better = match tool {
-        "customSmallerIsBetter" => Better::Lower,
-        "customBiggerIsBetter" | "benchmarkjs" | "pytest" => Better::Higher,
-        _ => metric.better,
-    };
-    let metric = Metric { better, ..metric };
+    let Rated { metric, conversion } = metric_of(bench, tool);
     let known = recorder.metric(&metric)?;
     let subject = recorder.benchmark(name, None, &[]);
     let value = conversion.to_base(bench.value.0);

@@ -7,6 +7,7 @@ use crate::import::json::{self, Number};
 use crate::import::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::plain;
 use serde::Deserialize;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::marker::PhantomData;
@@ -241,7 +242,7 @@ fn moment(time: &str) -> Option<Moment> {
     let (date, clock) = time.split_once('T')?;
     let (clock, zone) = clock.split_at(clock.find(['Z', '+', '-'])?);
     let numbers = |text: &str, by: char| -> Option<[f64; 3]> {
-        let mut parts = text.split(by).map(|part| part.parse::<f64>().ok());
+        let mut parts = text.split(by).map(|part| plain(part));
         Some([parts.next()??, parts.next()??, parts.next().unwrap_or(Some(0.0))?])
     };
     let [year, month, day] = numbers(date, '-')?;

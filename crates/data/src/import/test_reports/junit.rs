@@ -11,6 +11,7 @@ use super::{Status, Tests};
 use crate::import::xml::{Tag, Xml, attributes};
 use crate::import::{Context, Head, ImportError, Part};
 use crate::input::Input;
+use crate::number::{self, Marks};
 use std::borrow::Cow;
 
 pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
@@ -66,6 +67,8 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
                     match key {
                         "name" => own = value.into_owned(),
                         "failures" | "errors" => declared += value.trim().parse().unwrap_or(0),
+                        // It is the sum of its tests, and not read; but it shows what marks mean.
+                        "time" => context.marks.see(value.trim()),
                         "timestamp" if !has_started && !value.starts_with("0001") => {
                             tests.recorder.started(&value);
                             has_started = true;
@@ -80,7 +83,8 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
                 counted.declared = counted.declared.max(declared);
             }
             Tag::Open { name: "testcase", text } if case.is_none() => {
-                let opened = opened(text, &suites).map_err(|problem| xml.wrong(problem))?;
+                let opened =
+                    opened(text, &suites, context.marks).map_err(|problem| xml.wrong(problem))?;
                 case = Some(Case { line: xml.line(), ..opened });
             }
             Tag::Open { name, text } => {
@@ -163,7 +167,7 @@ fn is_expected_failure(text: &str) -> bool {
     attributes(text).any(|(key, value)| key == "type" && value == "pytest.xfail")
 }
 
-fn opened(text: &str, suites: &[String]) -> Result<Case, String> {
+fn opened(text: &str, suites: &[String], marks: &Marks) -> Result<Case, String> {
     let (mut name, mut class) = (Cow::Borrowed(""), Cow::Borrowed(""));
     let (mut seconds, mut file) = (None, None);
     let mut status = Status::Passed;
@@ -172,7 +176,7 @@ fn opened(text: &str, suites: &[String]) -> Result<Case, String> {
         match key {
             "name" => name = value,
             "classname" => class = value,
-            "time" => seconds = time(&value)?,
+            "time" => seconds = time(&value, marks)?,
             "file" => file = Some(value.into_owned()),
             "status" | "result" => match &*value {
                 "notrun" => (status, is_not_run) = (Status::Skipped, true),
@@ -207,15 +211,14 @@ fn opened(text: &str, suites: &[String]) -> Result<Case, String> {
     Ok(Case { name, seconds, status, message, file, line, is_not_run, retries })
 }
 
-/// Seconds; `None` where nothing stands. Surefire groups digits by commas.
-fn time(text: &str) -> Result<Option<f64>, String> {
+/// The seconds of a `time` attribute; `None` if it is empty. Surefire groups digits with commas; other tools use the user's locale.
+fn time(text: &str, marks: &Marks) -> Result<Option<f64>, String> {
     let plain = text.trim();
     if plain.is_empty() {
         return Ok(None);
     }
-    let read = if plain.contains(',') { plain.replace(',', "").parse() } else { plain.parse() };
-    match read {
-        Ok(seconds) => Ok(Some(seconds)),
-        Err(_) => Err(format!("`time=\"{}\"`; expected seconds", crate::excerpt::excerpt(text))),
+    match marks.read(plain).or_else(|| number::plain(plain)) {
+        Some(seconds) => Ok(Some(seconds)),
+        None => Err(format!("`time=\"{}\"`; expected seconds", crate::excerpt::excerpt(text))),
     }
 }

@@ -9,6 +9,7 @@ use super::{Status, Tests};
 use crate::import::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
+use crate::number::plain;
 
 /// Spaces by which a subtest is indented.
 const INDENT: usize = 4;
@@ -206,9 +207,9 @@ impl Reader<'_> {
         } else if let Some(time) = text.strip_prefix("duration_ms:")
             && indent == own
         {
-            let milliseconds: Result<f64, _> = time.trim().parse();
-            let wrong = |_| format!("`{}`; expected milliseconds", crate::excerpt::excerpt(text));
-            pending.seconds = Some(milliseconds.map_err(wrong)? / 1e3);
+            let milliseconds = plain(time.trim());
+            let wrong = || format!("`{}`; expected milliseconds", crate::excerpt::excerpt(text));
+            pending.seconds = Some(milliseconds.ok_or_else(wrong)? / 1e3);
         } else if self.block.is_none()
             && indent >= own
             && pending.message.is_none()
@@ -347,7 +348,7 @@ fn result(text: &str) -> Option<Found<'_>> {
 fn time_behind(directive: &str) -> Option<f64> {
     let text = directive.strip_prefix("time=")?.split_whitespace().next()?;
     match text.strip_suffix("ms") {
-        Some(number) => number.parse::<f64>().ok().map(|ms| ms / 1e3),
-        None => text.strip_suffix('s')?.parse().ok(),
+        Some(number) => plain(number).map(|ms| ms / 1e3),
+        None => plain(text.strip_suffix('s')?),
     }
 }

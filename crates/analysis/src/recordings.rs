@@ -1,0 +1,69 @@
+//! Sides of several recordings: each recording is one value, its mean, since whatever was particular to it is in all of its values.
+//!
+//! The smallest two-sided p of ranks is .10 with three recordings a side and .029 with four. So from [`RANKED_FROM`] on the rank test decides,
+//! as everywhere; with three it is Welch's t interval, which assumes that recordings are distributed normally, and says so (Kalibera and Jones
+//! 2013); with fewer there is none. Several builds a side have the same fewest ([`policy::FEWEST_BUILDS`]).
+
+use crate::checks;
+use crate::comparison::summaries::Side;
+use crate::comparison::{Basis, Comparison};
+use crate::evidence::Pair;
+use crate::levels;
+use crate::policy;
+use crate::recording::Recording;
+use assay_data::{Action, Finding, Severity};
+use std::rc::Rc;
+
+/// From so many recordings on each side on, ranks can show a difference at the usual level.
+pub(crate) const RANKED_FROM: usize = 4;
+
+/// The means of the recordings of two sides, made ready to be compared.
+pub(crate) fn pair(x: Vec<f64>, y: Vec<f64>) -> Pair {
+    let fewest = x.len().min(y.len());
+    if fewest >= RANKED_FROM {
+        let [x, y] = [x, y].map(|means| Rc::new(Recording::of(means)));
+        return Pair::Apart(x, y, Basis::Units(levels::RECORDING.to_owned()));
+    }
+    let side = |means: &[f64]| {
+        let all = Side::of_values(means);
+        let enough = fewest >= policy::FEWEST_BUILDS;
+        all.map(|side| if enough { side } else { Side { standard_error: f64::NAN, ..side } })
+    };
+    match (side(&x), side(&y)) {
+        (Some(x), Some(y)) => Pair::Few(x, y),
+        _ => {
+            let [x, y] = [x, y].map(|means| Rc::new(Recording::of(means)));
+            Pair::Apart(x, y, Basis::Units(levels::RECORDING.to_owned()))
+        }
+    }
+}
+
+/// What to know of a comparison of so few recordings.
+pub(crate) fn finding(c: &Comparison, name: &str) -> Option<Finding> {
+    let (n, m) = c.counts;
+    let fewest = policy::FEWEST_BUILDS;
+    let message = match c.decision.interval {
+        Some(_) => format!(
+            "with {n} and {m} recordings ranks show nothing: this is Student's t interval, which assumes that recordings are normally distributed; from {RANKED_FROM} a side on nothing is assumed"
+        ),
+        None if n.min(m) < fewest => {
+            return Some(
+                checks::too_few(format!(
+                    "{n} and {m} recordings are too few for a verdict, since values of one recording are not independent: {fewest} on each side allow an interval, {RANKED_FROM} one without assumptions"
+                ))
+                .advise(Action::MoreUnits { units: levels::plural(levels::RECORDING) })
+                .about(name)
+                .with("of", m as f64)
+                .with("against", n as f64),
+            );
+        }
+        None => return None,
+    };
+    Some(
+        Finding::new("FEW_RECORDINGS", Severity::Warning, message)
+            .advise(Action::MoreUnits { units: levels::plural(levels::RECORDING) })
+            .about(name)
+            .with("of", m as f64)
+            .with("against", n as f64),
+    )
+}

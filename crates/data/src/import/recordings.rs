@@ -1,0 +1,321 @@
+//! Several recordings of one side: files of a directory, documents of one file, or files that the user names together.
+//!
+//! What a process is lucky or unlucky with is in all its values, so that a recording is one unit, however many values it has: its number is
+//! the outermost level of its observations. Of a recording that holds only a summary its mean, or its median, is the one value. Recordings
+//! that are the same to the last byte are one.
+
+use super::merge::{self, Labelled};
+use super::{Again, ImportError, ImportOptions, Part};
+use crate::finding::shared::same_recording;
+use crate::samples::{Observation, Recorded, Row, Samples, Side, Subject};
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The files of one side.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SideFiles {
+    /// What the user calls it; `None`: what its file is called.
+    pub name: Option<String>,
+    /// Its files, or directories of them; `-` is standard input.
+    pub files: Vec<PathBuf>,
+}
+
+/// A file of several documents that is larger than this is not taken apart, bytes.
+const MOST: u64 = 1 << 28;
+
+/// Most recordings of a side.
+const MOST_RECORDINGS: usize = 10_000;
+
+/// One recording.
+pub(super) struct Recording {
+    /// As messages call it.
+    pub file: String,
+    pub part: Part,
+    /// What its bytes come to, where they are known.
+    pub digest: Option<u64>,
+}
+
+/// The files of a directory, in the order of their names, without hidden ones and without directories.
+pub(super) fn files_of(directory: &Path) -> Option<Vec<PathBuf>> {
+    let is_hidden = |path: &Path| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+    };
+    let entries = fs::read_dir(directory).ok()?.flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> =
+        entries.filter(|path| path.is_file() && !is_hidden(path)).collect();
+    files.sort();
+    (!files.is_empty()).then_some(files)
+}
+
+/// What the text of a document comes to, whatever blanks surround it.
+pub(super) fn digest(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.trim_ascii().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The digest of a file; `None` for one that is too large or can't be read.
+pub(super) fn digest_of_file(path: &Path) -> Option<u64> {
+    let is_small = fs::metadata(path).ok()?.len() <= MOST;
+    is_small.then(|| fs::read(path).ok()).flatten().map(|bytes| digest(&bytes))
+}
+
+/// The documents of a file that is several JSON documents one behind the other, or a list of them, each with the line on which it begins;
+/// `None` for another file.
+pub(super) fn documents(again: Again<'_>) -> Option<Vec<(u64, Vec<u8>)>> {
+    let mut bytes = Vec::new();
+    let input = again()?.ok()?;
+    input.into_reader().take(MOST + 1).read_to_end(&mut bytes).ok()?;
+    if bytes.len() as u64 > MOST {
+        return None;
+    }
+    let whole = values_of(&bytes)?;
+    let list = match whole.as_slice() {
+        &[(begin, end)] if bytes[begin] == b'[' => Some((begin + 1, end - 1)),
+        _ => None,
+    };
+    let found = match list {
+        // The values within the brackets, without the commas between them.
+        Some((begin, end)) => {
+            let within = values_of(&bytes[begin..end])?.into_iter();
+            within.map(|(from, to)| (from + begin, to + begin)).collect()
+        }
+        None => whole,
+    };
+    let are_objects = found.iter().all(|&(begin, _)| bytes[begin] == b'{');
+    if found.len() < 2 || found.len() > MOST_RECORDINGS || !are_objects {
+        return None;
+    }
+    let (mut line, mut seen) = (1, 0);
+    let document = |(begin, end): (usize, usize)| {
+        line += bytes[seen..begin].iter().filter(|&&b| b == b'\n').count() as u64;
+        seen = begin;
+        (line, bytes[begin..end].to_vec())
+    };
+    Some(found.into_iter().map(document).collect())
+}
+
+/// Where the objects and lists of a text begin and end, with nothing but blanks and commas between them; `None` for any other text.
+fn values_of(text: &[u8]) -> Option<Vec<(usize, usize)>> {
+    let mut found = Vec::new();
+    let (mut depth, mut begin) = (0_usize, 0);
+    let (mut in_string, mut escaped) = (false, false);
+    for (at, &byte) in text.iter().enumerate() {
+        if in_string {
+            in_string = escaped || byte != b'"';
+            escaped = byte == b'\\' && !escaped;
+            continue;
+        }
+        match byte {
+            b'"' if depth > 0 => in_string = true,
+            b'{' | b'[' => {
+                if depth == 0 {
+                    begin = at;
+                }
+                depth += 1;
+            }
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    found.push((begin, at + 1));
+                }
+            }
+            _ if depth > 0 || byte.is_ascii_whitespace() || byte == b',' => {}
+            // A byte-order mark.
+            0xef | 0xbb | 0xbf if found.is_empty() => {}
+            _ => return None,
+        }
+    }
+    (depth == 0 && !found.is_empty()).then_some(found)
+}
+
+/// All recordings of a side as one part; one alone is itself.
+pub(super) fn pooled(
+    label: &str,
+    mut recordings: Vec<Recording>,
+    options: &ImportOptions,
+) -> Result<Labelled, ImportError> {
+    let mut known = Vec::new();
+    let all = recordings.len();
+    recordings.retain(|one| {
+        // A few numbers may well come again; a tool's whole document does not.
+        let digest = one.digest.filter(|_| !one.part.is_bare);
+        let is_new = digest.is_none_or(|digest| !known.contains(&digest));
+        known.extend(digest);
+        is_new
+    });
+    let same = all - recordings.len();
+    let first = recordings.first().map(|one| one.file.clone()).ok_or(ImportError::NoInput)?;
+    if recordings.len() == 1 {
+        let mut part = recordings.remove(0).part;
+        if same > 0 {
+            part.samples.findings.push(same_recording(label, all, 1));
+        }
+        return Ok(Labelled { file: first, label: label.to_owned(), part });
+    }
+    let kept = recordings.len();
+    let labelled =
+        |one: Recording| Labelled { file: one.file, label: label.to_owned(), part: one.part };
+    let mut parts: Vec<Labelled> = recordings.into_iter().map(labelled).collect();
+    merge::lend_metrics(&mut parts, options)?;
+    merge::check_units(&mut parts)?;
+    in_order_of_time(&mut parts);
+    let (is_bare, is_ours) =
+        (parts.iter().all(|one| one.part.is_bare), parts.iter().all(|one| one.part.is_ours));
+    let mut pool = Pool::of(label, &first, &parts)?;
+    for (number, one) in parts.into_iter().enumerate() {
+        pool.add(number as u32, one)?;
+    }
+    let mut samples = pool.samples;
+    if same > 0 {
+        samples.findings.push(same_recording(label, all, kept));
+    }
+    let file = format!("{first} and {} more", kept - 1);
+    Ok(Labelled { file, label: label.to_owned(), part: Part { samples, is_bare, is_ours } })
+}
+
+/// Sorts recordings by when they began, if all of them say.
+fn in_order_of_time(parts: &mut [Labelled]) {
+    let times: Option<Vec<f64>> = parts.iter().map(|one| began(&one.part.samples)).collect();
+    if times.is_some() {
+        parts.sort_by(|a, b| {
+            let time = |one: &Labelled| began(&one.part.samples).unwrap_or(f64::NAN);
+            time(a).total_cmp(&time(b))
+        });
+    }
+}
+
+fn began(samples: &Samples) -> Option<f64> {
+    super::times::seconds(samples.started.as_deref()?)
+}
+
+/// What recordings are put together in.
+struct Pool {
+    samples: Samples,
+    subjects: HashMap<String, usize>,
+}
+
+impl Pool {
+    fn of(label: &str, first: &str, parts: &[Labelled]) -> Result<Self, ImportError> {
+        let mut samples = Samples::new(merge::order_metrics(parts)?);
+        let recorded = |one: &Labelled| Recorded {
+            file: one.file.clone(),
+            started: one.part.samples.started.clone(),
+        };
+        samples.add_side(Side {
+            name: label.to_owned(),
+            source: Some(format!("{first} and {} more", parts.len() - 1)),
+            recordings: parts.iter().map(recorded).collect(),
+            ..Side::default()
+        });
+        if let Some(one) = parts.first() {
+            samples.environment = one.part.samples.environment.clone();
+            samples.tool.clone_from(&one.part.samples.tool);
+            samples.started.clone_from(&one.part.samples.started);
+        }
+        Ok(Self { samples, subjects: HashMap::new() })
+    }
+
+    fn add(&mut self, number: u32, one: Labelled) -> Result<(), ImportError> {
+        let Labelled { file, part, .. } = one;
+        let theirs = part.samples;
+        if theirs.sides.len() > 1 {
+            let sides: Vec<String> =
+                theirs.sides.iter().map(|side| format!("`{}`", side.name)).collect();
+            let problem = format!(
+                "holds {} sides ({}); a recording of one side holds one: record each side in a file of its own",
+                sides.len(),
+                sides.join(", ")
+            );
+            return Err(ImportError::Content { file, problem });
+        }
+        let is_alone = part.is_bare && theirs.subjects.len() == 1;
+        let names = merge::matched_by(&theirs).into_iter().map(str::to_owned);
+        let names: Vec<String> =
+            names.map(|name| if is_alone { String::new() } else { name }).collect();
+        let own: Vec<usize> = theirs
+            .subjects
+            .iter()
+            .zip(&names)
+            .map(|(subject, name)| self.subject(name, subject, theirs.row_of(subject)))
+            .collect();
+        let metrics: Vec<usize> =
+            theirs.metrics.iter().map(|metric| self.samples.add_metric(metric.clone())).collect();
+        for observation in theirs.observations() {
+            let known: Vec<(usize, f64)> =
+                metrics.iter().copied().zip(observation.values.iter().copied()).collect();
+            let mut level = vec![number];
+            level.extend(&observation.level);
+            self.samples.push(Observation {
+                subject: own[observation.subject],
+                level,
+                values: self.samples.values_of(&known),
+                outcome: observation.outcome,
+                ..Observation::default()
+            });
+        }
+        for summary in &theirs.summaries {
+            let metric = self.samples.metric_index(&summary.metric);
+            let value = summary.location().filter(|value| value.is_finite());
+            if let (Some(metric), Some(value), Some(&subject)) =
+                (metric, value, own.get(summary.subject))
+            {
+                self.samples.push(Observation {
+                    subject,
+                    level: vec![number],
+                    values: self.samples.values_of(&[(metric, value)]),
+                    ..Observation::default()
+                });
+            }
+        }
+        for finding in theirs.findings {
+            if !self.samples.findings.contains(&finding) {
+                self.samples.findings.push(finding);
+            }
+        }
+        Ok(())
+    }
+
+    /// The subject of this name; one that is new is as the first recording has it.
+    fn subject(&mut self, name: &str, subject: &Subject, row: &Row) -> usize {
+        if let Some(&known) = self.subjects.get(name) {
+            return known;
+        }
+        let label = self.samples.sides.first().map(|side| side.name.clone()).unwrap_or_default();
+        let shown = if name.is_empty() { label } else { subject.name.clone() };
+        let own = Row { name: name.to_owned(), ..row.clone() };
+        self.samples.rows.push(own);
+        let row = self.samples.rows.len() - 1;
+        self.samples.subjects.push(Subject {
+            side: 0,
+            row,
+            name: shown,
+            against: None,
+            ..subject.clone()
+        });
+        let index = self.samples.subjects.len() - 1;
+        self.subjects.insert(name.to_owned(), index);
+        index
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_what_stands_between_brackets_of_the_outermost_level() {
+        let text = br#" {"a": "}{"} {"b": [1, {"c": "\""}]},
+            {"d": 1} "#;
+        let found: Vec<&[u8]> =
+            values_of(text).unwrap_or_default().iter().map(|&(from, to)| &text[from..to]).collect();
+        assert_eq!(found, [&br#"{"a": "}{"}"#[..], br#"{"b": [1, {"c": "\""}]}"#, br#"{"d": 1}"#]);
+        for other in ["", "1 2", "{} x", "{", "}{", "a{}"] {
+            assert_eq!(values_of(other.as_bytes()), None, "{other}");
+        }
+    }
+}
