@@ -84,7 +84,7 @@ fn what_is_larger_than_a_step_is_found() {
     // A few series look dependent by chance.
     assert!(found.iter().all(|(_, directed)| *directed > 0.95), "{found:?}");
     // Readings that spread over steps are as good as any: a difference of half a step is found, too.
-    let found = misses((1.0, 2.0, 103.3, 103.8, 600), rounded, 20);
+    let found = misses((1.0, 2.0, 20.3, 20.8, 600), rounded, 20);
     assert!(found.iter().all(|(_, directed)| *directed > 0.9), "{found:?}");
 }
 
