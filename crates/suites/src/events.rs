@@ -20,8 +20,8 @@ pub(crate) struct Line {
     assay_tests: Option<u32>,
     #[serde(default)]
     framework: String,
-    #[serde(default)]
-    framework_version: String,
+    /// `null` of a framework that does not say.
+    framework_version: Option<String>,
     process: Option<u32>,
     parent: Option<u32>,
     worker: Option<String>,
@@ -240,7 +240,8 @@ impl Gathered {
                     .clone()
                     .or(line.process.map(|pid| pid.to_string()))
                     .unwrap_or_default();
-                let version = format!("{} {}", line.framework, line.framework_version);
+                let version = line.framework_version.as_deref().unwrap_or_default();
+                let version = format!("{} {version}", line.framework);
                 if self.run.framework.is_empty() {
                     version.trim().clone_into(&mut self.run.framework);
                 }
@@ -528,6 +529,13 @@ mod tests {
         let unfinished = Unfinished { name, began: Some(2.5), ..Unfinished::default() };
         assert_eq!(run.unfinished, [unfinished]);
         assert_eq!(run.tests.len(), 0);
+    }
+
+    #[test]
+    fn a_framework_may_not_say_its_version() {
+        let head = HEAD.replace("\"3.12\"", "null");
+        let run = written(&[("1.jsonl", &head)]).unwrap().unwrap();
+        assert_eq!(run.framework, "rspec");
     }
 
     #[test]
