@@ -220,7 +220,7 @@ fn coupling(
     foreign.sort_by_key(|(name, times)| (std::cmp::Reverse(*times), name.clone()));
     let pending = rewrites.iter().filter(|own| own.fate == Fate::Pending).count();
     let mut own = Coupling {
-        score: score(mutants.iter().copied()),
+        score: score(mutants.iter().copied(), false),
         complete: complete.len(),
         focus,
         radius,

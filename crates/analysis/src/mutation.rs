@@ -1,6 +1,6 @@
 //! Which share of the changes of a project's source its tests notice: the score, of all, of each file and of each unit.
 //!
-//! Those that no test uses, and those that are milder than one that survived at the same place, count as missed. What could not be built, and what a
+//! Those that no test uses, and those that are the same program as one that survived, count as missed. What could not be built, and what a
 //! comment accepts, does not count. Where only some were tried, the extreme ones of each function (whose fate is known) are counted, and the
 //! share among the others is that of a random sample of them, with the exact interval of Clopper and Pearson: it holds what the whole would have given.
 
@@ -58,15 +58,19 @@ pub fn scores(mutation: &Mutation) -> Scores {
         }
     }
     Scores {
-        whole: score(mutation.mutants.iter()),
-        files: files.into_iter().map(|own| score(own.into_iter())).collect(),
-        units: units.into_iter().map(|own| score(own.into_iter())).collect(),
+        whole: score(mutation.mutants.iter(), mutation.is_sample),
+        files: files.into_iter().map(|own| score(own.into_iter(), mutation.is_sample)).collect(),
+        units: units.into_iter().map(|own| score(own.into_iter(), mutation.is_sample)).collect(),
         couplings: couplings(mutation),
     }
 }
 
-pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>) -> Score {
+/// `is_sample`: those that were tried were drawn by lot.
+pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>, is_sample: bool) -> Score {
     let mutants: Vec<&MutantResult> = mutants.collect();
+    let is_waiting = |own: &&MutantResult| own.operator == "body" && own.fate == Fate::Pending;
+    // Where an extreme one is left, all were drawn from one lot.
+    let is_one_lot = is_sample && mutants.iter().any(is_waiting);
     let is_lost = |own: &&&MutantResult| own.operator == "body" && own.fate.is_missed();
     let lost: HashSet<usize> = mutants.iter().filter(is_lost).map(|own| own.unit).collect();
     // What was tried whatever the sample, and the sample.
@@ -77,12 +81,12 @@ pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>) -> Scor
         match own.fate {
             Fate::Pending => {
                 pending += 1;
-                has_pending_extreme |= is_extreme;
+                has_pending_extreme |= is_extreme && !is_one_lot;
             }
             fate if fate.is_detected() || fate.is_missed() => {
                 // What is missed with its function is so without a draw, and so is what is known to have no tests before any of it is tried. Of a function
                 // whose body can't be taken away it is known by those that were drawn alone that no test reaches it.
-                let is_drawn = !is_extreme
+                let is_drawn = (!is_extreme || is_one_lot)
                     && match fate {
                         Fate::Implied => false,
                         Fate::Uncovered => !lost.contains(&own.unit) && own.covered_by.is_none(),

@@ -155,7 +155,11 @@ impl Project {
         let mut walk = WalkBuilder::new(&self.top);
         // Files that begin with a dot set how frameworks work.
         walk.hidden(false).require_git(false).follow_links(false);
-        walk.filter_entry(|entry| !NOT_WRITTEN.iter().any(|(name, _)| entry.file_name() == *name));
+        walk.filter_entry(|entry| {
+            let is_left_out = NOT_WRITTEN.iter().any(|(name, _)| entry.file_name() == *name);
+            // An environment of Python, whatever its name.
+            !is_left_out && !entry.path().join("pyvenv.cfg").is_file()
+        });
         let found = walk
             .build()
             .flatten()

@@ -10,7 +10,7 @@ pub enum Fate {
     TimedOut,
     /// All tests passed that may use it.
     Survived,
-    /// It was not tried: a harsher change of the same code survived.
+    /// It was not tried: it is the same program as another change, which survived.
     Implied,
     /// No test uses its code.
     Uncovered,
@@ -20,6 +20,8 @@ pub enum Fate {
     Unviable,
     /// A comment accepts that it survives; it was not tried.
     Kept,
+    /// Its code is not part of the program that the tests run here: another platform's, or of a feature that is off. It was not tried.
+    Absent,
     /// It was not tried.
     #[default]
     Pending,
@@ -27,7 +29,7 @@ pub enum Fate {
 
 impl Fate {
     /// All.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Killed,
         Self::TimedOut,
         Self::Survived,
@@ -36,6 +38,7 @@ impl Fate {
         Self::Equivalent,
         Self::Unviable,
         Self::Kept,
+        Self::Absent,
         Self::Pending,
     ];
 
@@ -50,6 +53,7 @@ impl Fate {
             Self::Equivalent => "equivalent",
             Self::Unviable => "unviable",
             Self::Kept => "kept",
+            Self::Absent => "absent",
             Self::Pending => "pending",
         }
     }

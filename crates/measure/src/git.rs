@@ -192,14 +192,15 @@ pub fn changed_since(top: &Path, revision: &str) -> Option<Vec<String>> {
         return None;
     }
     let asked = |words: &[&str]| {
-        let answer =
-            quiet(top).args(words).output().ok().filter(|answer| answer.status.success())?;
+        let answer = reading(top)?.args(words).output().ok();
+        let answer = answer.filter(|answer| answer.status.success())?;
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
         Some(
             text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect::<Vec<_>>(),
         )
     };
-    let mut paths = asked(&["diff", "--name-only", "--no-renames", "-z", revision, "--"])?;
+    let mut paths =
+        asked(&[&["diff", "--name-only", "-z"], &PLAIN_DIFF[..], &[revision, "--"]].concat())?;
     paths.extend(asked(&["ls-files", "--others", "--exclude-standard", "-z"])?);
     Some(paths)
 }
@@ -211,23 +212,13 @@ pub fn changed_lines(top: &Path, revision: &str) -> Option<BTreeMap<String, Vec<
         return None;
     }
     let asked = |words: &[&str]| {
-        let answer = quiet(top).args(words).output().ok();
+        let answer = reading(top)?.args(words).output().ok();
         let answer = answer.filter(|answer| answer.status.success())?;
         Some(String::from_utf8_lossy(&answer.stdout).into_owned())
     };
-    let diff = asked(&[
-        "-c",
-        "core.quotePath=false",
-        "diff",
-        "--unified=0",
-        "--no-renames",
-        "--no-ext-diff",
-        "--no-color",
-        "--src-prefix=a/",
-        "--dst-prefix=b/",
-        revision,
-        "--",
-    ])?;
+    let shape = ["-c", "core.quotePath=false", "diff", "--unified=0"];
+    let names = ["--src-prefix=a/", "--dst-prefix=b/", revision, "--"];
+    let diff = asked(&[&shape[..], &PLAIN_DIFF[..], &names[..]].concat())?;
     let mut lines = lines_of_diff(&diff);
     let others = asked(&["ls-files", "--others", "--exclude-standard", "-z"])?;
     for path in others.split('\0').filter(|path| !path.is_empty()) {
@@ -272,12 +263,19 @@ pub fn is_shallow(directory: &Path) -> bool {
     git.is_some_and(|git| common(&git).join("shallow").exists())
 }
 
-/// `git` in a directory, with nothing but its answer.
+/// `git` in a directory, for questions that read no file of the working tree. This and [`reading`] are the only ways in which `git` is called here.
 fn quiet(directory: &Path) -> Command {
     let mut git = Command::new("git");
-    git.args(POWERLESS).envs(OFFLINE).current_dir(directory);
+    git.args(POWERLESS).envs(OFFLINE).env_remove("GIT_EXTERNAL_DIFF").current_dir(directory);
     git.stdin(Stdio::null()).stderr(Stdio::null());
     git
+}
+
+/// `git` in a directory, for questions that read files of the working tree. `None` where its filters can't be turned off.
+fn reading(directory: &Path) -> Option<Command> {
+    let mut git = quiet(directory);
+    git.args(without_filters(directory)?);
+    Some(git)
 }
 
 /// The top of the working tree that a directory is in, by what is there; git is not asked.
@@ -337,9 +335,9 @@ fn object_name(text: &str) -> Option<String> {
     right.then(|| name.to_owned())
 }
 
-/// What keeps git from running programs that a repository's own configuration names: whoever looks at somebody's checkout has not agreed to
-/// run them. Filters for contents have names of their own: see [`without_filters`].
-pub(crate) const POWERLESS: [&str; 16] = [
+/// Options that keep git from running programs named by the configuration of a repository, which the user has not agreed to run. Filters of contents and
+/// drivers of diffs have names of their own: see [`without_filters`] and [`PLAIN_DIFF`].
+pub const POWERLESS: [&str; 40] = [
     "-c",
     "core.fsmonitor=false",
     "-c",
@@ -349,7 +347,31 @@ pub(crate) const POWERLESS: [&str; 16] = [
     "-c",
     "core.sshCommand=false",
     "-c",
+    "core.askPass=",
+    "-c",
+    "core.editor=false",
+    "-c",
+    "core.gitProxy=",
+    "-c",
+    "core.alternateRefsCommand=false",
+    "-c",
+    "credential.helper=",
+    "-c",
     "diff.external=",
+    "-c",
+    "diff.submodule=short",
+    "-c",
+    "diff.trustExitCode=false",
+    "-c",
+    "gpg.program=false",
+    "-c",
+    "gpg.ssh.program=false",
+    "-c",
+    "gpg.x509.program=false",
+    "-c",
+    "log.showSignature=false",
+    "-c",
+    "status.submoduleSummary=false",
     "-c",
     "protocol.ext.allow=never",
     "-c",
@@ -358,23 +380,25 @@ pub(crate) const POWERLESS: [&str; 16] = [
     "submodule.recurse=false",
 ];
 
-/// What keeps git from getting absent objects of a partial clone from elsewhere: a program that the repository names would be run for it.
-/// The second is for versions from 2.44 on, the first for all.
-pub(crate) const OFFLINE: [(&str, &str); 2] =
-    [("GIT_ALLOW_PROTOCOL", "none"), ("GIT_NO_LAZY_FETCH", "1")];
+/// Options of `git diff` that keep it from running drivers of diffs and text conversions, and from asking the git of a submodule.
+const PLAIN_DIFF: [&str; 5] =
+    ["--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty", "--no-renames"];
+
+/// Variables that keep git from fetching absent objects of a partial clone, for which it would run a program that the repository names, and from
+/// writing anything. `GIT_NO_LAZY_FETCH` is for versions from 2.44, `GIT_ALLOW_PROTOCOL` for all.
+pub(crate) const OFFLINE: [(&str, &str); 4] = [
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+];
 
 /// Asks `git`, and gives up when it takes too long.
 fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
     let deadline = Instant::now() + patience;
-    let mut child = Command::new("git")
-        .args(POWERLESS)
-        .args(without_filters(directory)?)
-        .args(["--no-optional-locks", "status", "--porcelain", "--untracked-files=normal"])
-        .envs(OFFLINE)
-        .current_dir(directory)
-        .stdin(Stdio::null())
+    let mut child = reading(directory)?
+        .args(["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"])
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
         .spawn()
         .ok()?;
     let said = child.stdout.take().and_then(|output| says_anything(output, deadline));
@@ -389,21 +413,17 @@ fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
 }
 
 /// Options that keep git from running the filters that the repository itself configures for its files; those of the user's own
-/// configuration stay. `None` where git can't tell.
+/// configuration stay. `None` where git can't tell, or one has a name that no option can carry.
 pub(crate) fn without_filters(directory: &Path) -> Option<Vec<String>> {
-    let listed = Command::new("git")
-        .args(POWERLESS)
+    let listed = quiet(directory)
         .args([
             "config",
             "-z",
             "--show-scope",
             "--name-only",
             "--get-regexp",
-            r"^filter\..*\.(clean|process)$",
+            r"^filter\..*\.(clean|smudge|process)$",
         ])
-        .current_dir(directory)
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
         .output()
         .ok()?;
     let text = String::from_utf8(listed.stdout).ok()?;
@@ -413,7 +433,11 @@ pub(crate) fn without_filters(directory: &Path) -> Option<Vec<String>> {
     for pair in fields.chunks_exact(2) {
         let ["local" | "worktree", name] = pair else { continue };
         let (driver, _) = name.rsplit_once('.')?;
-        for option in ["clean=", "process=", "required=false"] {
+        // An option ends its name at the first equals sign.
+        if driver.contains(['=', '\n']) {
+            return None;
+        }
+        for option in ["clean=", "smudge=", "process=", "required=false"] {
             options.extend(["-c".to_owned(), format!("{driver}.{option}")]);
         }
     }

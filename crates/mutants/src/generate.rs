@@ -1,12 +1,14 @@
 //! The mutants of a file: one walk over its tree, with the table of its language in hand; each is then tried on the tree, and what the grammar does
 //! not read is none. Nothing is random: one text has the same mutants every time, in the order in which they stand.
 
+use crate::absent::{Here, absent};
 use crate::keep::Kept;
 use crate::literal;
 use crate::mutant::{Mutant, Unit, id_of};
 use crate::nothing::{self, Nothing};
 use crate::operator::Operator;
 use crate::passed::{is_for_tests, is_talk};
+use crate::pragmas::marked;
 use crate::tables::{Change, Entry, Table, table};
 use crate::trial::Trial;
 use assay_blocks::{Kind, grammar, kind};
@@ -65,6 +67,11 @@ impl Generator {
 
     /// The mutants of a text, which is the file of this path. O(bytes + mutants · bytes of their function) at worst.
     pub fn mutants(&mut self, path: &str, text: &[u8]) -> Mutants {
+        self.mutants_here(path, text, &Here::default())
+    }
+
+    /// The same, for the platform and settings for which the tests are built.
+    pub fn mutants_here(&mut self, path: &str, text: &[u8], here: &Here) -> Mutants {
         let Some(tree) = self.parser.parse(text, None) else { return Mutants::default() };
         let mut walk = Walk {
             language: self.language,
@@ -83,6 +90,8 @@ impl Generator {
         let Walk { mut units, found, .. } = walk;
         let is_broken = tree.root_node().has_error();
         let kept = Kept::of(text, self.table.comment);
+        let marked = marked(self.language, text, tree.root_node());
+        let absent = absent(self.language, path, text, tree.root_node(), here);
         let mut trial: Option<(usize, Trial)> = None;
         let mut seen = HashSet::new();
         let mut ordinals: HashMap<(String, Operator, &[u8], String), usize> = HashMap::new();
@@ -121,8 +130,23 @@ impl Generator {
             // What accepts a line says nothing of the whole.
             let (from, to) =
                 if operator.is_extreme() { (own.begin, own.begin) } else { (line, last_line) };
-            let kept = kept.reason(from, to, own.begin).map(str::to_owned);
-            all.push(Mutant { id, unit, operator, range, replacement, line, last_line, kept });
+            let is_within = |first: u32, last: u32| first <= from && from <= last;
+            let mark = marked.iter().find(|(first, last, _)| is_within(*first, *last));
+            let kept = kept.reason(from, to, own.begin).or(mark.map(|(_, _, word)| word.as_str()));
+            let kept = kept.map(str::to_owned);
+            let absent = absent.iter().find(|own| is_within(own.first, own.last));
+            let absent = absent.map(|own| own.why.clone());
+            all.push(Mutant {
+                id,
+                unit,
+                operator,
+                range,
+                replacement,
+                line,
+                last_line,
+                kept,
+                absent,
+            });
         }
         // A unit of which nothing can be changed says nothing.
         let used: HashSet<usize> = all.iter().map(|own| own.unit).collect();

@@ -11,6 +11,7 @@
     allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
 )]
 
+mod absent;
 mod alike;
 mod alone;
 pub mod controls;
@@ -19,11 +20,13 @@ mod emitted;
 mod generate;
 mod keep;
 mod literal;
+mod milder;
 mod mutant;
 mod nothing;
 mod operator;
 mod passed;
 pub mod policy;
+mod pragmas;
 mod rewrites;
 pub mod switch;
 mod tables;
@@ -32,11 +35,13 @@ mod trial;
 #[cfg(test)]
 mod tests;
 
+pub use absent::{Absent, Here, modules_off};
 pub use alone::{Alone, alone};
 pub use assay_coverage::Language;
 pub use doubt::doubts;
 pub use emitted::{Emitted, emitted};
 pub use generate::{Generator, Mutants};
+pub use milder::is_same;
 pub use mutant::{Mutant, Unit, line_starts};
 pub use operator::Operator;
 pub use passed::why_passed;

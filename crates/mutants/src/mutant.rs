@@ -53,6 +53,8 @@ pub struct Mutant {
     pub last_line: u32,
     /// Why it may survive, where a comment says so.
     pub kept: Option<String>,
+    /// The condition that leaves its code out of the program here.
+    pub absent: Option<String>,
 }
 
 impl Mutant {
@@ -133,6 +135,7 @@ mod tests {
             line: 3,
             last_line: 3,
             kept: None,
+            absent: None,
         };
         assert_eq!(mutant.applied(text), b"a\nb\nif True:\n    y\nz\nw\n");
         assert_eq!(mutant.diff(text), " a\n b\n-if x:\n+if True:\n     y\n z\n");

@@ -1,5 +1,6 @@
-//! The kinds of change that mutants are made of, from the harshest to the mildest: whoever does not notice the harsh one of a place will not
-//! notice the mild one. Behind them stand rewrites, which change what is written and not what it does: no test should notice one.
+//! The kinds of change that mutants are made of, from the harshest to the mildest, which is the order in which they are tried and shown. A test may notice a
+//! milder one and miss a harsher one of the same place. The rewrites come last: they change the text and not the behaviour, so no test should notice
+//! one.
 
 use std::fmt;
 

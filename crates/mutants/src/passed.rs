@@ -19,6 +19,10 @@ pub fn why_passed(language: Language, path: &str, text: &[u8]) -> Option<&'stati
         head.contains("@generated") || (head.contains("generated") && head.contains("do not edit"));
     match () {
         () if rules::holds_tests(language, path) => Some("holds tests"),
+        () if matches!(language, Language::C | Language::Cpp) && is_test_program(path) => {
+            Some("holds tests")
+        }
+        () if is_built(path) => Some("was built from other sources"),
         () if rules::is_beside_tests(path) => Some("stands among tests"),
         // By its name it is the module that is compiled for tests alone.
         () if language == Language::Rust && path.ends_with("/tests.rs") => Some("holds tests"),
@@ -32,6 +36,21 @@ pub fn why_passed(language: Language, path: &str, text: &[u8]) -> Option<&'stati
         }
         () => None,
     }
+}
+
+/// Returns true for a test program in C or C++, by the names that such programs have beside those of frameworks: `test.c`, `sds-test.c`, `check_list.c`.
+fn is_test_program(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_ascii_lowercase();
+    ["t", "test", "tests", "unittest", "unittests", "testsuite"].contains(&stem.as_str())
+        || ["test-", "check_", "tst_"].iter().any(|own| stem.starts_with(own))
+        || ["-test", "-tests", "_tests", "_unittest"].iter().any(|own| stem.ends_with(own))
+}
+
+/// Returns true for a copy of a source that setuptools made, below `build/lib`.
+fn is_built(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    parts.windows(2).any(|two| two[0] == "build" && (two[1] == "lib" || two[1].starts_with("lib.")))
 }
 
 /// Whether a node calls what logs or asserts.

@@ -243,6 +243,7 @@ impl Generator {
                     line: first,
                     last_line: last,
                     kept: None,
+                    absent: None,
                 });
             }
         }

@@ -46,6 +46,24 @@ pub(crate) struct With<'a> {
     pub stops: bool,
     /// Names of tests that fail at times, and prove nothing.
     pub flaky: &'a [String],
+    /// The report of a whole run without a change.
+    pub ends: Ends,
+}
+
+/// The report of a complete run. A process that ends with status 0 in the middle of a test reports fewer tests.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ends {
+    /// The least number of tests that a whole run reported without a change, skipped ones included.
+    pub reported: usize,
+    /// True if every test that began also ended.
+    pub finishes: bool,
+}
+
+impl With<'_> {
+    /// The number of tests that a run of the user's command has to report to have passed.
+    pub fn expected(&self) -> Option<usize> {
+        Some(self.only.map_or(self.ends.reported, <[usize]>::len))
+    }
 }
 
 /// What came of a change.
@@ -116,7 +134,7 @@ impl Arena<'_> {
                 let is_built = built.is_some()
                     || !is_built(change.language)
                     || is_linked(change.language, &ran.text);
-                judged(&ran, is_built, with)
+                judged(&ran, is_built, with.expected(), with)
             }
             (None, told) => {
                 let said = told.as_ref().map_or("", |(_, said)| said.as_str());
@@ -245,13 +263,33 @@ fn is_built(language: Language) -> bool {
 /// Whether compilers of C and C++, which name each error and its place, complain of none: what told nothing was built then, and crashed with all that it had
 /// to say still in its buffer. Of other languages this is not known.
 fn is_linked(language: Language, said: &str) -> bool {
-    let complaints = [": error:", ": fatal error:", "undefined reference", "multiple definition"];
     matches!(language, Language::C | Language::Cpp)
-        && !complaints.iter().any(|own| said.contains(own))
+        && !COMPLAINTS.iter().any(|own| said.contains(own))
 }
 
-/// What a run means. Where it told nothing, what ran `is_built` and ended so, or it may not have been built at all.
-pub(crate) fn judged(ran: &Ran, is_built: bool, with: With<'_>) -> Came {
+/// Words of compilers and linkers of C and C++ that report an error.
+pub(crate) const COMPLAINTS: [&str; 4] =
+    [": error:", ": fatal error:", "undefined reference", "multiple definition"];
+
+/// The reason why a run with status 0 is incomplete; `None` if it is complete, as far as is known.
+fn cut(ran: &Ran, expected: Option<usize>, with: With<'_>) -> Option<String> {
+    let told = ran.run.as_ref().map_or(0, |run| run.tests.len());
+    let open = ran.run.as_ref().and_then(|run| run.unfinished.first());
+    match (open, expected) {
+        (Some(open), _) if with.ends.finishes => Some(format!(
+            "the process ended with status 0 in the middle of {}",
+            if open.name.is_empty() { "the tests" } else { &open.name }
+        )),
+        (_, Some(expected)) if told < expected => {
+            Some(format!("the command ended with status 0 after {told} of {expected} tests"))
+        }
+        _ => None,
+    }
+}
+
+/// What a run means. Where it told nothing, what ran `is_built` and ended so, or it may not have been built at all. A run that passed reported the `expected`
+/// number of tests, where that is known.
+pub(crate) fn judged(ran: &Ran, is_built: bool, expected: Option<usize>, with: With<'_>) -> Came {
     let failed = ran.failed();
     let index = |(name, id): &(&str, Option<&str>)| {
         let by_id = || id.and_then(|id| with.by_name.get(id));
@@ -260,9 +298,14 @@ pub(crate) fn judged(ran: &Ran, is_built: bool, with: With<'_>) -> Came {
     let killed_by: Vec<usize> = failed.iter().filter_map(index).collect();
     let tests_run = ran.run.as_ref().map_or(0, |run| run.tests.len());
     let is_flaky = |(name, _): &(&str, Option<&str>)| with.flaky.iter().any(|own| own == name);
+    // Status 0 alone does not mean that the tests passed: the process may have ended in the middle of a test.
+    let cut = (ran.outcome == Outcome::Exited(0) && failed.is_empty())
+        .then(|| cut(ran, expected, with))
+        .flatten();
     let (fate, is_odd) = match ran.outcome {
         _ if !killed_by.is_empty() => (Fate::Killed, false),
         Outcome::TimedOut => (Fate::TimedOut, false),
+        _ if cut.is_some() && (tests_run > 0 || is_built) => (Fate::Killed, false),
         Outcome::Exited(0) if tests_run > 0 => (Fate::Survived, false),
         // Flaky ones prove nothing.
         Outcome::Exited(_) if !failed.is_empty() && failed.iter().all(is_flaky) => {
@@ -275,5 +318,6 @@ pub(crate) fn judged(ran: &Ran, is_built: bool, with: With<'_>) -> Came {
         let said = ran.said.clone().map_or(String::new(), |said| format!("; it said: {said}"));
         format!("no test fails, but the command {}{said}", ran.outcome)
     });
+    let reason = reason.or(cut);
     Came { fate, killed_by, tests_run, seconds: ran.seconds, reason }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Change the source in small ways, and report which changes the tests do not notice
 ///
 /// Each change (a mutant) is made in a copy of the project, never in the project itself: first the whole body of each function is taken away, and
-/// where a test notices that, conditions, operators, constants, statements and returned values are changed one by one. Where it is known which
+/// then conditions, operators, constants, statements and returned values are changed one by one. Where it is known which
 /// tests use the changed code (rspec, minitest, test-unit, pytest, unittest) only these run, the quickest first. A change that no test notices is
 /// code that could be wrong without anybody knowing.
 #[derive(Debug, Parser)]

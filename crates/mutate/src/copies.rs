@@ -1,6 +1,7 @@
 //! Copies of the project, in which alone anything is changed: private directories that go when they are dropped, and that whoever comes next removes
 //! should we be killed.
 
+use crate::installed::{self, is_environment};
 use anyhow::{Context, anyhow};
 use assay_coverage::NOT_WRITTEN;
 use assay_measure::room::{self, Room};
@@ -33,7 +34,8 @@ impl Copy {
             )
         })?;
         let own = Self { room };
-        copy(top, &own.top())?;
+        let target = own.top();
+        copy(top, &target, (top, &target))?;
         Ok(own)
     }
 
@@ -71,7 +73,19 @@ impl Copy {
     }
 }
 
-fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+/// The settings with which CMake was called, in its build directory.
+const CMAKE: &str = "CMakeCache.txt";
+
+/// Copies the settings of a build directory of CMake, with the paths of the copy. The rest names the original directory in many files, and is made again.
+fn configured(source: &Path, target: &Path, (from, to): (&Path, &Path)) -> anyhow::Result<()> {
+    let named = |path: &Path| path.display().to_string();
+    fs::create_dir(target).with_context(|| named(target))?;
+    let settings = fs::read_to_string(source.join(CMAKE)).with_context(|| named(source))?;
+    let settings = settings.replace(&named(from), &named(to));
+    fs::write(target.join(CMAKE), settings).with_context(|| named(target))
+}
+
+fn copy(from: &Path, to: &Path, tops: (&Path, &Path)) -> anyhow::Result<()> {
     let named = |path: &Path| path.display().to_string();
     fs::create_dir(to).with_context(|| named(to))?;
     for entry in fs::read_dir(from).with_context(|| named(from))? {
@@ -87,13 +101,14 @@ fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
         if kind.is_symlink() {
             let aim = fs::read_link(&source).with_context(|| named(&source))?;
             symlink(aim, &target).with_context(|| named(&target))?;
-        } else if kind.is_dir() && is_installed == Some(true) {
-            // It is only read: a link will do.
-            symlink(&source, &target).with_context(|| named(&target))?;
+        } else if kind.is_dir() && (is_installed == Some(true) || is_environment(&source)) {
+            installed::link(&source, &target, tops.0, tops.1)?;
+        } else if kind.is_dir() && source.join(CMAKE).is_file() {
+            configured(&source, &target, tops)?;
         } else if kind.is_dir() {
             // What says of itself that it can be made again (cargo's `target`).
             if !source.join("CACHEDIR.TAG").exists() {
-                copy(&source, &target)?;
+                copy(&source, &target, tops)?;
             }
         } else if kind.is_file() {
             // On file systems that can, they share their blocks until one is written.

@@ -126,6 +126,7 @@ impl Trying<'_> {
             switches: None,
             behind: HashMap::new(),
             flaky: self.flaky,
+            ends: self.ends,
             is_proven: self.is_proven,
             notes: Vec::new(),
         };

@@ -10,9 +10,9 @@ use crate::sources::Source;
 use crate::trying::{Over, Trying};
 use assay_console::output::Passing;
 use assay_data::mutation::{Fate, MutantResult};
-use assay_mutants::{Language, Mutant, Operator, doubts, emitted};
+use assay_mutants::{Language, Mutant, doubts, emitted};
 use compiled::Function;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -151,32 +151,19 @@ fn functions<'a>(
     functions.into_values().collect()
 }
 
-/// Makes those pending again that no survivor stands for any more: a harsher one of their line, or the body of their function.
+/// Makes those pending again whose function's body, without which they are the same program, does not survive any more.
 fn reopen(sources: &[Source], origins: &[(usize, usize)], mutants: &mut [MutantResult]) {
-    let operator = |index: usize| {
-        let (source, own) = *origins.get(index)?;
-        Some(sources.get(source)?.found.all.get(own)?.operator)
+    let is_extreme = |index: usize| {
+        let own = origins.get(index).and_then(|(source, own)| {
+            sources.get(*source).and_then(|source| source.found.all.get(*own))
+        });
+        own.is_some_and(|own| own.operator.is_extreme())
     };
-    let mut harshest: HashMap<(usize, Option<u32>), Operator> = HashMap::new();
-    for (index, own) in mutants.iter().enumerate() {
-        let Some(operator) = operator(index).filter(|_| own.fate == Fate::Survived) else {
-            continue;
-        };
-        let line = (!operator.is_extreme()).then_some(own.begin.line);
-        let known = harshest.entry((own.unit, line)).or_insert(operator);
-        *known = operator.min(*known);
-    }
-    for (index, own) in mutants.iter_mut().enumerate() {
-        let Some(operator) = operator(index).filter(|_| own.fate == Fate::Implied) else {
-            continue;
-        };
-        let is_of_line = harshest
-            .get(&(own.unit, Some(own.begin.line)))
-            .is_some_and(|harshest| *harshest < operator);
-        if !is_of_line && !harshest.contains_key(&(own.unit, None)) {
-            own.fate = Fate::Pending;
-        }
-    }
+    let survivors = mutants.iter().enumerate().filter(|(_, own)| own.fate == Fate::Survived);
+    let whole: HashSet<usize> =
+        survivors.filter(|(index, _)| is_extreme(*index)).map(|(_, own)| own.unit).collect();
+    let implied = mutants.iter_mut().filter(|own| own.fate == Fate::Implied);
+    implied.filter(|own| !whole.contains(&own.unit)).for_each(|own| own.fate = Fate::Pending);
 }
 
 /// Asks an interpreter what its compiler makes of the texts; `None`: it does not say.

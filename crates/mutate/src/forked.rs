@@ -119,6 +119,8 @@ pub(crate) struct Loading {
     server: Server,
     limits: Option<Entered>,
     room: Room,
+    /// The moment at which nobody waits any longer.
+    until: Option<Instant>,
 }
 
 impl Loading {
@@ -141,7 +143,8 @@ impl Loading {
         let (command, entered) =
             suite.walls.command(limited(argv, true, None), env, &directory, (top, room.path()))?;
         let server = Server::start(&command, &[], room.path())?;
-        Ok(Some(Self { server, limits: entered, room }))
+        let until = suite.guard.until();
+        Ok(Some(Self { server, limits: entered, room, until }))
     }
 
     /// Waits until it has loaded them.
@@ -149,9 +152,9 @@ impl Loading {
     /// # Errors
     /// When that can't be done, and why.
     pub fn loaded(self) -> anyhow::Result<Forked> {
-        let Self { server, limits, room } = self;
+        let Self { server, limits, room, until } = self;
         let address = room.path().join("socket");
-        let stream = connected(&address, &server)?;
+        let stream = connected(&address, &server, until)?;
         let mut own = Forked {
             stream: BufReader::new(stream),
             early: None,
@@ -167,7 +170,7 @@ impl Loading {
             bail!("the tests can't be loaded once for all changes: none was found in this way");
         }
         if ready.early {
-            let stream = connected(&address.with_extension("early"), &own._server)?;
+            let stream = connected(&address.with_extension("early"), &own._server, until)?;
             own.early = Some(BufReader::new(stream));
         }
         Ok(own)
@@ -212,18 +215,24 @@ impl Forked {
     }
 }
 
-fn connected(address: &Path, server: &Server) -> anyhow::Result<UnixStream> {
+fn connected(
+    address: &Path,
+    server: &Server,
+    until: Option<Instant>,
+) -> anyhow::Result<UnixStream> {
     let began = Instant::now();
+    let left = |until: Instant| until.saturating_duration_since(Instant::now());
+    let patience = until.map_or(LOADING, |until| left(until).min(LOADING));
     loop {
         if let Ok(stream) = UnixStream::connect(address) {
-            stream.set_read_timeout(Some(LOADING))?;
+            stream.set_read_timeout(Some(patience.max(LOOK)))?;
             return Ok(stream);
         }
         if let Some(how) = server.ended() {
             bail!("the tests can't be loaded once for all changes: {how}");
         }
-        if began.elapsed() > LOADING || interrupt::count() > 0 {
-            bail!("the tests took longer than {} s to load", LOADING.as_secs());
+        if began.elapsed() > patience || interrupt::count() > 0 {
+            bail!("the tests took longer than {} s to load", patience.as_secs());
         }
         sleep(LOOK);
     }

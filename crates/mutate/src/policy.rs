@@ -34,6 +34,16 @@ pub(crate) const LARGEST_FILE: u64 = 1024;
 pub(crate) const MOST_MEMORY: u64 = 16 * 1024;
 /// Where more is asked than which changes are noticed, these have so much of the time.
 pub(crate) const SHARE_OF_MUTANTS: f64 = 0.6;
+/// Share of a budget of time within which the tests without a change are repeated.
+pub(crate) const SHARE_OF_BASELINE: f64 = 0.25;
+/// Share of a budget of time after which tests are not loaded once for all changes, and nothing more is proven.
+pub(crate) const SHARE_OF_PROOF: f64 = 0.4;
+/// Share of a budget of time for trying changes; compilers compare survivors in the rest.
+pub(crate) const SHARE_OF_TRYING: f64 = 0.95;
+/// Time after the end of the budget at which everything that runs is ended.
+pub(crate) const BUDGET_MORE: Duration = Duration::from_secs(3);
+/// Most changes in one build, where a budget of time is set.
+pub(crate) const MOST_IN_A_HURRY: usize = 400;
 /// A compiler may take so long over a file.
 pub(crate) const LONGEST_QUESTION: Duration = Duration::from_secs(60);
 /// And over all survivors of Go and Rust: of those that are left nothing is known.

@@ -38,7 +38,7 @@ pub(crate) fn of(
     // The functions that tests use, the most used first.
     let mut used: BTreeMap<(usize, usize), Used<'_>> = BTreeMap::new();
     for (index, (own, (source, number))) in mutants.iter().zip(origins).enumerate() {
-        if own.fate != Fate::Uncovered
+        if !matches!(own.fate, Fate::Uncovered | Fate::Absent)
             && !matches!(way, Way::Loaded(later) if later.get(index) != Some(&true))
             && let Some(mutant) = sources.get(*source).and_then(|own| own.found.all.get(*number))
         {

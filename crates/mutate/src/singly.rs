@@ -183,7 +183,7 @@ impl Arena<'_> {
         let mut came = untried(Fate::Survived);
         for (programs, seconds) in steps.into_iter().filter(|(own, _)| !own.is_empty()) {
             let ran = self.run_with(behind, Some(&programs), seconds, built)?;
-            let own = judged(&ran, true, with);
+            let own = judged(&ran, true, None, with);
             came = Came {
                 tests_run: came.tests_run + own.tests_run,
                 seconds: came.seconds + ran.seconds,

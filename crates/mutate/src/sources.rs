@@ -1,12 +1,14 @@
 //! The sources of a project and their mutants: which files are changed, and what of them. Files are read here; nothing is run.
 
 use crate::copies::is_temporary;
+use crate::settings::Settings;
 use anyhow::{Context, bail};
 use assay_coverage::Project;
 use assay_data::mutation::{Fate, MutantResult, MutatedFile, MutatedUnit, Place};
 use assay_measure::git;
 use assay_mutants::{Alone, Generator, Language, Mutant, Mutants, line_starts, why_passed};
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -20,6 +22,10 @@ pub(crate) struct Source {
     pub language: Language,
     pub text: Vec<u8>,
     pub found: Mutants,
+    /// The condition that leaves the whole file out of the program here.
+    pub absent: Option<String>,
+    /// Its kind, if it is code that tests need not use: an example.
+    pub beside: Option<&'static str>,
     /// What stands around each unit, once that was asked.
     alone: OnceLock<Vec<Option<Alone>>>,
 }
@@ -27,7 +33,8 @@ pub(crate) struct Source {
 impl Source {
     /// A file of this path, with this text and what was found in it.
     pub fn new(path: impl Into<String>, language: Language, text: Vec<u8>, found: Mutants) -> Self {
-        Self { path: path.into(), language, text, found, alone: OnceLock::new() }
+        let (absent, beside, alone) = (None, None, OnceLock::new());
+        Self { path: path.into(), language, text, found, absent, beside, alone }
     }
 
     /// A unit's own name, without the classes around it, and what it needs to be compiled by itself, where that can be.
@@ -53,10 +60,30 @@ impl Root {
     /// When there is none.
     pub fn here() -> anyhow::Result<Self> {
         let here = Path::new(".").canonicalize().context("the directory here")?;
-        let top = git::top(&here).unwrap_or_else(|| here.clone());
+        let top = git::top(&here).or_else(|| workspace(&here));
+        let top = top.unwrap_or_else(|| here.clone());
         let below = here.strip_prefix(&top).unwrap_or(Path::new("")).to_owned();
         Ok(Self { top, below })
     }
+}
+
+/// Files that make a directory a member of a workspace, with those of the workspace, and a word in them.
+const WORKSPACES: [(&str, &str, &str); 4] = [
+    ("Cargo.toml", "Cargo.toml", "[workspace]"),
+    ("go.mod", "go.work", "use"),
+    ("package.json", "package.json", "\"workspaces\""),
+    ("package.json", "pnpm-workspace.yaml", "packages"),
+];
+
+/// The top of the workspace that a directory is a member of, by the manifests above it.
+fn workspace(here: &Path) -> Option<PathBuf> {
+    let is_above = |above: &&Path| {
+        WORKSPACES.iter().any(|(own, file, word)| {
+            let text = || fs::read_to_string(above.join(file)).unwrap_or_default();
+            here.join(own).is_file() && text().contains(word)
+        })
+    };
+    here.ancestors().skip(1).find(is_above).map(Path::to_owned)
 }
 
 /// What is asked for.
@@ -68,6 +95,8 @@ pub(crate) struct Asked<'a> {
     pub since: Option<&'a str>,
     /// Only this part of the functions.
     pub shard: Option<(u32, u32)>,
+    /// The command that runs the tests.
+    pub command: &'a [OsString],
 }
 
 /// The sources with their mutants, in the order of their paths; and what is to be said of those that are passed over though they were named.
@@ -84,7 +113,9 @@ pub(crate) fn of(root: &Root, asked: Asked<'_>) -> anyhow::Result<(Vec<Source>, 
     if let Some(lines) = &lines {
         paths.retain(|(path, _)| lines.contains_key(path));
     }
-    let made = generated(root, &paths, !asked.files.is_empty())?;
+    let all = Project::of(&root.top).files();
+    let settings = Settings::of(&root.top, all, asked.command);
+    let made = generated(root, &paths, &settings, !asked.files.is_empty())?;
     let mut sources = Vec::new();
     for own in made {
         match own {
@@ -155,7 +186,12 @@ fn named(
 type Made = Result<Source, Option<String>>;
 
 /// Makes the mutants of all files, several at once.
-fn generated(root: &Root, paths: &[(String, Language)], says: bool) -> anyhow::Result<Vec<Made>> {
+fn generated(
+    root: &Root,
+    paths: &[(String, Language)],
+    settings: &Settings,
+    says: bool,
+) -> anyhow::Result<Vec<Made>> {
     let next = AtomicUsize::new(0);
     let made: Mutex<Vec<(usize, anyhow::Result<Made>)>> = Mutex::new(Vec::new());
     let threads = thread::available_parallelism().map_or(1, usize::from).min(paths.len().max(1));
@@ -168,7 +204,7 @@ fn generated(root: &Root, paths: &[(String, Language)], says: bool) -> anyhow::R
                     let Some((path, language)) = paths.get(index) else { return };
                     let own =
                         generators.entry(*language).or_insert_with(|| Generator::new(*language));
-                    let one = made_of(root, path, *language, own.as_mut(), says);
+                    let one = made_of(root, path, *language, own.as_mut(), (settings, says));
                     if let Ok(mut all) = made.lock() {
                         all.push((index, one));
                     }
@@ -186,7 +222,7 @@ fn made_of(
     path: &str,
     language: Language,
     generator: Option<&mut Generator>,
-    says: bool,
+    (settings, says): (&Settings, bool),
 ) -> anyhow::Result<Made> {
     let place = root.top.join(path);
     let text = match fs::read(&place) {
@@ -198,14 +234,19 @@ fn made_of(
         return Ok(Err(says.then(|| format!("{path}: passed over, since it {why}"))));
     }
     let Some(generator) = generator else { return Ok(Err(None)) };
-    let found = generator.mutants(path, &text);
+    let found = generator.mutants_here(path, &text, &settings.here(path));
     if found.is_broken && found.all.is_empty() {
         return Ok(Err(Some(format!(
             "{path}: passed over, since it can't be read as {}",
             language.name()
         ))));
     }
-    Ok(Ok(Source::new(path, language, text, found)))
+    // Interpreted code is left out only if no test uses it.
+    let is_seen = matches!(language, Language::Python | Language::Ruby);
+    let beside = settings.beside(language, path);
+    let absent = settings.absent(language, path);
+    let absent = absent.or_else(|| beside.filter(|_| !is_seen).map(str::to_owned));
+    Ok(Ok(Source { absent, beside, ..Source::new(path, language, text, found) }))
 }
 
 /// Keeps only what is asked for.
@@ -274,6 +315,12 @@ pub(crate) fn result(source: &Source, own: &Mutant, unit: usize, lines: &[usize]
         let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX).saturating_add(1);
         Place { line: number(row), column: number(before.chars().count()) }
     };
+    let absent = source.absent.clone().or_else(|| own.absent.clone());
+    let (fate, reason) = match (absent, &own.kept) {
+        (Some(why), _) => (Fate::Absent, Some(why)),
+        (None, Some(reason)) => (Fate::Kept, Some(reason.clone())),
+        (None, None) => (Fate::Pending, None),
+    };
     MutantResult {
         id: own.id.clone(),
         unit,
@@ -283,8 +330,8 @@ pub(crate) fn result(source: &Source, own: &Mutant, unit: usize, lines: &[usize]
         end: place(own.range.end),
         replacement: own.replacement.clone(),
         diff: own.diff_at(&source.text, lines),
-        fate: if own.kept.is_some() { Fate::Kept } else { Fate::Pending },
-        reason: own.kept.clone(),
+        fate,
+        reason,
         ..MutantResult::default()
     }
 }

@@ -3,7 +3,11 @@
 //! Every run is started through [`Suite::command`], which limits what it may use; what it leaves behind is ended. Whose turn it is, and what a failed
 //! test means, is decided elsewhere.
 
+use crate::copies::Copy;
+use crate::guard::{Ended, Guard};
+use crate::layout::Layout;
 use crate::policy::{LARGEST_FILE, LONGEST_QUESTION, LONGEST_SUITE, LOOK, MOST_MEMORY, NEARLY};
+use crate::status::ByStatus;
 use crate::walls::Walls;
 use anyhow::{Context, anyhow, bail};
 use assay_data::test_results::TestStatus;
@@ -19,6 +23,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The tests of a project, as the user starts them.
@@ -32,6 +37,12 @@ pub(crate) struct Suite {
     pub below: PathBuf,
     /// Where they run.
     pub walls: Walls,
+    /// The packages that Python imports from the copy.
+    pub layout: Layout,
+    /// Ends its runs when the time is up.
+    pub guard: Guard,
+    /// How the command is judged if it reports no tests; not set: it reports them.
+    pub by_status: OnceLock<ByStatus>,
 }
 
 /// What came of a run.
@@ -49,6 +60,10 @@ pub(crate) struct Ran {
     pub said: Option<String>,
     /// and, where it reported nothing, all of it.
     pub text: String,
+    /// The reason why its report can't be read.
+    pub unread: Option<String>,
+    /// Its standard output.
+    pub output: Vec<u8>,
 }
 
 impl Ran {
@@ -111,6 +126,18 @@ impl Suite {
             "pytest" | "unittest" => Some(Language::Python),
             _ => None,
         }
+    }
+
+    /// A copy of what is below a directory, in which the tests can run.
+    ///
+    /// # Errors
+    /// When something can't be read or written.
+    pub fn copy(&self, top: &Path) -> anyhow::Result<Copy> {
+        let copy = Copy::of(top)?;
+        let own = copy.top();
+        self.layout.install(&own).with_context(|| own.display().to_string())?;
+        self.walls.hand_over(copy.place())?;
+        Ok(copy)
     }
 
     /// Runs it in the copy whose top this is.
@@ -199,13 +226,20 @@ impl Suite {
         if interrupt::count() > 0 {
             bail!("interrupted before anything was changed, or while a change was tried");
         }
+        if self.guard.is_over() {
+            bail!(Ended);
+        }
         runs.count += 1;
         let room = runs.room.path().join(runs.count.to_string());
         fs::create_dir(&room).with_context(|| room.display().to_string())?;
         let ran = ask(&room).and_then(|request| self.run_in(runs, &room, top, &request, how));
         // What a test made unreadable there goes with the place of all rooms.
         let _stays = fs::remove_dir_all(&room);
-        ran
+        // A run that was ended early has no result.
+        if interrupt::count() > 0 {
+            bail!("interrupted before anything was changed, or while a change was tried");
+        }
+        if self.guard.is_over() { Err(Ended.into()) } else { ran }
     }
 
     fn run_in(
@@ -243,7 +277,17 @@ impl Suite {
         };
         let (output, errors) = (bytes(&result.output), bytes(&result.errors));
         let answer = answer(room, &directory, &result, (&output, &errors), began);
-        let run = self.framework.read(&answer).ok();
+        let mut unread = None;
+        let run = match self.by_status.get() {
+            Some(own) => own.run(result.outcome, &output, &errors),
+            None => match self.framework.read(&answer) {
+                Ok(run) => Some(run),
+                Err(error) => {
+                    unread = Some(error.to_string());
+                    None
+                }
+            },
+        };
         // Whoever waits for what was ended for computing too long tells so in words of their own.
         let computed = result.user_seconds + result.system_seconds;
         let is_endless = how.computing.is_some_and(|most| computed >= most as f64 * NEARLY);
@@ -257,7 +301,7 @@ impl Suite {
         let text = if is_told { Vec::new() } else { [&errors[..], b"\n", &output].concat() };
         let text = String::from_utf8_lossy(&text).into_owned();
         let (seconds, said) = (result.wall_seconds, answer.said());
-        Ok(Ran { run, outcome, seconds, computed, said, text })
+        Ok(Ran { run, outcome, seconds, computed, said, text, unread, output })
     }
 
     /// What a program says that runs none of the tests, where they run; `None`: it can't be run, or fails.
@@ -288,6 +332,7 @@ impl Suite {
                 env.insert(name, own);
             }
         }
+        self.layout.add(&mut env, &self.root, top);
         env
     }
 
@@ -368,8 +413,10 @@ mod tests {
     fn what_names_the_project_names_its_copy() {
         let framework = assay_suites::frameworks::by_name("pytest").unwrap();
         let (root, below) = (PathBuf::from("/home/me/a"), PathBuf::new());
-        let walls = Walls::of(true, &[], &root).unwrap();
-        let suite = Suite { framework, argv: Vec::new(), root, below, walls };
+        let walls = Walls::of(true, &[], (&root, &[])).unwrap();
+        let (layout, guard, by_status) = (Layout::default(), Guard::default(), OnceLock::new());
+        let argv = Vec::new();
+        let suite = Suite { framework, argv, root, below, walls, layout, guard, by_status };
         let moved = |text: &str| suite.moved(OsStr::new(text), Path::new("/t"));
         assert_eq!(moved("/home/me/a/bin:/home/me/ab:/home/me/a"), "/t/bin:/home/me/ab:/t");
         assert_eq!(moved("--root=/home/me/a"), "--root=/t");

@@ -59,6 +59,20 @@ pub(crate) struct Stage {
     pub programs: Vec<Program>,
     /// How long they take together, s.
     pub seconds: f64,
+    /// Number of tests that each program reports without a change, by the prefix of their names; empty: not known.
+    pub reported: HashMap<String, usize>,
+}
+
+impl Stage {
+    /// Number of tests that some of its programs report together; `None`: not known for all of them.
+    fn tests_of(&self, programs: &[&Program]) -> Option<usize> {
+        let one = |own: &&Program| {
+            let is_own = !own.tests.is_empty() && own.only.is_empty();
+            let others = self.programs.iter().filter(|other| other.tests == own.tests).count();
+            self.reported.get(&own.tests).filter(|_| is_own && others == 1).copied()
+        };
+        programs.iter().map(one).sum()
+    }
 }
 
 /// A mutant behind the switch.
@@ -227,7 +241,8 @@ impl Arena<'_> {
             if of == Kind::Silent && ran.outcome != Outcome::Exited(0) {
                 continue;
             }
-            stages.push(Stage { kind: of, seconds: ran.seconds, programs });
+            let reported = reported(&ran);
+            stages.push(Stage { kind: of, seconds: ran.seconds, programs, reported });
             if of != Kind::Silent {
                 told.push(ran);
             }
@@ -254,7 +269,7 @@ impl Arena<'_> {
     fn tried(&mut self, built: &Built, behind: Behind, with: With<'_>) -> anyhow::Result<Came> {
         if built.stages.is_empty() {
             let ran = self.run_with(behind, None, built.seconds, built)?;
-            return Ok(judged(&ran, true, with));
+            return Ok(judged(&ran, true, Some(with.ends.reported), with));
         }
         let mut came = untried(Fate::Survived);
         let has_silent = built.stages.iter().any(|own| own.kind == Kind::Silent);
@@ -271,7 +286,7 @@ impl Arena<'_> {
                 Some(own) => own,
                 None => {
                     let ran = self.run_with(behind, Some(&programs), stage.seconds, built)?;
-                    Came { seconds: ran.seconds, ..came_of(stage.kind, programs.len(), &ran, with) }
+                    Came { seconds: ran.seconds, ..came_of(stage, &programs, &ran, with) }
                 }
             };
             came = Came {
@@ -336,17 +351,20 @@ impl Arena<'_> {
 }
 
 /// What a run of programs of a kind means.
-fn came_of(kind: Kind, programs: usize, ran: &Ran, with: With<'_>) -> Came {
-    match (kind, ran.outcome) {
+fn came_of(stage: &Stage, programs: &[&Program], ran: &Ran, with: With<'_>) -> Came {
+    match (stage.kind, ran.outcome) {
         (Kind::Silent, Outcome::TimedOut) => untried(Fate::TimedOut),
         (Kind::Silent, Outcome::Exited(0)) => {
-            Came { tests_run: programs, ..untried(Fate::Survived) }
+            Came { tests_run: programs.len(), ..untried(Fate::Survived) }
         }
         (Kind::Silent, _) => {
             let reason = Some("a test in documentation fails".to_owned());
             Came { tests_run: 1, reason, ..untried(Fate::Killed) }
         }
-        _ => judged(ran, true, with),
+        _ => {
+            let expected = stage.tests_of(programs);
+            judged(ran, true, expected, with)
+        }
     }
 }
 
@@ -359,6 +377,17 @@ pub(crate) fn limit(seconds: f64, built: &Built) -> How {
     let processors = available_parallelism().map_or(1, NonZero::get);
     let computing = Some((patient * processors as f64).ceil().max(1.0) as u64);
     How { limit, computing, stops: built.stops }
+}
+
+/// Number of tests of each program in a run, by the prefix of their names.
+fn reported(ran: &Ran) -> HashMap<String, usize> {
+    let mut counts = HashMap::new();
+    for test in ran.run.iter().flat_map(|run| &run.tests) {
+        if let Some((program, _)) = test.name.split_once(": ") {
+            *counts.entry(program.to_owned()).or_default() += 1;
+        }
+    }
+    counts
 }
 
 /// The programs of a stage that a function may be reached by: all, where nobody knows.

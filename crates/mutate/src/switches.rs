@@ -3,7 +3,7 @@
 //!
 //! A body that does not compile is a mutant that can't be built. What can't be laid on one body leaves its function, or its file, to the plain way.
 
-use crate::policy::{LONGEST_BUILD, MOST_IN_A_BUILD};
+use crate::policy::LONGEST_BUILD;
 use crate::sources::Source;
 use crate::switched::At;
 use assay_mutants::controls::error;
@@ -121,11 +121,12 @@ impl<'a> Switches<'a> {
         format!("{} of {}", source.found.units[unit].name, source.path)
     }
 
-    /// The next build's: as many tasks as one build may hold, at least one. What was left to the plain way meanwhile goes to `plain`.
+    /// The next build's: as many tasks as one build may hold, at most that many changes, and at least one task. What was left to the plain way meanwhile goes to `plain`.
     pub fn next(
         &self,
         tasks: &mut VecDeque<Vec<Own>>,
         plain: &mut Vec<Vec<usize>>,
+        most: usize,
     ) -> (Round, Vec<Vec<usize>>) {
         let (mut round, mut own, mut bytes) = (Round::default(), Vec::new(), 0);
         while let Some(task) = tasks.pop_front() {
@@ -141,8 +142,7 @@ impl<'a> Switches<'a> {
                 if unit.all[own.mutant].operator.is_extreme() { weight(&[]) } else { weight(text) }
             });
             let more: usize = weights.sum();
-            let is_full =
-                bytes + more > LONGEST_BUILD || round.mutants.len() + task.len() > MOST_IN_A_BUILD;
+            let is_full = bytes + more > LONGEST_BUILD || round.mutants.len() + task.len() > most;
             if is_full && !round.mutants.is_empty() {
                 tasks.push_front(task);
                 break;
@@ -344,7 +344,7 @@ mod tests {
         ];
         let mut switches = Switches::of(&sources).unwrap();
         let (mut all, mut plain) = (tasks(&sources), Vec::new());
-        let (mut round, own) = switches.next(&mut all, &mut plain);
+        let (mut round, own) = switches.next(&mut all, &mut plain, usize::MAX);
         assert!(all.is_empty() && plain.is_empty());
         assert_eq!(own.len(), round.mutants.len());
         switches.plant(&mut round);

@@ -1,9 +1,11 @@
-//! Tries the mutants, several at once: first the extreme one of each function, then the finer ones of those whose extreme one was noticed. Of a line a
-//! milder one is not tried once a harsher one survived. Each result goes to the journal as soon as it is known.
+//! Tries the mutants in parallel: first the extreme one of each function, then the finer ones. A finer one goes untried only if it is the same program as
+//! an extreme one that survived, or if no test reaches its function. Each result goes to the journal as soon as it is known.
 
-use crate::arena::{Arena, Came, Change, With, untried};
+use crate::arena::{Arena, Came, Change, Ends, With, untried};
 use crate::forked::Forked;
+use crate::guard::Ended;
 use crate::journal::{Entry, Journal};
+use crate::policy::{MOST_IN_A_BUILD, MOST_IN_A_HURRY};
 use crate::proof::{self, Way};
 use crate::rounds::{self, Ready};
 use crate::sources::Source;
@@ -12,7 +14,7 @@ use crate::switches::{Own, Round, Switches};
 use assay_console::output::Passing;
 use assay_data::mutation::{Fate, MutantResult, MutationTest};
 use assay_measure::{AbortHandle, interrupt};
-use assay_mutants::Operator;
+use assay_mutants::{Operator, is_same};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -23,6 +25,8 @@ use std::time::{Duration, Instant};
 
 /// Whether somebody wants an end is looked at so often.
 const LOOK: Duration = Duration::from_millis(100);
+/// Extra time for a change that is being tried when the time is up.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// All that is known of the mutants while they are tried.
 pub(crate) struct Trying<'a> {
@@ -53,6 +57,8 @@ pub(crate) struct Trying<'a> {
     pub behind: HashMap<usize, Behind>,
     /// Names of tests that fail at times.
     pub flaky: &'a [String],
+    /// The report of a whole run without a change.
+    pub ends: Ends,
     /// Whether the proof is made where a file is changed.
     pub is_proven: bool,
     /// What is to be said of it.
@@ -78,6 +84,14 @@ impl<'a> Trying<'a> {
         Some(self.sources.get(source)?.found.all.get(own)?.operator)
     }
 
+    /// Compares two mutants of one function: true if they are the same program.
+    fn is_same(&self, harsher: usize, milder: usize) -> bool {
+        let ((source, first), (other, second)) = (self.origins[harsher], self.origins[milder]);
+        let own = &self.sources[source];
+        let (first, second) = (&own.found.all[first], &own.found.all[second]);
+        source == other && is_same(&own.text, &own.found.units[first.unit], first, second)
+    }
+
     /// Tries all that are pending.
     ///
     /// # Errors
@@ -88,23 +102,31 @@ impl<'a> Trying<'a> {
         let pending: Vec<usize> = (0..self.mutants.len())
             .filter(|own| self.mutants[*own].fate == Fate::Pending)
             .collect();
+        // A part of what is tried within a given time is a sample of all: functions that no test uses would take up the time otherwise.
+        if self.deadline.is_some() {
+            let tasks = self.arranged(pending);
+            return self.in_builds(arenas, tasks, progress);
+        }
         let extremes = pending.iter().copied().filter(|own| is_extreme(self, *own));
         let extremes: Vec<Vec<usize>> = extremes.map(|own| vec![own]).collect();
         let over = self.in_builds(arenas, extremes, progress)?;
         if over != Over::Done {
             return Ok(over);
         }
-        let mut known: HashMap<usize, Fate> = HashMap::new();
+        let mut known: HashMap<usize, usize> = HashMap::new();
         for index in (0..self.mutants.len()).filter(|own| is_extreme(self, *own)) {
-            known.insert(self.mutants[index].unit, self.mutants[index].fate);
+            known.insert(self.mutants[index].unit, index);
         }
         let mut finer = Vec::new();
         let others: Vec<usize> =
             pending.into_iter().filter(|own| !is_extreme(self, *own)).collect();
         for index in others {
-            match known.get(&self.mutants[index].unit) {
-                Some(Fate::Survived) => self.mutants[index].fate = Fate::Implied,
+            let extreme = known.get(&self.mutants[index].unit).copied();
+            match extreme.map(|own| self.mutants[own].fate) {
                 Some(Fate::Uncovered) => self.mutants[index].fate = Fate::Uncovered,
+                Some(Fate::Survived) if extreme.is_some_and(|own| self.is_same(own, index)) => {
+                    self.mutants[index].fate = Fate::Implied;
+                }
                 _ => finer.push(index),
             }
         }
@@ -118,7 +140,7 @@ impl<'a> Trying<'a> {
     /// Those of the finer ones that are drawn by lot, which falls the same way every time, and also where some are known from before.
     fn drawn(&self, finer: &[usize]) -> Vec<usize> {
         let Some(most) = self.most else { return finer.to_vec() };
-        let without = [Fate::Implied, Fate::Uncovered, Fate::Kept];
+        let without = [Fate::Implied, Fate::Uncovered, Fate::Kept, Fate::Absent];
         let mut ids: Vec<&str> = (0..self.mutants.len())
             .filter(|index| !self.operator(*index).is_some_and(Operator::is_extreme))
             .filter(|index| !without.contains(&self.mutants[*index].fate))
@@ -149,7 +171,8 @@ impl<'a> Trying<'a> {
             tasks.iter().map(|task| task.iter().map(own).collect()).collect();
         let mut plain = Vec::new();
         loop {
-            let (mut round, tasks) = switches.next(&mut waiting, &mut plain);
+            let most = if self.deadline.is_some() { MOST_IN_A_HURRY } else { MOST_IN_A_BUILD };
+            let (mut round, tasks) = switches.next(&mut waiting, &mut plain, most);
             if tasks.is_empty() {
                 self.switches = Some(switches);
                 break;
@@ -161,6 +184,7 @@ impl<'a> Trying<'a> {
             let with = self.with();
             match rounds::ready(&mut switches, &mut round, arenas, self.sources, with) {
                 Err(_) if interrupt::count() > 0 => return Ok(Over::Interrupted),
+                Err(error) if error.is::<Ended>() => return Ok(Over::OutOfTime),
                 Err(error) => return Err(error),
                 Ok(Ready::Unusable(why)) => {
                     self.notes.push(format!("each change was built by itself: {why}"));
@@ -243,7 +267,12 @@ impl<'a> Trying<'a> {
         if !self.is_proven {
             progress.show("proving that a change can be noticed");
             let (sources, origins, way) = (self.sources, self.origins, Way::Plain);
-            proof::of(&mut arenas[0], sources, origins, self.mutants, self.with(), way)?;
+            match proof::of(&mut arenas[0], sources, origins, self.mutants, self.with(), way) {
+                Err(error) if error.is::<Ended>() && interrupt::count() == 0 => {
+                    return Ok(Over::OutOfTime);
+                }
+                proven => proven?,
+            }
             self.is_proven = true;
         }
         self.phase(arenas, tasks, progress)
@@ -263,8 +292,8 @@ impl<'a> Trying<'a> {
 
     fn with(&self) -> With<'a> {
         let (all, asked, by_name) = (self.tests, self.asked, self.by_name);
-        let (beside, flaky, stops) = (self.beside, self.flaky, !self.completes);
-        With { all, asked, by_name, only: None, beside, stops, flaky }
+        let (beside, flaky, ends, stops) = (self.beside, self.flaky, self.ends, !self.completes);
+        With { all, asked, by_name, only: None, beside, stops, flaky, ends }
     }
 
     /// Tries these, each by itself.
@@ -286,16 +315,16 @@ impl<'a> Trying<'a> {
         self.deadline.is_some() || self.most.is_some()
     }
 
-    /// The finer ones in the order in which they are tried, those of a line together, the harshest first; as far as time allows: drawn by lot, which
-    /// falls the same way every time.
+    /// The finer ones in the order in which they are tried: the order of the source, the harshest of a line first. A sample has a random order, the same
+    /// every time.
     fn arranged(&self, mut finer: Vec<usize>) -> Vec<Vec<usize>> {
         if self.is_sample() {
             finer.sort_by(|a, b| self.mutants[*a].id.cmp(&self.mutants[*b].id));
-            return finer.into_iter().map(|own| vec![own]).collect();
+        } else {
+            let key = |own: &usize| (self.mutants[*own].unit, self.mutants[*own].begin.line);
+            finer.sort_by_key(|own| (key(own), self.operator(*own)));
         }
-        let key = |own: &usize| (self.mutants[*own].unit, self.mutants[*own].begin.line);
-        finer.sort_by_key(|own| (key(own), self.operator(*own)));
-        finer.chunk_by(|a, b| key(a) == key(b)).map(<[usize]>::to_vec).collect()
+        finer.into_iter().map(|own| vec![own]).collect()
     }
 
     fn phase(
@@ -317,18 +346,15 @@ impl<'a> Trying<'a> {
         let covered: HashMap<usize, Option<Vec<usize>>> =
             tasks.iter().flatten().map(|own| (*own, self.in_order(*own))).collect();
         let total: usize = tasks.iter().map(Vec::len).sum();
-        let survived = self.survived();
         let (sources, origins, with) = (self.sources, self.origins, self.with());
         let (deadline, later) = (self.deadline, self.later);
         let behind = &self.behind.clone();
-        let (tasks, covered, survived, stop, next) = (&tasks, &covered, &survived, &stop, &next);
+        let (tasks, covered, stop, next) = (&tasks, &covered, &stop, &next);
         thread::scope(|scope| {
             for arena in arenas.iter_mut() {
                 let sender: Sender<News> = sender.clone();
                 scope.spawn(move || {
                     while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let first = task.first().copied();
-                        let mut harshest = first.and_then(|own| survived.get(&own).copied());
                         for index in task {
                             let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
                             if stop.load(Ordering::Relaxed) || late {
@@ -337,10 +363,6 @@ impl<'a> Trying<'a> {
                             let (source, own) = origins[*index];
                             let source: &Source = &sources[source];
                             let mutant = &source.found.all[own];
-                            if harshest.is_some_and(|harshest| harshest < mutant.operator) {
-                                let _gone = sender.send((*index, Ok(untried(Fate::Implied))));
-                                continue;
-                            }
                             let changed = mutant.applied(&source.text);
                             let change = Change {
                                 path: &source.path,
@@ -353,13 +375,12 @@ impl<'a> Trying<'a> {
                             let only = covered.get(index).and_then(|only| only.as_deref());
                             let with = With { only, ..with };
                             let came = arena.attempt(change, with);
-                            if stop.load(Ordering::Relaxed) {
+                            let is_ended = |error: &anyhow::Error| error.is::<Ended>();
+                            if came.as_ref().err().is_some_and(is_ended) {
                                 return;
                             }
-                            let is_missed =
-                                came.as_ref().is_ok_and(|came| came.fate == Fate::Survived);
-                            if is_missed {
-                                harshest = harshest.or(Some(mutant.operator));
+                            if stop.load(Ordering::Relaxed) {
+                                return;
                             }
                             let is_over = came.is_err();
                             if sender.send((*index, came)).is_err() || is_over {
@@ -372,25 +393,6 @@ impl<'a> Trying<'a> {
             drop(sender);
             self.hear(&news, (stop, &handles, &lines), (total, progress))
         })
-    }
-
-    /// For each pending mutant the harshest one of its line that is known to survive, where all of a line are tried together.
-    fn survived(&self) -> HashMap<usize, Operator> {
-        let mut harshest: HashMap<(usize, u32), Operator> = HashMap::new();
-        if self.is_sample() || self.completes {
-            return HashMap::new();
-        }
-        let place = |own: &MutantResult| (own.unit, own.begin.line);
-        for (index, own) in self.mutants.iter().enumerate() {
-            let operator = self.operator(index).filter(|operator| !operator.is_extreme());
-            if let Some(operator) = operator.filter(|_| own.fate == Fate::Survived) {
-                let known = harshest.entry(place(own)).or_insert(operator);
-                *known = operator.min(*known);
-            }
-        }
-        let all = self.mutants.iter().enumerate();
-        let pending = all.filter(|(_, own)| own.fate == Fate::Pending);
-        pending.filter_map(|(index, own)| Some((index, *harshest.get(&place(own))?))).collect()
     }
 
     /// Takes what the workers say, until they are through.
@@ -433,6 +435,10 @@ impl<'a> Trying<'a> {
                 interrupted = true;
                 end();
             }
+            // A run that is still going on may take much longer.
+            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline + GRACE) {
+                end();
+            }
             let left = match heard {
                 0 => String::new(),
                 _ => {
@@ -467,8 +473,7 @@ impl<'a> Trying<'a> {
         for test in &came.killed_by {
             self.kills[*test] += 1;
         }
-        let is_tried = came.fate != Fate::Implied;
-        if let Some(journal) = self.journal.as_mut().filter(|_| is_tried) {
+        if let Some(journal) = self.journal.as_mut() {
             journal.add(&Entry {
                 id: own.id.clone(),
                 fate: came.fate.name().to_owned(),
@@ -489,7 +494,7 @@ impl<'a> Trying<'a> {
         own.killed_by.dedup();
         own.is_complete = self.completes && own.fate != Fate::TimedOut;
         own.tests_run = came.tests_run;
-        own.seconds = Some(came.seconds).filter(|seconds| is_tried && *seconds > 0.0);
+        own.seconds = Some(came.seconds).filter(|seconds| *seconds > 0.0);
         own.reason = came.reason;
         Ok(())
     }

@@ -3,12 +3,16 @@
 use crate::arena::{Arena, With};
 use crate::args::{Args, Budget, Condition};
 use crate::baseline::{Baseline, Red};
-use crate::copies::{Copy, is_temporary};
+use crate::copies::is_temporary;
 use crate::coupling::{self, Rewrites};
 use crate::equivalent;
 use crate::forked::{Forked, Loading};
+use crate::guard::{Ended, Guard};
 use crate::journal::{Entry, Journal};
-use crate::policy::SHARE_OF_MUTANTS;
+use crate::layout::{self, Layout};
+use crate::policy::{
+    BUDGET_MORE, SHARE_OF_BASELINE, SHARE_OF_MUTANTS, SHARE_OF_PROOF, SHARE_OF_TRYING,
+};
 use crate::proof::{self, Way};
 use crate::showing;
 use crate::sources::{self, Asked, Root, Source};
@@ -16,7 +20,7 @@ use crate::suite::{Runs, Suite};
 use crate::switches::Switches;
 use crate::trying::{Over, Trying};
 use crate::walls::Walls;
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use assay_analysis::mutation::{Scores, scores};
 use assay_console::output::{self, Passing};
 use assay_coverage::{Blocks, Project, sum};
@@ -26,6 +30,7 @@ use assay_mutants::{Language, Operator};
 use assay_suites::{Call, frameworks};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 /// How it ended.
@@ -46,7 +51,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let started = jiff::Timestamp::now().to_string();
     check(args)?;
     let root = Root::here()?;
-    let asked = Asked { files: &args.files, since: args.since.as_deref(), shard: args.shard };
+    let (files, since) = (&args.files, args.since.as_deref());
+    let asked = Asked { files, since, shard: args.shard, command: &args.command };
     let (sources, notes) = sources::of(&root, asked)?;
     notes.iter().for_each(|note| output::say(&format!("note: {note}")));
     let (files, units, mutants, origins) = sources::table(&sources);
@@ -77,6 +83,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         Err(error) if interrupt::count() > 0 => {
             output::error(&error);
             return Ok(Ending::Interrupted);
+        }
+        Err(error) if error.is::<Ended>() && !mutation.tests.is_empty() => {
+            mutation.is_sample = true;
+            Over::OutOfTime
         }
         Err(error) if error.is::<Red>() => {
             output::error(&error);
@@ -116,18 +126,36 @@ fn tried(
     began: Instant,
 ) -> anyhow::Result<Over> {
     let progress = Passing::new();
-    let suite = suite(args, root)?;
+    let suite = suite(args, root, began)?;
     progress.show("copying the project");
-    let copy = Copy::of(&root.top)?;
-    suite.walls.hand_over(copy.place())?;
+    let copy = suite.copy(&root.top)?;
     let mut runs = Runs::start()?;
+    suite.guard.add(runs.runner.abort_handle());
     progress.show("running the tests without a change");
-    let baseline = Baseline::of(&suite, &mut runs, &copy.top())?;
+    let time = args.budget.and_then(Budget::time);
+    let patience = time.map(|time| began + time.mul_f64(SHARE_OF_BASELINE));
+    let baseline = Baseline::of(&suite, &mut runs, &copy.top(), patience).map_err(
+        |error| match (error.is::<Ended>(), time) {
+            (true, Some(time)) if interrupt::count() == 0 => anyhow!(
+                "--budget: the tests took longer than {} s without any change; give a longer time",
+                time.as_secs()
+            ),
+            _ => error,
+        },
+    )?;
     mutation.framework.clone_from(&baseline.framework);
     mutation.suite_seconds = baseline.seconds;
     mutation.tests.clone_from(&baseline.tests);
     mutation.flaky.clone_from(&baseline.flaky);
     let later = covered(&baseline, suite.sees(), sources, origins, &mut mutation.mutants);
+    let has = |fate| mutation.mutants.iter().any(|own: &MutantResult| own.fate == fate);
+    let nothing_runs = has(Fate::Uncovered) && !has(Fate::Pending);
+    if let Some(language) = suite.sees().filter(|_| nothing_runs) {
+        let files = Project::of(&root.top).files();
+        if layout::is_elsewhere(&files, language, &baseline.loaded) {
+            return Err(elsewhere(language).into());
+        }
+    }
     let (mut rewrites, mut rewrites_later) = (Rewrites::default(), Vec::new());
     mutation.has_coupling = args.coupling.is_some();
     if mutation.has_coupling {
@@ -155,6 +183,7 @@ fn tried(
         beside,
         stops: true,
         flaky: &flaky,
+        ends: baseline.ends,
     };
     let mut arenas = vec![Arena::new(&suite, copy, runs)];
     let mut judged = HashSet::new();
@@ -177,10 +206,11 @@ fn tried(
     // The others load while the first one is used.
     let mut others = Vec::new();
     for _ in 1..jobs {
-        let copy = Copy::of(&arenas[0].copy.top())?;
-        suite.walls.hand_over(copy.place())?;
+        let copy = suite.copy(&arenas[0].copy.top())?;
         others.push(Loading::start(&suite, &copy.top()).ok().flatten());
-        arenas.push(Arena::new(&suite, copy, Runs::start()?));
+        let runs = Runs::start()?;
+        suite.guard.add(runs.runner.abort_handle());
+        arenas.push(Arena::new(&suite, copy, runs));
     }
     let prove = |arena: &mut Arena<'_>, way| {
         proof::of(arena, sources, origins, &mutation.mutants, with, way)
@@ -191,7 +221,9 @@ fn tried(
     if is_proven {
         prove(first, Way::Plain)?;
     }
-    let loading = Loading::start(&suite, &first.copy.top());
+    // Most of a budget of time is for changes, whatever would make them quicker.
+    let is_late = || time.is_some_and(|time| began.elapsed() > time.mul_f64(SHARE_OF_PROOF));
+    let loading = if is_late() { Ok(None) } else { Loading::start(&suite, &first.copy.top()) };
     let forked = loading.and_then(|own| own.map(Loading::loaded).transpose()).and_then(|forked| {
         first.forked = forked;
         first.forked.is_some().then(|| prove(first, Way::Loaded(&later))).transpose()
@@ -203,7 +235,7 @@ fn tried(
         ));
     }
     // Of what this would be good for, the plain way does all.
-    let early = prove(first, Way::Early).is_ok();
+    let early = !is_late() && prove(first, Way::Early).is_ok();
     if first.forked.is_some() {
         for (arena, loading) in arenas[1..].iter_mut().zip(others) {
             // One that can't have them loaded tries in the plain way.
@@ -217,7 +249,7 @@ fn tried(
     mutation.mutants.iter().flat_map(|own| &own.killed_by).for_each(|test| kills[*test] += 1);
     // What else is asked has a part of the time.
     let share = if mutation.has_coupling { SHARE_OF_MUTANTS } else { 1.0 };
-    let time = args.budget.and_then(Budget::time);
+    let until = |share: f64| time.map(|time| began + time.mul_f64(share * SHARE_OF_TRYING));
     let mut trying = Trying {
         sources,
         origins,
@@ -227,7 +259,7 @@ fn tried(
         by_name,
         beside,
         journal: Some(&mut journal),
-        deadline: time.map(|time| began + time.mul_f64(share)),
+        deadline: until(share),
         most: args.budget.and_then(Budget::changes),
         kills,
         later: &later,
@@ -235,13 +267,14 @@ fn tried(
         switches,
         behind: HashMap::new(),
         flaky: &flaky,
+        ends: baseline.ends,
         is_proven,
         notes: Vec::new(),
     };
     let mut over = trying.all_but_equivalents(&mut arenas, &mut judged, &progress)?;
     mutation.is_sample = over == Over::OutOfTime;
     if let Some(most) = args.coupling.filter(|_| over != Over::Interrupted) {
-        trying.deadline = time.map(|time| began + time);
+        trying.deadline = until(1.0);
         let later = &rewrites_later;
         over = trying.coupled(&mut arenas, usize::from(most), (&mut rewrites, later), &progress)?;
     }
@@ -256,16 +289,37 @@ fn tried(
     Ok(over)
 }
 
-fn suite(args: &Args, root: &Root) -> anyhow::Result<Suite> {
+fn suite(args: &Args, root: &Root, began: Instant) -> anyhow::Result<Suite> {
     let argv = args.command.clone();
     let call = Call::new(&argv, &root.top.join(&root.below));
     let framework = match &args.framework {
         Some(name) => frameworks::by_name(name)?,
         None => frameworks::by_call(&call),
     };
-    let walls = Walls::of(args.no_sandbox, &args.readable, &root.top)?;
+    let walls = Walls::of(args.no_sandbox, &args.readable, (&root.top, &argv))?;
     walls.check(&argv)?;
-    Ok(Suite { framework, argv, root: root.top.clone(), below: root.below.clone(), walls })
+    let layout = Layout::of(&Project::of(&root.top).files());
+    let (root, below, by_status) = (root.top.clone(), root.below.clone(), OnceLock::new());
+    let time = args.budget.and_then(Budget::time);
+    let guard = Guard::start(time.map(|time| began + time + BUDGET_MORE));
+    Ok(Suite { framework, argv, root, below, walls, layout, guard, by_status })
+}
+
+/// The error if the tests load none of the project's sources.
+fn elsewhere(language: Language) -> Red {
+    let (how, cure) = match language {
+        Language::Python => (
+            "`python -c 'import NAME; print(NAME.__file__)'` shows from where",
+            "install the project with `pip install -e .`, or put its directory on PYTHONPATH; python -I and -E leave that out",
+        ),
+        _ => (
+            "`ruby -e 'require \"NAME\"; puts $LOADED_FEATURES'` shows from where",
+            "load the project with `-Ilib`, or by `path:` in the Gemfile",
+        ),
+    };
+    Red(format!(
+        "the tests load no source file of the project's copy, so no change could be noticed: they use another copy ({how}). To test this one, {cure}"
+    ))
 }
 
 /// Notes which tests may use each mutant, where that is known; says of each whether it can be tried where the tests are loaded already.
@@ -288,7 +342,8 @@ fn covered(
         let is_seen = sees == Some(source.language);
         own.covered_by = is_seen.then(|| baseline.covering(&source.path, blocks, line)).flatten();
         if own.fate == Fate::Pending && own.covered_by.as_ref().is_some_and(Vec::is_empty) {
-            own.fate = Fate::Uncovered;
+            own.fate = if source.beside.is_some() { Fate::Absent } else { Fate::Uncovered };
+            own.reason = source.beside.map(str::to_owned);
         }
         // What stands before the body is done when a function is called in Ruby alone: default values of Python are made once.
         let is_body = unit.body.as_ref().is_some_and(|body| body.start <= mutant.range.start);

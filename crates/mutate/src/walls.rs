@@ -1,8 +1,8 @@
 //! Where changed programs run: in the sandbox of this machine, which sees the system, the programs on PATH, what is installed for the project, and may
 //! write its copy alone; or, where the user wants none, as the user.
 
+use crate::installed;
 use anyhow::Context;
-use assay_coverage::NOT_WRITTEN;
 use assay_measure::Command;
 use assay_sandbox::{Entered, Policy, Sandbox};
 use std::collections::BTreeMap;
@@ -30,6 +30,8 @@ pub(crate) struct Walls {
     sandbox: Option<Sandbox>,
     /// What may be read beside the system,
     reads: Vec<PathBuf>,
+    /// directories that only root can reach,
+    opened: Vec<PathBuf>,
     /// what of it is not seen,
     hides: Vec<PathBuf>,
     /// and variables that say where things are, since no home does.
@@ -41,10 +43,15 @@ impl Walls {
     ///
     /// # Errors
     /// When there is no sandbox here.
-    pub fn of(without: bool, readable: &[PathBuf], top: &Path) -> anyhow::Result<Self> {
+    pub fn of(
+        without: bool,
+        readable: &[PathBuf],
+        (top, argv): (&Path, &[OsString]),
+    ) -> anyhow::Result<Self> {
         if without {
-            let (reads, hides, places) = (Vec::new(), Vec::new(), Vec::new());
-            return Ok(Self { sandbox: None, reads, hides, places });
+            let (reads, opened) = (Vec::new(), Vec::new());
+            let (hides, places) = (Vec::new(), Vec::new());
+            return Ok(Self { sandbox: None, reads, opened, hides, places });
         }
         let sandbox = Sandbox::find().context(
             "a changed program may delete files, so it runs in a sandbox only, and there is none here; --no-sandbox runs it as you",
@@ -56,9 +63,10 @@ impl Walls {
         let is_too_much = |own: &PathBuf| {
             own.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(own))
         };
-        let mut reads: Vec<PathBuf> = beside.filter(|own| !is_too_much(own)).collect();
-        let installed = NOT_WRITTEN.iter().filter(|(_, is_installed)| *is_installed);
-        reads.extend(installed.map(|(own, _)| top.join(own)));
+        let beside = beside.chain(of_program(argv));
+        let mut reads: Vec<PathBuf> =
+            beside.filter(|own| !is_too_much(own) && !top.starts_with(own)).collect();
+        reads.extend(installed::all(top));
         let places = places(home.as_deref());
         reads.extend(places.iter().map(|(own, read, _)| own.join(read)));
         let is_system =
@@ -68,20 +76,29 @@ impl Walls {
         reads.dedup();
         // Who can't read something outside can't be shown it within.
         let policy = Policy::default();
-        reads.retain(|own| sandbox.check(&policy, std::slice::from_ref(own)).is_ok());
+        let is_readable = |own: &PathBuf| sandbox.check(&policy, std::slice::from_ref(own)).is_ok();
+        let (mut reads, closed): (Vec<PathBuf>, Vec<PathBuf>) =
+            reads.into_iter().partition(is_readable);
+        let mut opened: Vec<PathBuf> =
+            closed.into_iter().filter(|own| sandbox.opens(own)).collect();
         for own in readable {
             let own = own.canonicalize().with_context(|| own.display().to_string())?;
-            sandbox.check(&policy, std::slice::from_ref(&own)).context("--readable")?;
-            reads.push(own);
+            match sandbox.check(&policy, std::slice::from_ref(&own)) {
+                Ok(()) => reads.push(own),
+                Err(_) if sandbox.opens(&own) => opened.push(own),
+                Err(error) => return Err(error).context("--readable"),
+            }
         }
-        let is_read = |(own, read, _): &(PathBuf, &str, &str)| reads.contains(&own.join(read));
+        let is_read = |(own, read, _): &(PathBuf, &str, &str)| {
+            reads.contains(&own.join(read)) || opened.contains(&own.join(read))
+        };
         let places = places.into_iter().filter(is_read);
         let places = places.map(|(own, _, name)| (name, own)).collect();
         // What is called so in the project is its own.
-        let outside = reads.iter().filter(|own| !own.starts_with(top));
+        let outside = reads.iter().chain(&opened).filter(|own| !own.starts_with(top));
         let secret = outside.flat_map(|own| SECRET.map(|below| own.join(below)));
         let hides = secret.filter(|own| own.exists()).collect();
-        Ok(Self { sandbox: Some(sandbox), reads, hides, places })
+        Ok(Self { sandbox: Some(sandbox), reads, opened, hides, places })
     }
 
     /// Makes a private directory the place of those within.
@@ -107,7 +124,8 @@ impl Walls {
         });
         // Of what may be read, only the program must be.
         let policy = Policy::default();
-        let beside: Vec<PathBuf> = program.into_iter().collect();
+        let is_opened = |own: &PathBuf| self.opened.iter().any(|above| own.starts_with(above));
+        let beside: Vec<PathBuf> = program.into_iter().filter(|own| !is_opened(own)).collect();
         sandbox
             .check(&policy, &beside)
             .context("the tests can't be run in the sandbox; --no-sandbox runs them as you")
@@ -143,6 +161,7 @@ impl Walls {
         let policy = Policy {
             directory: directory.to_owned(),
             reads: self.reads.clone(),
+            opened: self.opened.clone(),
             writes: vec![copy.to_owned(), room.to_owned()],
             hides: self.hides.clone(),
             environment: environment.into_iter().collect(),
@@ -152,6 +171,25 @@ impl Walls {
         let command = Command::new(entered.argv.clone()).map_err(failed)?;
         Ok((command, Some(entered)))
     }
+}
+
+/// Directories in which the program of a command and its interpreter are installed.
+fn of_program(argv: &[OsString]) -> Vec<PathBuf> {
+    let Some(word) = argv.first() else { return Vec::new() };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut all = std::env::split_paths(&path).map(|own| own.join(word));
+    let named = Path::new(word);
+    let found = match named.components().count() {
+        1 => all.find(|own| own.is_file()),
+        _ => std::path::absolute(named).ok().filter(|own| own.is_file()),
+    };
+    let Some(found) = found else { return Vec::new() };
+    // `bin/python` of an environment leads to the interpreter that it was made with.
+    let places = [Some(found.clone()), found.canonicalize().ok()].into_iter().flatten();
+    let above = places.filter_map(|own| Some(own.parent()?.parent()?.to_owned()));
+    let above: Vec<PathBuf> = above.collect();
+    let interpreters = above.iter().filter_map(|own| installed::interpreter(own));
+    interpreters.collect::<Vec<_>>().into_iter().chain(above.clone()).collect()
 }
 
 /// What is installed for this user: the place, what of it is read, and the variable that names it.

@@ -23,10 +23,13 @@ use crate::words::counted;
 use assay_analysis::mutation::{Score, Scores};
 use assay_data::Unit;
 use assay_data::mutation::{Fate, MutantResult, Mutation};
+use std::collections::BTreeMap;
 use survivors::Survivor;
 
 /// So many names of tests stand below a survivor.
 const MOST_TESTS: usize = 3;
+/// Most reasons for leaving code out that are named.
+const MOST_REASONS: usize = 3;
 
 /// The screen, every line ended; at most `most` survivors are shown, 0: all.
 pub fn render(mutation: &Mutation, scores: &Scores, most: usize, screen: &Screen) -> String {
@@ -193,7 +196,7 @@ fn files(page: &mut Page, mutation: &Mutation, scores: &Scores) {
     let names: Vec<String> = mutation.files.iter().map(|file| file.path.clone()).collect();
     let names = page.fitted(&names, page.width().saturating_sub(34));
     let width = order.iter().map(|file| names[*file].chars().count()).max().unwrap_or_default();
-    for file in order {
+    for file in order.into_iter().filter(|file| scores.files[*file].counted > 0) {
         let score = &scores.files[file];
         let share = score.share.map_or_else(|| "–".to_owned(), percent);
         let counts = format!("{} of {} noticed", score.detected, score.known);
@@ -282,8 +285,8 @@ fn others(mutation: &Mutation) -> String {
         ),
         (
             Fate::Implied,
-            "counts as missed untried, since a harsher change of the same code survived",
-            "count as missed untried, since a harsher change of the same code survived",
+            "counts as missed untried: it is the same program as another change, which survived",
+            "count as missed untried: each is the same program as another change, which survived",
         ),
         (
             Fate::Equivalent,
@@ -307,7 +310,30 @@ fn others(mutation: &Mutation) -> String {
             many => parts.push(format!("{many} {several}")),
         }
     }
+    if let Some(left_out) = absent(mutation) {
+        parts.push(left_out);
+    }
     parts.join("; ")
+}
+
+/// A sentence about changes in code that is not built here; `None` without such changes.
+fn absent(mutation: &Mutation) -> Option<String> {
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for own in mutation.mutants.iter().filter(|own| own.fate == Fate::Absent) {
+        *reasons.entry(own.reason.as_deref().unwrap_or_default()).or_default() += 1;
+    }
+    let count: usize = reasons.values().sum();
+    let mut reasons: Vec<(&str, usize)> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(why, count)| (std::cmp::Reverse(*count), *why));
+    let names: Vec<&str> = reasons.iter().map(|(why, _)| *why).collect();
+    let names = shortened(&names, MOST_REASONS);
+    match count {
+        0 => None,
+        1 => Some(format!("1 is in code that is not built here, and does not count: {names}")),
+        many => {
+            Some(format!("{many} are in code that is not built here, and do not count: {names}"))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -22,8 +22,8 @@ impl Words {
     }
 }
 
-/// All words before the command. `closes`: it can forbid further namespaces within.
-pub(crate) fn of(policy: &Policy, closes: bool) -> Vec<OsString> {
+/// All words before the command. `closes`: it can forbid further namespaces within; `opened`: where each of the policy's directories of that name is mounted.
+pub(crate) fn of(policy: &Policy, closes: bool, opened: &[PathBuf]) -> Vec<OsString> {
     let mut words = Words(Vec::new());
     words.add(&[&"--unshare-user", &"--unshare-ipc", &"--unshare-pid", &"--unshare-uts"]);
     words.add(&[&"--unshare-cgroup-try", &"--hostname", &HOST]);
@@ -48,6 +48,9 @@ pub(crate) fn of(policy: &Policy, closes: bool) -> Vec<OsString> {
     }
     for path in &policy.reads {
         words.add(&[&"--ro-bind", path, path]);
+    }
+    for (path, mounted) in policy.opened.iter().zip(opened) {
+        words.add(&[&"--ro-bind", mounted, path]);
     }
     for path in &policy.writes {
         words.add(&[&"--bind", path, path]);

@@ -10,6 +10,9 @@ pub struct Policy {
     pub directory: PathBuf,
     /// Files and directories that it may read, beside the system's own.
     pub reads: Vec<PathBuf>,
+    /// Directories that it may read, although the user of the sandbox can't reach them outside because a directory above is closed, as `/root` is
+    /// ([`Sandbox::opens`](crate::Sandbox::opens)).
+    pub opened: Vec<PathBuf>,
     /// Directories that it may write; they have to belong to the sandbox's user ([`Sandbox::hand_over`](crate::Sandbox::hand_over)).
     pub writes: Vec<PathBuf>,
     /// Files and directories within what it may read that it sees empty: tokens, keys.

@@ -10,15 +10,16 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{OpenOptionsExt, lchown};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, lchown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Enters the groups and hands over the words for bubblewrap: in a file, since words of a command can be seen by everybody, and not as variables,
+/// Enters the groups, mounts directories where the user of the sandbox can reach them (in a mount namespace of its own), and hands over the words for bubblewrap: in a file, since words of a command can be seen by everybody, and not as variables,
 /// since the programs on the way would obey them. They have no variables at all: bubblewrap stays as the first process within, where its own can be read.
 const ENTER: &str = r#"words=$1; shift
 while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift
+while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 125; shift 2; done; shift
 exec env -i "$@" 3< "$words""#;
 /// Ends with the first path that can't be read.
 const READ: &str = r#"for path; do [ -r "$path" ] || { printf %s "$path"; exit 1; }; done"#;
@@ -43,7 +44,16 @@ pub struct Sandbox {
     groups: Groups,
     /// Where the words are.
     room: Room,
+    /// Mounts for directories that only root can reach; `None`: not needed, or not possible.
+    mounts: Option<Mounts>,
     entered: AtomicU64,
+}
+
+/// The program that makes a mount namespace, and the directory for the mounts.
+#[derive(Debug)]
+struct Mounts {
+    unshare: PathBuf,
+    room: Room,
 }
 
 /// A command line that runs in the sandbox; its limits are there as long as this is.
@@ -75,17 +85,50 @@ impl Sandbox {
         let room = Room::temporary().map_err(|(path, error)| SandboxError::file(path)(error))?;
         let entered = AtomicU64::new(0);
         let groups = Groups::find();
-        let mut found = Self { bubblewrap, prlimit, becomes, closes: true, groups, room, entered };
+        let mounts = None;
+        let mut found =
+            Self { bubblewrap, prlimit, becomes, closes: true, groups, room, mounts, entered };
         // Groups that are there may still refuse, and older versions know no `--disable-userns`.
         if found.tried().is_ok() {
-            return Ok(found);
+            return Ok(found.with_mounts());
         }
         found.closes = false;
         if found.tried().is_ok() {
-            return Ok(found);
+            return Ok(found.with_mounts());
         }
         found.groups = Groups::None;
-        found.tried().map(|()| found)
+        found.tried().map(|()| found.with_mounts())
+    }
+
+    /// Adds mounts for directories that only root can reach, if root runs it and the system permits mounts.
+    fn with_mounts(mut self) -> Self {
+        let programs = arguments::found("unshare").zip(arguments::found("mount"));
+        let Some((unshare, _)) = programs.filter(|_| self.becomes.is_some()) else { return self };
+        let Ok(room) = Room::temporary() else { return self };
+        let tried = room.path().join("0");
+        if fs::create_dir(&tried).is_err() || self.hand_over(room.path()).is_err() {
+            return self;
+        }
+        self.mounts = Some(Mounts { unshare, room });
+        let policy = Policy {
+            directory: PathBuf::from("/"),
+            opened: vec![self.room.path().to_owned()],
+            ..Policy::default()
+        };
+        let ran = self.enter(&policy, &["true".into()]).ok().and_then(|entered| {
+            Command::new(&entered.argv[0]).args(&entered.argv[1..]).output().ok()
+        });
+        if !ran.is_some_and(|ran| ran.status.success()) {
+            self.mounts = None;
+        }
+        self
+    }
+
+    /// Returns true if a file or directory that only root can reach can be shown within: everybody may read it, but a directory above is closed.
+    pub fn opens(&self, path: &Path) -> bool {
+        let Ok(found) = fs::metadata(path) else { return false };
+        let needed = if found.is_dir() { 0o005 } else { 0o004 };
+        self.mounts.is_some() && found.permissions().mode() & needed == needed
     }
 
     fn tried(&self) -> Result<(), SandboxError> {
@@ -167,7 +210,19 @@ impl Sandbox {
         let number = self.entered.fetch_add(1, Ordering::Relaxed);
         let path = self.room.path().join(number.to_string());
         let mut text = Vec::new();
-        for word in arguments::of(policy, self.closes) {
+        let opened: Vec<PathBuf> = match &self.mounts {
+            Some(own) => {
+                let number = |own: usize| own.to_string();
+                (0..policy.opened.len()).map(|index| own.room.path().join(number(index))).collect()
+            }
+            None => Vec::new(),
+        };
+        for (from, to) in policy.opened.iter().zip(&opened) {
+            let made = if from.is_dir() { fs::create_dir(to) } else { fs::write(to, "") };
+            made.or_else(|error| if to.exists() { Ok(()) } else { Err(error) })
+                .map_err(SandboxError::file(to))?;
+        }
+        for word in arguments::of(policy, self.closes, &opened) {
             text.extend_from_slice(word.as_bytes());
             text.push(0);
         }
@@ -175,9 +230,20 @@ impl Sandbox {
         file.and_then(|mut file| file.write_all(&text)).map_err(SandboxError::file(&path))?;
         let group = self.groups.make(&policy.limits);
         let group = group.map_err(|(path, error)| SandboxError::file(path)(error))?;
-        let mut all: Vec<OsString> = ["sh", "-c", ENTER, "sh"].map(OsString::from).to_vec();
+        let mut all: Vec<OsString> = match self.mounts.as_ref().filter(|_| !opened.is_empty()) {
+            Some(own) => {
+                let words = ["--mount", "--propagation", "private", "--"].map(OsString::from);
+                std::iter::once(own.unshare.clone().into()).chain(words).collect()
+            }
+            None => Vec::new(),
+        };
+        all.extend(["sh", "-c", ENTER, "sh"].map(OsString::from));
         all.push(path.clone().into());
         all.extend(group.iter().flat_map(Group::entrances).map(OsString::from));
+        all.push("--".into());
+        for (from, to) in policy.opened.iter().zip(&opened) {
+            all.extend([from.into(), to.into()]);
+        }
         all.push("--".into());
         if let Some((setpriv, user)) = &self.becomes {
             all.push(setpriv.into());

@@ -548,6 +548,13 @@ mod tests {
     }
 
     #[test]
+    fn a_framework_may_not_say_its_version() {
+        let head = HEAD.replace("\"3.12\"", "null");
+        let run = written(&[("1.jsonl", &head)]).unwrap().unwrap();
+        assert_eq!(run.framework, "rspec");
+    }
+
+    #[test]
     fn no_file_is_nothing_and_garbage_is_an_error() {
         assert_eq!(written(&[]).unwrap(), None);
         assert_eq!(read(Path::new("/nonexistent/x")).unwrap(), None);

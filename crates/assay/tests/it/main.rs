@@ -30,6 +30,8 @@ mod history;
 mod history_events;
 mod history_filling;
 mod history_places;
+mod hostile_git;
+mod hostile_git;
 mod instructions;
 mod interruptions;
 mod libraries;

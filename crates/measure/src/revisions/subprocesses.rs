@@ -70,7 +70,10 @@ impl Subprocesses {
         directory: &Path,
         words: impl IntoIterator<Item = W>,
     ) -> Result<GitOutput, RevisionError> {
-        let filters = without_filters(directory).unwrap_or_default();
+        let Some(filters) = without_filters(directory) else {
+            let errors = "git can't tell which filters the repository configures".to_owned();
+            return Ok(GitOutput { success: false, output: Vec::new(), errors });
+        };
         let words = filters.into_iter().map(Into::into).chain(words.into_iter().map(Into::into));
         self.git_with(directory, words, &OFFLINE)
     }

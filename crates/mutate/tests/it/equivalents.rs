@@ -174,8 +174,8 @@ fn go_is_asked_what_it_makes_of_a_function() {
     if !is_there("go", "version") {
         return;
     }
-    let built = format!("//go:build !plan9\n\n{GO_NAMED}").replace("x * 1", "x");
-    let elsewhere = format!("//go:build plan9\n\n{GO_NAMED}");
+    let built = format!("//go:build go1.1\n\n{GO_NAMED}").replace("x * 1", "x");
+    let elsewhere = format!("//go:build !go1.1\n\n{GO_NAMED}");
     let project = Project::new(&[
         ("go.mod", "module example.org/own.v1\n\ngo 1.20\n"),
         ("own.go", GO),

@@ -13,5 +13,6 @@ mod compiled;
 mod coupling;
 mod equivalents;
 mod forks_of_ruby;
+mod hand;
 mod mutate;
 mod project;

@@ -162,7 +162,7 @@ words! {
         Source::TimedOut => TimedOut,
         /// All tests passed that may use it.
         Source::Survived => Survived,
-        /// It was not tried: a harsher change of the same code survived.
+        /// It was not tried: it is the same program as another change, which survived.
         Source::Implied => Implied,
         /// No test uses its code.
         Source::Uncovered => Uncovered,
@@ -172,6 +172,8 @@ words! {
         Source::Unviable => Unviable,
         /// A comment accepts that it survives; it was not tried.
         Source::Kept => Kept,
+        /// Its code is not part of the program that the tests run here: another platform's, or of a feature that is off. It does not count.
+        Source::Absent => Absent,
         /// It was not tried.
         Source::Pending => Pending,
     }

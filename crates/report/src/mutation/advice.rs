@@ -43,7 +43,7 @@ const KNOWN: [(&str, Told); 19] = [
             words(" returns, or what it changes"),
         ]
     }),
-    ("statement", |own| vec![words("assert what "), code(own.before), words(" does")]),
+    ("statement", statement),
     ("raise", |own| {
         vec![
             words("call "),
@@ -171,6 +171,58 @@ fn code(text: &str) -> Piece {
 fn simple_name(name: &str) -> &str {
     let last = name.rsplit(['.', '#', ':']).next().unwrap_or(name);
     if last.is_empty() { name } else { last }
+}
+
+/// Advice for a removed statement, from its text: an assertion about the target of an assignment, the receiver of a call, or the function called.
+fn statement(own: &Changed<'_>) -> Advice {
+    let text = own.before.trim().trim_end_matches(';');
+    let text = text.strip_prefix("await ").unwrap_or(text);
+    if let Some(target) = assigned(text) {
+        return vec![
+            words("assert the value of "),
+            code(target),
+            words(" after "),
+            code(own.function),
+            words(" has run"),
+        ];
+    }
+    let called = text.split_once('(').map_or(text, |(called, _)| called).trim();
+    match called.rsplit_once(['.', '#']) {
+        Some((receiver, _)) if is_name(receiver) => vec![
+            words("assert something about "),
+            code(receiver),
+            words(" that differs without "),
+            code(own.before),
+        ],
+        None if text.contains('(') && is_name(called) => vec![
+            words("assert something that differs if "),
+            code(own.function),
+            words(" does not call "),
+            code(called),
+        ],
+        _ => vec![words("assert something that differs without "), code(own.before)],
+    }
+}
+
+/// Returns true for a name with the objects before it.
+fn is_name(text: &str) -> bool {
+    let plain = text.replace("->", ".");
+    is_term(&plain) && plain.chars().all(is_of_term)
+}
+
+/// The target of an assignment; `None` for other statements.
+fn assigned(text: &str) -> Option<&str> {
+    if let Some(target) = text.strip_suffix("++").or_else(|| text.strip_suffix("--")) {
+        return Some(target.trim());
+    }
+    let at = text.find('=')?;
+    let (before, after) = (text.get(..at)?, text.get(at + 1..)?);
+    let target =
+        before.trim_end_matches(['+', '-', '*', '/', '%', '|', '&', '^', '<', '>', ':', '?']);
+    let target = target.trim();
+    let is_one =
+        !after.starts_with(['=', '>', '~']) && !target.ends_with('!') && !target.contains('(');
+    (is_one && !target.is_empty()).then_some(target)
 }
 
 fn condition(own: &Changed<'_>) -> Advice {
@@ -340,6 +392,21 @@ mod tests {
         let reversed = told("comparison", "<", ">=", Some(("n", "limit")));
         assert!(reversed.contains("`n < limit` holds"), "{reversed}");
         assert!(told("boundary", "..", "...", None).contains("the end of the range"));
+    }
+
+    #[test]
+    fn a_statement_says_what_to_look_at() {
+        let told = |before: &str| told("statement", before, "pass", None);
+        assert_eq!(
+            told("self.items.append(x)"),
+            "assert something about `self.items` that differs without `self.items.append(x)`"
+        );
+        assert_eq!(told("count += 1"), "assert the value of `count` after `largest` has run");
+        assert_eq!(told("p->n++;"), "assert the value of `p->n` after `largest` has run");
+        assert_eq!(
+            told("pass_x(a == b)"),
+            "assert something that differs if `largest` does not call `pass_x`"
+        );
     }
 
     #[test]

@@ -53,8 +53,8 @@ fn mutant(own: &MutantResult) -> Value {
     if let Some(seconds) = own.seconds {
         document["duration"] = json!((seconds * 1000.0).round());
     }
-    let implied =
-        (own.fate == Fate::Implied).then_some("a harsher change of the same code survived");
+    let implied = (own.fate == Fate::Implied)
+        .then_some("it is the same program as another change, which survived");
     if let Some(reason) = own.reason.as_deref().or(implied) {
         document["statusReason"] = json!(reason);
     }
@@ -68,7 +68,7 @@ fn status(fate: Fate) -> &'static str {
         Fate::Survived | Fate::Implied => "Survived",
         Fate::Uncovered => "NoCoverage",
         Fate::Unviable => "CompileError",
-        Fate::Kept | Fate::Equivalent => "Ignored",
+        Fate::Kept | Fate::Equivalent | Fate::Absent => "Ignored",
         Fate::Pending => "Pending",
     }
 }

@@ -17,25 +17,23 @@ pub(crate) struct Survivor<'a> {
 }
 
 /// All of them: first functions that no test uses, then those whose whole body is not missed, then the harsher changes before the milder ones; of equal
-/// ones those for which more others were left untried. Those that may mean the same as what was there come last. O(mutants · log mutants).
+/// ones the function with more missed changes first. Functions that only format a value for debugging come after all others, and changes that may mean
+/// the same last. O(mutants · log mutants).
 pub(crate) fn of(mutation: &Mutation) -> Vec<Survivor<'_>> {
-    let mut weights: HashMap<(usize, Option<u32>), usize> = HashMap::new();
+    let mut weights: HashMap<usize, usize> = HashMap::new();
     for own in mutation.mutants.iter().filter(|own| own.fate.is_missed()) {
-        *weights.entry((own.unit, None)).or_insert(0) += 1;
-        if own.fate == Fate::Implied {
-            *weights.entry((own.unit, Some(own.begin.line))).or_insert(0) += 1;
-        }
+        *weights.entry(own.unit).or_insert(0) += 1;
     }
     let mut said: Vec<bool> = vec![false; mutation.units.len()];
     let mut all = Vec::new();
     for own in &mutation.mutants {
         let Some(survivor) = Survivor::of(mutation, own) else { continue };
-        let of = |line: Option<u32>| weights.get(&(own.unit, line)).copied().unwrap_or(0);
+        let of_unit = || weights.get(&own.unit).copied().unwrap_or(0);
         let weight = match own.fate {
             Fate::Uncovered if std::mem::replace(&mut said[own.unit], true) => continue,
-            Fate::Uncovered => of(None),
-            Fate::Survived if is_whole(own) => of(None),
-            Fate::Survived => 1 + of(Some(own.begin.line)),
+            Fate::Uncovered => of_unit(),
+            Fate::Survived if is_whole(own) => of_unit(),
+            Fate::Survived => 1,
             _ => continue,
         };
         all.push(Survivor { weight, ..survivor });
@@ -43,10 +41,21 @@ pub(crate) fn of(mutation: &Mutation) -> Vec<Survivor<'_>> {
     all.sort_by_key(|survivor| {
         let own = survivor.own;
         let is_doubtful = own.doubt.is_some();
+        let is_for_readers = is_for_readers(&survivor.unit.name);
         let rank = advice::rank(&own.operator);
-        (is_doubtful, own.fate != Fate::Uncovered, rank, Reverse(survivor.weight))
+        (is_doubtful, is_for_readers, own.fate != Fate::Uncovered, rank, Reverse(survivor.weight))
     });
     all
+}
+
+/// Functions that only format a value for debugging.
+const FOR_READERS: [&str; 8] =
+    ["__repr__", "__str__", "__format__", "inspect", "pretty_print", "GoString", "toString", "fmt"];
+
+/// Returns true for a function that only formats a value, by its qualified name.
+fn is_for_readers(name: &str) -> bool {
+    let last = name.rsplit(['.', '#', ':']).next().unwrap_or(name);
+    FOR_READERS.contains(&last)
 }
 
 /// Whether it is the change of a whole body.

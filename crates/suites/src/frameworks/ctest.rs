@@ -6,6 +6,7 @@ use crate::call::Call;
 use crate::error::SuiteError;
 use crate::reports;
 use crate::run::Run;
+use std::ffi::OsString;
 use std::path::Path;
 
 /// ctest.
@@ -42,6 +43,17 @@ impl Framework for Ctest {
             options.extend(["-R".to_owned(), any_of(only)]);
         }
         Ok(Request::words(call.with_options(&options)))
+    }
+
+    fn builds(&self, call: &Call, _: bool) -> Option<Request> {
+        let mut words = call.argv.iter().skip_while(|word| *word != "--test-dir").skip(1);
+        let joined = call.argv.iter().find_map(|word| word.to_str()?.strip_prefix("--test-dir="));
+        let directory = joined.map(Into::into).or_else(|| words.next().cloned());
+        let directory = directory.unwrap_or_else(|| ".".into());
+        let script = "cmake \"$1\" && exec cmake --build \"$1\"";
+        let mut argv: Vec<OsString> = ["sh", "-c", script, "sh"].map(OsString::from).to_vec();
+        argv.push(directory);
+        Some(Request::words(argv))
     }
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {

@@ -3,6 +3,7 @@
 
 use crate::agent::policy::FETCHING;
 use anyhow::{Context, bail};
+use assay_measure::git::POWERLESS;
 use assay_measure::{Command, Outcome, RunOptions, Runner, Watching};
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -41,9 +42,8 @@ fn git(
     ends: &mut dyn FnMut() -> bool,
 ) -> anyhow::Result<String> {
     let mut argv: Vec<OsString> = vec!["git".into()];
-    argv.extend(
-        ["-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false"].map(Into::into),
-    );
+    argv.extend(POWERLESS.map(Into::into));
+    argv.extend(["-c", "advice.detachedHead=false"].map(Into::into));
     argv.extend(words.iter().map(OsString::from));
     let protocols = match allows_files {
         true => format!("{PROTOCOLS}:file"),

@@ -1,0 +1,137 @@
+//! Files of Go that `go build` leaves out: by the end of their names, and by their build constraints (`go help buildconstraint`).
+
+use super::logic::{all, any, bare, not, split};
+use super::{Absent, Here};
+
+/// Systems by which files are named.
+const SYSTEMS: [&str; 17] = [
+    "aix",
+    "android",
+    "darwin",
+    "dragonfly",
+    "freebsd",
+    "hurd",
+    "illumos",
+    "ios",
+    "js",
+    "linux",
+    "nacl",
+    "netbsd",
+    "openbsd",
+    "plan9",
+    "solaris",
+    "wasip1",
+    "windows",
+];
+/// Processors by which files are named.
+const PROCESSORS: [&str; 17] = [
+    "386", "amd64", "arm", "arm64", "loong64", "mips", "mips64", "mips64le", "mipsle", "ppc64",
+    "ppc64le", "riscv64", "s390x", "sparc64", "wasm", "armbe", "amd64p32",
+];
+/// Systems that the tag `unix` stands for.
+const UNIX: [&str; 12] = [
+    "aix",
+    "android",
+    "darwin",
+    "dragonfly",
+    "freebsd",
+    "hurd",
+    "illumos",
+    "ios",
+    "linux",
+    "netbsd",
+    "openbsd",
+    "solaris",
+];
+
+/// Why a file is left out; `None`: it is built.
+pub(super) fn file(path: &str, text: &str, here: &Here) -> Option<Absent> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.strip_suffix(".go").unwrap_or(name);
+    if name.starts_with(['_', '.']) || path.split('/').any(|part| part == "testdata") {
+        return Some(Absent::file(format!("{name}, which go build ignores")));
+    }
+    let parts: Vec<&str> = stem.split('_').collect();
+    let ending = match parts[..] {
+        [_, .., system, processor]
+            if SYSTEMS.contains(&system) && PROCESSORS.contains(&processor) =>
+        {
+            all([holds(system, here), holds(processor, here)])
+        }
+        [_, .., last] if SYSTEMS.contains(&last) || PROCESSORS.contains(&last) => holds(last, here),
+        _ => Some(true),
+    };
+    if ending == Some(false) {
+        return Some(Absent::file(name));
+    }
+    for line in text.lines().take_while(|line| !line.starts_with("package ")) {
+        let (told, is_built) = if let Some(own) = line.strip_prefix("//go:build ") {
+            (own, expression(own, here))
+        } else if let Some(own) = line.strip_prefix("// +build ") {
+            // Blanks are or, commas are and, `!` is not.
+            let word = |word: &str| match word.strip_prefix('!') {
+                Some(word) => not(holds(word, here)),
+                None => holds(word, here),
+            };
+            let one = |own: &str| all(own.split(',').map(word).collect::<Vec<_>>());
+            (own, any(own.split_whitespace().map(one).collect::<Vec<_>>()))
+        } else {
+            continue;
+        };
+        if is_built == Some(false) {
+            return Some(Absent::file(format!("//go:build {}", super::short(told))));
+        }
+    }
+    None
+}
+
+fn expression(text: &str, here: &Here) -> Option<bool> {
+    let text = bare(text);
+    let parts = split(text, "||");
+    if parts.len() > 1 {
+        return any(parts.into_iter().map(|own| expression(own, here)));
+    }
+    let parts = split(text, "&&");
+    if parts.len() > 1 {
+        return all(parts.into_iter().map(|own| expression(own, here)));
+    }
+    match text.strip_prefix('!') {
+        Some(own) => not(expression(own, here)),
+        None => holds(text, here),
+    }
+}
+
+/// Returns true if a tag is set.
+fn holds(tag: &str, here: &Here) -> Option<bool> {
+    if here.tags.contains(tag) {
+        return Some(true);
+    }
+    let system = match here.system.as_str() {
+        "macos" => "darwin",
+        other => other,
+    };
+    let processor = match here.processor.as_str() {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        "x86" => "386",
+        other => other,
+    };
+    match tag {
+        "unix" => Some(UNIX.contains(&system)),
+        "gc" | "cgo" => (tag == "gc").then_some(true),
+        "linux" if system == "android" => Some(true),
+        _ if SYSTEMS.contains(&tag) => Some(tag == system),
+        _ if PROCESSORS.contains(&tag) => Some(tag == processor),
+        // The version of Go is not known.
+        _ if tag.starts_with("go1.") => None,
+        _ if tag.starts_with("goexperiment.")
+            || tag == "race"
+            || tag == "msan"
+            || tag == "asan" =>
+        {
+            None
+        }
+        // Any other tag is off unless the command sets it: `ignore`, `tools`, `integration`.
+        _ => Some(false),
+    }
+}

@@ -1,0 +1,70 @@
+//! Conditions that are true, false or not known: the logic of three values.
+
+/// Not of a condition.
+pub(super) fn not(own: Option<bool>) -> Option<bool> {
+    own.map(|own| !own)
+}
+
+/// Returns true if all conditions hold.
+pub(super) fn all(own: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    own.into_iter().fold(Some(true), |before, own| match (before, own) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    })
+}
+
+/// Returns true if one of the conditions holds.
+pub(super) fn any(own: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    not(all(own.into_iter().map(not)))
+}
+
+/// The parts of a text between separators that stand outside of brackets and quotes.
+pub(super) fn split<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
+    let (mut parts, mut depth, mut begin, mut quote) = (Vec::new(), 0_i32, 0, None);
+    let mut skip = 0;
+    for (at, letter) in text.char_indices() {
+        if at < skip {
+            continue;
+        }
+        match (quote, letter) {
+            (Some(open), _) if letter == open => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(letter),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth -= 1,
+            _ if depth == 0 && text[at..].starts_with(separator) => {
+                parts.push(&text[begin..at]);
+                begin = at + separator.len();
+                skip = begin;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[begin..]);
+    parts
+}
+
+/// A text without parentheses around all of it.
+pub(super) fn bare(text: &str) -> &str {
+    let mut text = text.trim();
+    while let Some(inner) = text.strip_prefix('(').and_then(|own| own.strip_suffix(')')) {
+        let mut depth = 0_i32;
+        let is_whole = inner.chars().all(|letter| {
+            depth += i32::from(letter == '(') - i32::from(letter == ')');
+            depth >= 0
+        });
+        if !is_whole {
+            break;
+        }
+        text = inner.trim();
+    }
+    text
+}
+
+/// The text between quotes.
+pub(super) fn unquoted(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let of = |quote: char| text.strip_prefix(quote).and_then(|own| own.strip_suffix(quote));
+    of('"').or_else(|| of('\''))
+}

@@ -1,0 +1,92 @@
+//! Ends what runs when the time is up or somebody wants an end: a build or a test run may take much longer than anybody waits. It is a thread of its own, since
+//! the others wait for such runs.
+
+use assay_measure::{AbortHandle, interrupt};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Interval between two looks at the clock.
+const LOOK: Duration = Duration::from_millis(50);
+/// After an interrupt the program ends by itself, at the latest after this.
+const LAST: Duration = Duration::from_secs(4);
+/// The exit status then.
+const INTERRUPTED: i32 = 130;
+
+/// A run was ended because its time was up, or somebody wanted an end.
+#[derive(Debug, thiserror::Error)]
+#[error("the time was up")]
+pub(crate) struct Ended;
+
+/// The thread and the runs that it ends.
+#[derive(Debug, Default)]
+pub(crate) struct Guard {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    handles: Mutex<Vec<AbortHandle>>,
+    until: Mutex<Option<Instant>>,
+    is_over: AtomicBool,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+impl Guard {
+    /// One that ends what runs at a moment; `None`: only after an interrupt.
+    pub fn start(until: Option<Instant>) -> Self {
+        let own = Self::default();
+        *own.shared.until.lock().unwrap_or_else(PoisonError::into_inner) = until;
+        let shared = Arc::clone(&own.shared);
+        thread::spawn(move || watch(&shared));
+        own
+    }
+
+    /// Has the runs of another runner ended, too.
+    pub fn add(&self, handle: Option<AbortHandle>) {
+        self.shared.handles.lock().unwrap_or_else(PoisonError::into_inner).extend(handle);
+    }
+
+    /// The moment at which everything is ended.
+    pub fn until(&self) -> Option<Instant> {
+        *self.shared.until.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if everything that runs is ended now.
+    pub fn is_over(&self) -> bool {
+        interrupt::count() > 0 || self.until().is_some_and(|until| Instant::now() >= until)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
+fn watch(shared: &Shared) {
+    let mut interrupted: Option<Instant> = None;
+    while !shared.is_over.load(Ordering::Relaxed) {
+        thread::sleep(LOOK);
+        if interrupt::count() > 0 {
+            let since = *interrupted.get_or_insert_with(Instant::now);
+            if since.elapsed() > LAST {
+                // The results so far are in the journal, and the next run removes the copies.
+                std::process::exit(INTERRUPTED);
+            }
+        }
+        let until = *shared.until.lock().unwrap_or_else(PoisonError::into_inner);
+        if interrupted.is_none() && until.is_none_or(|until| Instant::now() < until) {
+            continue;
+        }
+        for handle in &*shared.handles.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _nothing_in_flight = handle.abort_in_flight();
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! The settings for which the tests are built, from manifests and the command: features of crates, tags of Go, modules of Rust that are left
+//! out, directories of examples. Files are read here; nothing is run.
+
+use assay_coverage::rules;
+use assay_mutants::{Here, Language, modules_off};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+/// Directories whose programs no test runs, with what they hold.
+const BESIDE: [(&str, &str); 9] = [
+    ("examples", "an example"),
+    ("example", "an example"),
+    ("_examples", "an example"),
+    ("demo", "an example"),
+    ("demos", "an example"),
+    ("samples", "an example"),
+    ("fuzz", "a fuzz target"),
+    ("fuzz_targets", "a fuzz target"),
+    ("fuzzing", "a fuzz target"),
+];
+
+/// The settings of a project.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    files: Vec<String>,
+    words: Vec<String>,
+    /// The settings of each crate, by its directory.
+    crates: BTreeMap<String, Here>,
+    tags: BTreeSet<String>,
+    /// Paths below which there are modules that are left out, and why.
+    off: Vec<(String, String)>,
+}
+
+impl Settings {
+    /// Those of a project with these files, whose tests a command runs.
+    pub fn of(top: &Path, files: Vec<String>, command: &[OsString]) -> Self {
+        let words: Vec<String> =
+            command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let mut own = Self { files, words, ..Self::default() };
+        own.tags = own.tags();
+        own.crates = own.crates(top);
+        let sources = own.files.iter().filter(|path| path.ends_with(".rs"));
+        let texts = sources.filter_map(|path| Some((path, fs::read(top.join(path)).ok()?)));
+        let off = texts.flat_map(|(path, text)| modules_off(path, &text, &own.here(path)));
+        own.off = off.collect();
+        own
+    }
+
+    /// The settings of a file.
+    pub fn here(&self, path: &str) -> Here {
+        let of_crate = self.crates.iter().filter(|(directory, _)| {
+            directory.is_empty() || Path::new(path).starts_with(directory)
+        });
+        let nearest = of_crate.max_by_key(|(directory, _)| directory.len());
+        let here = nearest.map(|(_, own)| own.clone()).unwrap_or_default();
+        Here { tags: self.tags.clone(), ..here }
+    }
+
+    /// The reason why a whole file is not built here; `None` if it is built, or if its text decides.
+    pub fn absent(&self, language: Language, path: &str) -> Option<String> {
+        if language == Language::Rust {
+            let is_below = |own: &str| {
+                path.strip_prefix(own).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+            };
+            let off = self.off.iter().find(|(own, _)| is_below(own));
+            if let Some((_, why)) = off {
+                return Some(why.clone());
+            }
+            if path.rsplit('/').next() == Some("build.rs") {
+                return Some("a build script".to_owned());
+            }
+        }
+        None
+    }
+
+    /// The kind of a file that no test program uses; `None` if one may use it.
+    pub fn beside(&self, language: Language, path: &str) -> Option<&'static str> {
+        let mut directory = String::new();
+        let parts: Vec<&str> = path.split('/').collect();
+        for part in &parts[..parts.len().saturating_sub(1)] {
+            if !directory.is_empty() {
+                directory.push('/');
+            }
+            directory += part;
+            if let Some((_, what)) = BESIDE.iter().find(|(name, _)| name == part) {
+                let is_below = |own: &&String| Path::new(own.as_str()).starts_with(&directory);
+                let has_tests = self.files.iter().filter(is_below).any(|own| rules::is_test(own));
+                if language == Language::Rust || !has_tests {
+                    return Some(what);
+                }
+            }
+        }
+        None
+    }
+
+    fn tags(&self) -> BTreeSet<String> {
+        let flags = std::env::var("GOFLAGS").unwrap_or_default();
+        let words: Vec<&str> =
+            self.words.iter().map(String::as_str).chain(flags.split_whitespace()).collect();
+        let mut tags = BTreeSet::new();
+        for (index, word) in words.iter().enumerate() {
+            let own = word.trim_start_matches('-');
+            let value = match own.strip_prefix("tags") {
+                Some("") if word.starts_with('-') => words.get(index + 1).copied(),
+                Some(rest) if word.starts_with('-') => rest.strip_prefix('='),
+                _ => None,
+            };
+            let all = value.unwrap_or_default().split([',', ' ']);
+            tags.extend(all.filter(|own| !own.is_empty()).map(str::to_owned));
+        }
+        tags
+    }
+
+    fn crates(&self, top: &Path) -> BTreeMap<String, Here> {
+        let manifests =
+            self.files.iter().filter(|path| path.rsplit('/').next() == Some("Cargo.toml"));
+        let texts: Vec<(&String, String)> = manifests
+            .filter_map(|path| Some((path, fs::read_to_string(top.join(path)).ok()?)))
+            .collect();
+        // A feature that any crate requests of another one may be on.
+        let perhaps: BTreeSet<String> =
+            texts.iter().flat_map(|(_, text)| asked_features(text)).collect();
+        let one = |(path, text): &(&String, String)| {
+            let directory = path.rsplit_once('/').map_or("", |(own, _)| own).to_owned();
+            let script = if directory.is_empty() {
+                "build.rs".to_owned()
+            } else {
+                format!("{directory}/build.rs")
+            };
+            let has_script = self.files.contains(&script)
+                || text
+                    .lines()
+                    .any(|line| line.starts_with("build ") || line.starts_with("build="));
+            let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+            let flags: Vec<&str> = flags.split_whitespace().collect();
+            let set = flags.windows(2).filter(|two| two[0] == "--cfg").map(|two| two[1].to_owned());
+            let features = self.features(text);
+            let here = Here {
+                features,
+                perhaps: perhaps.clone(),
+                settings: (!has_script).then(|| set.collect()),
+                ..Here::default()
+            };
+            (directory, here)
+        };
+        texts.iter().map(one).collect()
+    }
+
+    /// The features of a crate that are on; `None`: all may be.
+    fn features(&self, manifest: &str) -> Option<BTreeSet<String>> {
+        if self.words.iter().any(|word| word == "--all-features") {
+            return None;
+        }
+        let table = feature_table(manifest);
+        let mut on: Vec<String> = Vec::new();
+        if !self.words.iter().any(|word| word == "--no-default-features") {
+            on.push("default".to_owned());
+        }
+        for (index, word) in self.words.iter().enumerate() {
+            let value = match word.as_str() {
+                "--features" | "-F" => self.words.get(index + 1).map(String::as_str),
+                own => own.strip_prefix("--features=").or_else(|| own.strip_prefix("-F")),
+            };
+            let all = value.unwrap_or_default().split([',', ' ']).filter(|own| !own.is_empty());
+            on.extend(all.map(|own| own.rsplit('/').next().unwrap_or(own).to_owned()));
+        }
+        let mut seen = BTreeSet::new();
+        while let Some(own) = on.pop() {
+            if seen.insert(own.clone()) {
+                on.extend(table.get(&own).into_iter().flatten().cloned());
+            }
+        }
+        Some(seen)
+    }
+}
+
+/// The features of a manifest, each with those that it turns on.
+fn feature_table(manifest: &str) -> BTreeMap<String, Vec<String>> {
+    let mut table = BTreeMap::new();
+    let (mut is_within, mut name, mut depth) = (false, String::new(), 0_i32);
+    for line in manifest.lines() {
+        let line = line.split(" #").next().unwrap_or(line).trim();
+        if line.starts_with('#') {
+            continue;
+        }
+        if depth == 0 && line.starts_with('[') {
+            is_within = line == "[features]";
+            continue;
+        }
+        if !is_within {
+            continue;
+        }
+        let value = match line.split_once('=').filter(|_| depth == 0) {
+            Some((own, value)) => {
+                name = own.trim().trim_matches('"').to_owned();
+                value
+            }
+            None => line,
+        };
+        let signs = |sign: char| i32::try_from(value.matches(sign).count()).unwrap_or_default();
+        depth += signs('[') - signs(']');
+        let own: &mut Vec<String> = table.entry(name.clone()).or_default();
+        own.extend(quoted(value).map(|own| own.trim_start_matches("dep:").to_owned()));
+    }
+    table.remove("");
+    table
+}
+
+/// The features that a manifest requests of dependencies.
+fn asked_features(manifest: &str) -> Vec<String> {
+    let lines = manifest
+        .lines()
+        .filter(|line| line.contains("features") && !line.trim_start().starts_with('['));
+    lines.flat_map(quoted).map(str::to_owned).collect()
+}
+
+/// The texts between double quotes.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('"').skip(1).step_by(2)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    fn settings(command: &str, files: &[(&str, &str)]) -> Settings {
+        let room = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let place = room.path().join(path);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::write(place, text).unwrap();
+        }
+        let words: Vec<OsString> = command.split(' ').map(OsString::from).collect();
+        Settings::of(
+            room.path(),
+            files.iter().map(|(path, _)| (*path).to_owned()).collect(),
+            &words,
+        )
+    }
+
+    #[test]
+    fn features_are_those_that_the_command_and_the_default_turn_on() {
+        let manifest = "[package]\nname = \"a\"\n[features]\ndefault = [\"std\"] # all\nstd = [\n  \"alloc\",\n]\nalloc = []\nextra = []\n";
+        let of = |command: &str| {
+            let own = settings(command, &[("Cargo.toml", manifest), ("src/lib.rs", "")]);
+            own.here("src/lib.rs").features.map(|own| own.into_iter().collect::<Vec<_>>())
+        };
+        assert_eq!(of("cargo test").unwrap(), ["alloc", "default", "std"]);
+        assert_eq!(of("cargo test --no-default-features -F extra").unwrap(), ["extra"]);
+        assert_eq!(of("cargo test --all-features"), None);
+    }
+
+    #[test]
+    fn modules_of_other_systems_and_examples_are_known() {
+        let files = [
+            ("src/lib.rs", "#[cfg(windows)]\nmod win;\n#[cfg(unix)]\nmod nix;\n"),
+            ("src/win/mod.rs", ""),
+            ("src/nix.rs", ""),
+            ("examples/a.go", ""),
+            ("_examples/b/b.go", ""),
+            ("_examples/b/b_test.go", ""),
+        ];
+        let own = settings("go test -tags=one,two ./...", &files);
+        assert_eq!(own.here("a.go").tags, ["one", "two"].map(str::to_owned).into());
+        if cfg!(unix) {
+            assert!(own.absent(Language::Rust, "src/win/mod.rs").is_some());
+        }
+        assert!(own.absent(Language::Rust, "src/nix.rs").is_none());
+        assert_eq!(own.beside(Language::Go, "examples/a.go"), Some("an example"));
+        assert_eq!(own.beside(Language::Go, "_examples/b/b.go"), None);
+    }
+}
