@@ -48,6 +48,18 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
     let _ellipsis = page.ellipsis();
     let in_sentences = page.fitted(&analysis.names(), (page.width() / 2).clamp(8, 60));
     let in_table = page.fitted(&analysis.names(), (page.width() * 3 / 10).clamp(8, 40));
+    // Failures of a single server, and goals that no rate meets, come before all numbers.
+    let alone = analysis.comparisons.is_empty();
+    let comes_first = |f: &&Finding| match f.code.as_str() {
+        "REQUESTS_FAILED" => alone,
+        "GOAL_MISSED" => true,
+        _ => false,
+    };
+    let warnings = analysis.findings.iter().filter(|f| f.severity == Severity::Warning);
+    let failed: Vec<&Finding> = warnings.filter(comes_first).collect();
+    for finding in &failed {
+        page.paragraph(2, &[(Tone::Bad, finding.message.clone())]);
+    }
     if scan::shows(analysis) {
         scan::draw(&mut page, analysis);
     } else if analysis.subjects.len() == 1 {
@@ -68,6 +80,9 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
             page.paragraph(2, &[(Tone::Plain, format!("  {note}"))]);
         }
         page.gap();
+        if !analysis.answers.is_empty() {
+            page.paragraph(2, &[(Tone::Quiet, "medians of the slices:".to_owned())]);
+        }
         table::draw(&mut page, analysis, &in_table);
         if analysis.plan.secondary.is_empty() {
             also(&mut page, analysis, &in_table);
@@ -85,7 +100,9 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
     if let Some(line) = noise::line(analysis, &in_table) {
         remarks.check(&page, 7, line);
     }
-    findings(&mut remarks, &page, analysis, |_| true);
+    findings(&mut remarks, &page, analysis, |f| {
+        !failed.contains(&f) && !answers::is_goal_missed(f)
+    });
     remarks.draw(&mut page);
     page.finish()
 }
@@ -181,7 +198,10 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
     let (interval, how) = match d.median_interval {
         Some(i) => (
             format!(" [{}{STICKY}…{STICKY}{}]", column.number(i.lower), column.number(i.upper)),
-            format!("median, {sure} confidence"),
+            match analysis.answers.is_empty() {
+                true => format!("median, {sure} confidence"),
+                false => format!("median of {}, {sure} confidence", counted(d.n, "slice")),
+            },
         ),
         None => {
             (String::new(), format!("median of {}; too few for an interval", counted(d.n, "value")))

@@ -28,6 +28,7 @@ mod instructions;
 mod interruptions;
 mod libraries;
 mod load;
+mod loading;
 mod metrics;
 mod ministat;
 mod options;
