@@ -12,6 +12,7 @@ use crate::coverage;
 use crate::describe::{Description, Histogram, SubjectSummary};
 use crate::design::looks::End;
 use crate::evidence::{self, Evidence};
+use crate::failing;
 use crate::machine;
 use crate::noise::{self, NoiseOf};
 use crate::quantiles;
@@ -274,6 +275,11 @@ pub fn analyse_telling(
         return Err(AnalysisError::NothingInCommon { noun, metric });
     }
     let mut comparisons = decided(&members);
+    let answers = slices::of(samples);
+    let search = Search::of(samples);
+    if search.is_none() {
+        failing::decide(&mut comparisons, &answers, &plan);
+    }
     let mut groups = keys.groups(&members, &comparisons, &plan);
     drop(members);
     if !mixed && !is_suite {
@@ -340,9 +346,9 @@ pub fn analyse_telling(
         stop: samples.stop,
         seconds_per_block: blocks.and_then(|_| seconds_per_block(samples)),
         environment: samples.environment.clone(),
-        answers: slices::of(samples),
+        answers,
         testing: testing::of(samples, plan.confidence),
-        search: Search::of(samples),
+        search,
         started: samples.started.clone(),
         plan,
         shape: keys.shape,
@@ -453,6 +459,7 @@ fn findings(
             findings.extend(checks::wall_and_cpu(comparison, cpu, &names[comparison.of]));
         }
     }
+    findings.extend(checks::requests_failed(analysis));
     findings.extend(checks::same_code(samples, &analysis.comparisons));
     for (index, subject) in analysis.subjects.iter().enumerate() {
         findings.extend(checks::series(subject, analysis.primary, metric, in_blocks && compared));

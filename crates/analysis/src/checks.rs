@@ -19,6 +19,7 @@ use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution};
 
 mod builds;
 mod codes;
+mod requests;
 pub(crate) mod rows;
 mod series;
 mod shared;
@@ -26,6 +27,7 @@ mod shared;
 pub(crate) use builds::{layout, same_code};
 pub(crate) use codes::RESUMED_DIFFERENT;
 pub use codes::{CODES, Topic, topic};
+pub(crate) use requests::requests_failed;
 pub(crate) use series::moved;
 pub use series::series;
 pub(crate) use shared::{
@@ -46,11 +48,12 @@ fn begun_blocks(samples: &Samples, primary: usize, complete: usize) -> usize {
 /// Findings about failures, timeouts and blocks that do not hold the primary metric of every subject.
 pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize>) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let by_subject = samples.by_subject();
     for (index, subject) in samples.subjects.iter().enumerate() {
-        let runs = samples.count_outcomes(index, |_| true);
-        let failed =
-            samples.count_outcomes(index, |o| matches!(o, Outcome::Exit(_) | Outcome::Signal(_)));
-        let late = samples.count_outcomes(index, |o| o == Outcome::Timeout);
+        let count = |is: fn(Outcome) -> bool| by_subject.count_outcomes(index, is);
+        let runs = count(|_| true);
+        let failed = count(|o| matches!(o, Outcome::Exit(_) | Outcome::Signal(_)));
+        let late = count(|o| o == Outcome::Timeout);
         let name = &subject.name;
         let found = failures(&runs_of(name, failed, runs), failed, runs)
             .into_iter()

@@ -6,6 +6,7 @@
 
 use crate::dependence::{Dependence, Order};
 use crate::design::looks::{self, End};
+use crate::failing::Failing;
 use crate::levels;
 use crate::outlook::{self, Outlook};
 use crate::paired::{self, Level, Paired};
@@ -119,6 +120,8 @@ pub struct Comparison {
     pub untested: bool,
     /// Rank autocorrelation of successive differences, or of the values of that side; NaN where there is none.
     pub lag1: f64,
+    /// The side whose requests fail beyond those of the other, in a load test: then that decides, and not the values.
+    pub failing: Option<Failing>,
     /// True when the run was resumed as another one, so that its blocks are not one experiment:
     /// there is no interval then.
     pub mixed: bool,
@@ -333,6 +336,7 @@ impl Comparison {
             dependence: Dependence::Unseen,
             untested: false,
             lag1: f64::NAN,
+            failing: None,
             mixed: false,
             distinct: merged::distinct(reference_sorted, other_sorted),
             layout: None,

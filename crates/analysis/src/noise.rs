@@ -19,10 +19,10 @@ mod weighing;
 use crate::comparison::Comparison;
 use crate::policy;
 use crate::verdict::Scale;
-use assay_data::samples::{InPass, STEAL};
+use assay_data::samples::{BySubject, InPass, STEAL};
 use assay_data::{Action, Design, Finding, Samples, Severity, Unit};
 use assay_stats::descriptive;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The metrics that the spread may go with, in the order in which they are reported.
 const CAUSES: [&str; 4] = ["involuntary_switches", "minor_faults", "major_faults", STEAL];
@@ -81,17 +81,20 @@ impl NoiseOf {
 
 /// The noise of every subject, in their order. O(subjects · n log n), and 100 · n more for a comparison with disturbed blocks.
 pub fn of(samples: &Samples, primary: usize, comparisons: &[Comparison]) -> Vec<NoiseOf> {
+    let index = samples.by_subject();
+    let of_subject: HashMap<usize, &Comparison> =
+        comparisons.iter().rev().filter(|c| c.metric == primary).map(|c| (c.of, c)).collect();
     let disturbances: Vec<BTreeMap<usize, f64>> =
-        (0..samples.subjects.len()).map(|subject| excesses(samples, subject)).collect();
+        (0..samples.subjects.len()).map(|subject| excesses(samples, &index, subject)).collect();
     let is_time = samples.metrics.get(primary).is_some_and(|m| m.unit == Unit::Second);
     (0..samples.subjects.len())
         .map(|subject| {
-            let runs = samples.series(subject, primary);
+            let runs = index.whole_series(subject, primary);
             if !is_time {
                 return NoiseOf { subject, runs: runs.values.len(), ..NoiseOf::default() };
             }
-            let (causes, together) = explained(samples, subject, primary);
-            let compared = comparisons.iter().find(|c| c.of == subject && c.metric == primary);
+            let (causes, together) = explained(samples, &index, subject, primary);
+            let compared = of_subject.get(&subject);
             NoiseOf {
                 subject,
                 runs: runs.values.len(),
@@ -102,7 +105,7 @@ pub fn of(samples: &Samples, primary: usize, comparisons: &[Comparison]) -> Vec<
                     .into_iter()
                     .filter(|index| disturbances[subject].contains_key(index))
                     .collect(),
-                weighed: compared.and_then(|c| weighed(samples, c, &disturbances)),
+                weighed: compared.and_then(|c| weighed(samples, &index, c, &disturbances)),
             }
         })
         .collect()
@@ -132,14 +135,14 @@ pub fn findings(noise: &[NoiseOf], names: &[String]) -> Vec<Finding> {
 }
 
 /// How far each disturbed run of a subject lies above what is usual for it: see [`weighing`] for the unit.
-fn excesses(samples: &Samples, subject: usize) -> BTreeMap<usize, f64> {
+fn excesses(samples: &Samples, index: &BySubject<'_>, subject: usize) -> BTreeMap<usize, f64> {
     let mut found: BTreeMap<usize, f64> = BTreeMap::new();
     let mut mark = |observation: usize, excess: f64| {
         let worst = found.entry(observation).or_insert(0.0);
         *worst = worst.max(excess);
     };
     for metric in DISTURBING.iter().filter_map(|name| samples.metric_index(name)) {
-        let counts = samples.series(subject, metric);
+        let counts = index.whole_series(subject, metric);
         if counts.values.len() < policy::USUAL_FROM {
             continue;
         }
@@ -154,7 +157,8 @@ fn excesses(samples: &Samples, subject: usize) -> BTreeMap<usize, f64> {
         }
     }
     if let (Some(steal), Some(wall)) = (samples.metric_index(STEAL), samples.metric_index("wall")) {
-        let (stolen, wall) = (samples.series(subject, steal), samples.series(subject, wall));
+        let (stolen, wall) =
+            (index.whole_series(subject, steal), index.whole_series(subject, wall));
         for ((place, observation), seconds) in joined(&stolen, &wall) {
             let share = stolen.values[place] / seconds;
             if share > policy::STOLEN_OF_RUN {
@@ -176,14 +180,19 @@ fn joined<'a>(
     })
 }
 
-fn explained(samples: &Samples, subject: usize, primary: usize) -> (Vec<Cause>, Option<f64>) {
-    let runs = samples.series(subject, primary);
+fn explained(
+    samples: &Samples,
+    index: &BySubject<'_>,
+    subject: usize,
+    primary: usize,
+) -> (Vec<Cause>, Option<f64>) {
+    let runs = index.whole_series(subject, primary);
     // What lacks a value for some runs can't be held against all of them.
     let recorded: Vec<(&'static str, Vec<f64>)> = CAUSES
         .into_iter()
         .filter_map(|name| {
             let metric = samples.metric_index(name).filter(|&metric| metric != primary)?;
-            let series = samples.series(subject, metric);
+            let series = index.whole_series(subject, metric);
             let beside: Vec<f64> = joined(&runs, &series).map(|(_, value)| value).collect();
             (!beside.is_empty() && beside.len() == runs.values.len()).then_some((name, beside))
         })
@@ -200,6 +209,7 @@ fn explained(samples: &Samples, subject: usize, primary: usize) -> (Vec<Cause>, 
 
 fn weighed(
     samples: &Samples,
+    index: &BySubject<'_>,
     c: &Comparison,
     disturbances: &[BTreeMap<usize, f64>],
 ) -> Option<Weighed> {
@@ -207,7 +217,7 @@ fn weighed(
         return None;
     }
     let by_block = |subject: usize| -> BTreeMap<InPass, (f64, f64)> {
-        let series = samples.series(subject, c.metric);
+        let series = index.whole_series(subject, c.metric);
         let excess = |observation: &usize| {
             disturbances.get(subject).and_then(|runs| runs.get(observation)).copied()
         };

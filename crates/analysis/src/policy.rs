@@ -253,6 +253,12 @@ pub const LATE_SECONDS: f64 = 1e-3;
 pub const LATE_SHARE: f64 = 0.2;
 /// A generator that has this share of a processor has no more to give: the rest goes to the kernel's bookkeeping.
 pub const GENERATOR_BUSY: f64 = 0.97;
+/// Chance below which it is ruled out that requests made one at a time missed a goal by accident.
+pub const OUT_OF_REACH: f64 = 1e-4;
+/// Failed requests of a single slice without answers from which on its server has stopped.
+pub const FEWEST_FAILED: u64 = 10;
+/// Difference of the shares of failed requests that matters where the threshold is not a share.
+pub const FAILING_SHARE: f64 = 0.01;
 /// A rate is held where at least this share of it is delivered; less means that a queue grows for as long as the slice lasts.
 pub const DELIVERED: f64 = 0.95;
 

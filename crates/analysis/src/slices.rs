@@ -18,8 +18,21 @@ pub struct Answers {
     pub latency: Histogram,
     /// Service times of it: from the sending, not from the due moment.
     pub service: Histogram,
+    /// Slice by slice, in their order.
+    pub by_slice: Vec<SliceOf>,
     /// Second by second from the start of a slice, its settling part included.
     pub seconds: Vec<SecondOf>,
+}
+
+/// Outcome of the requests of one slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SliceOf {
+    /// Its block.
+    pub block: u32,
+    /// Answered.
+    pub answered: u64,
+    /// Failed.
+    pub failed: u64,
 }
 
 /// The same second of all slices together.
@@ -37,6 +50,19 @@ pub struct SecondOf {
 pub const SHARES: [f64; 3] = [0.5, 0.9, 0.99];
 
 impl Answers {
+    /// No answers of a subject.
+    pub(crate) fn empty(subject: usize) -> Self {
+        Self {
+            subject,
+            slices: 0,
+            counts: BTreeMap::new(),
+            latency: Histogram::default(),
+            service: Histogram::default(),
+            by_slice: Vec::new(),
+            seconds: Vec::new(),
+        }
+    }
+
     /// A count; 0 where nothing of that name was counted.
     pub fn count(&self, name: &str) -> u64 {
         self.counts.get(name).copied().unwrap_or(0)
@@ -62,19 +88,14 @@ impl Answers {
 /// What came of the requests of every subject that has any; nothing for what is no load test. O(histograms).
 pub fn of(samples: &Samples) -> Vec<Answers> {
     let mut found: BTreeMap<usize, Answers> = BTreeMap::new();
-    let empty = |subject| Answers {
-        subject,
-        slices: 0,
-        counts: BTreeMap::new(),
-        latency: Histogram::default(),
-        service: Histogram::default(),
-        seconds: Vec::new(),
-    };
     // What a search only tried is not what was found.
     for own in samples.counts.iter().filter(|own| own.rate.is_none()) {
-        let answers = found.entry(own.subject).or_insert_with(|| empty(own.subject));
+        let answers = found.entry(own.subject).or_insert_with(|| Answers::empty(own.subject));
         let Some(second) = own.second else {
             answers.slices += 1;
+            let count = |name: &str| own.counts.get(name).copied().unwrap_or(0);
+            let (answered, failed) = (count("answered"), count("failed"));
+            answers.by_slice.push(SliceOf { block: own.block, answered, failed });
             for (name, count) in &own.counts {
                 let sum = answers.counts.entry(name.clone()).or_default();
                 *sum = if name.starts_with("most_") { *count.max(sum) } else { *sum + count };
@@ -90,7 +111,7 @@ pub fn of(samples: &Samples) -> Vec<Answers> {
     for own in samples.histograms.iter().filter(|own| own.rate.is_none()) {
         // What can't be read was refused when the file was.
         let Ok(histogram) = Histogram::decoded(&own.v2) else { continue };
-        let answers = found.entry(own.subject).or_insert_with(|| empty(own.subject));
+        let answers = found.entry(own.subject).or_insert_with(|| Answers::empty(own.subject));
         match (own.of.as_str(), own.second) {
             ("latency", None) => answers.latency.add(&histogram),
             ("service", None) => answers.service.add(&histogram),
@@ -110,6 +131,7 @@ pub fn of(samples: &Samples) -> Vec<Answers> {
             answers.second(second).latency = SHARES.map(within);
         }
     }
+    found.values_mut().for_each(|own| own.by_slice.sort_by_key(|slice| slice.block));
     found.into_values().collect()
 }
 

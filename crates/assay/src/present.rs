@@ -316,6 +316,11 @@ pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
             FailIf::Equivalent => verdict == Verdict::Equivalent,
         })
     };
+    // Nothing is known of the difference to a reference that failed.
+    let failed = |c: &assay_analysis::Comparison| {
+        c.failing.as_ref().is_some_and(|own| own.subject == c.against)
+    };
+    let without_reference = analysis.comparisons.iter().any(failed);
     let verdicts: Vec<Verdict> = analysis
         .comparisons
         .iter()
@@ -326,7 +331,10 @@ pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
         .collect();
     if verdicts.iter().any(|&verdict| came_true(verdict)) {
         Ending::FailIfCameTrue
-    } else if verdicts.is_empty() || verdicts.contains(&Verdict::Inconclusive) {
+    } else if verdicts.is_empty()
+        || without_reference
+        || verdicts.contains(&Verdict::Inconclusive)
+    {
         Ending::InconclusiveUnderFailIf
     } else {
         Ending::Fine

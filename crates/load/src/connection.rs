@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::response::{Answer, Keep, Reader};
-use crate::scenario::Jar;
+use crate::scenario::{Jar, Redirected};
 use crate::socket::{self, Io};
 use crate::tls;
 use std::collections::VecDeque;
@@ -29,7 +29,7 @@ pub(crate) struct Flight {
     pub again: u8,
     /// How many redirections it followed, and to where the last one points.
     pub hops: u8,
-    pub redirected: Option<String>,
+    pub redirected: Option<Redirected>,
     /// What is kept from step to step of a session.
     pub jar: Option<Box<Jar>>,
 }
@@ -186,6 +186,7 @@ impl Connection {
             // Nobody asked.
             return Err(Failure::Malformed);
         };
+        self.reader.read_at(now);
         if flight.first == 0 {
             flight.first = now;
             self.reader.expect_no_body(is_head(flight.request));

@@ -96,7 +96,7 @@ pub fn generate(job: &Job, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
     let tls = match target.tls {
         true => {
             let config = job.connecting.tls.config(job.connecting.http2_streams.is_some())?;
-            Some((config, tls::name_of(target)?))
+            Some((config, tls::name_of(target, &job.connecting.tls)?))
         }
         false => None,
     };

@@ -36,11 +36,15 @@ pub enum Failure {
     NoDescriptor,
     /// There is no way to that address.
     Unreachable,
+    /// It was redirected again and again.
+    RedirectLoop,
+    /// It was redirected to another server.
+    RedirectedAway,
 }
 
 impl Failure {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Refused,
         Self::Reset,
         Self::Closed,
@@ -56,6 +60,8 @@ impl Failure {
         Self::NoPort,
         Self::NoDescriptor,
         Self::Unreachable,
+        Self::RedirectLoop,
+        Self::RedirectedAway,
     ];
 
     /// Its name in files and documents.
@@ -76,6 +82,8 @@ impl Failure {
             Self::NoPort => "no_port",
             Self::NoDescriptor => "no_descriptor",
             Self::Unreachable => "unreachable",
+            Self::RedirectLoop => "redirect_loop",
+            Self::RedirectedAway => "redirected_away",
         }
     }
 

@@ -34,6 +34,17 @@ enum Stage {
 struct Stream {
     flight: Flight,
     stage: Stage,
+    /// Bytes of the body that its head promised, and that came.
+    promised: Option<u64>,
+    came: u64,
+    /// When the last piece of the body came, ns of the clock; 0: none yet.
+    last_piece: u64,
+}
+
+impl Stream {
+    fn new(flight: Flight, stage: Stage) -> Self {
+        Self { flight, stage, promised: None, came: 0, last_piece: 0 }
+    }
 }
 
 type Handshake = Pin<Box<dyn Future<Output = Result<Ends, h2::Error>>>>;
@@ -51,6 +62,8 @@ pub(crate) struct Http2 {
     /// What waits until the preface was sent.
     early: Vec<(Flight, http::Request<()>, Bytes)>,
     received: Rc<RefCell<u64>>,
+    /// Times between successive pieces of bodies of no declared length, ns, until somebody takes them.
+    gaps: Vec<u64>,
     /// Whether it is among those that wait for something to do.
     pub listed: bool,
     /// Whether something waits to be sent.
@@ -135,6 +148,7 @@ impl Http2 {
             streams: Vec::new(),
             early: Vec::new(),
             received,
+            gaps: Vec::new(),
             listed: false,
             is_dirty: false,
             retired: false,
@@ -166,6 +180,11 @@ impl Http2 {
         self.received.take()
     }
 
+    /// Takes the times between successive pieces of bodies, ns.
+    pub(crate) fn take_gaps(&mut self) -> impl Iterator<Item = u64> {
+        self.gaps.drain(..)
+    }
+
     pub(crate) fn into_flights(self) -> Vec<Flight> {
         let sent = self.streams.into_iter().map(|stream| stream.flight);
         sent.chain(self.early.into_iter().map(|(flight, ..)| flight)).collect()
@@ -175,7 +194,7 @@ impl Http2 {
     pub(crate) fn send(&mut self, prepared: &Prepared, flight: Flight) -> Result<(), Box<Flight>> {
         let asker = Asker { row: flight.index, jar: flight.jar.as_deref() };
         let Some((head, body)) =
-            prepared.of_http2(flight.request, flight.redirected.as_deref(), asker)
+            prepared.of_http2(flight.request, flight.redirected.as_ref(), asker)
         else {
             return Err(Box::new(flight));
         };
@@ -188,7 +207,7 @@ impl Http2 {
                 let stage = begin(&mut ends.0, head, body);
                 match stage {
                     Some(stage) => {
-                        self.streams.push(Stream { flight, stage });
+                        self.streams.push(Stream::new(flight, stage));
                         Ok(())
                     }
                     None => Err(Box::new(flight)),
@@ -209,7 +228,7 @@ impl Http2 {
             if let State::Open(ends) = &mut self.state {
                 for (flight, head, body) in std::mem::take(&mut self.early) {
                     match begin(&mut ends.0, head, body) {
-                        Some(stage) => self.streams.push(Stream { flight, stage }),
+                        Some(stage) => self.streams.push(Stream::new(flight, stage)),
                         None => over.push((flight, Over::Untouched)),
                     }
                 }
@@ -227,7 +246,7 @@ impl Http2 {
             let mut at = 0;
             while at < self.streams.len() {
                 let stream = &mut self.streams[at];
-                match stream.poll(&mut context, keep, time, &mut gave_room) {
+                match stream.poll(&mut context, keep, time, (&mut gave_room, &mut self.gaps)) {
                     Poll::Pending => at += 1,
                     Poll::Ready(how) => {
                         let stream = self.streams.swap_remove(at);
@@ -271,7 +290,7 @@ impl Stream {
         context: &mut Context<'_>,
         keep: Keep,
         time: u64,
-        gave_room: &mut bool,
+        (gave_room, gaps): (&mut bool, &mut Vec<u64>),
     ) -> Poll<Over> {
         loop {
             match &mut self.stage {
@@ -282,6 +301,8 @@ impl Stream {
                         Poll::Ready(Ok(response)) => response,
                     };
                     self.flight.first = time;
+                    let length = response.headers().get("content-length");
+                    self.promised = length.and_then(|own| own.to_str().ok()?.trim().parse().ok());
                     let mut answer = Answer {
                         status: response.status().as_u16(),
                         stays: true,
@@ -300,6 +321,13 @@ impl Stream {
                 Stage::Body(body, answer) => match body.poll_data(context) {
                     Poll::Pending => return Poll::Pending,
                     Poll::Ready(Some(Ok(bytes))) => {
+                        self.came += bytes.len() as u64;
+                        if self.promised.is_none() && !bytes.is_empty() {
+                            if self.last_piece > 0 && self.flight.counts {
+                                gaps.push(time.saturating_sub(self.last_piece));
+                            }
+                            self.last_piece = time;
+                        }
                         *gave_room |= body.flow_control().release_capacity(bytes.len()).is_ok();
                         if keep.body {
                             let room = MOST_KEPT.saturating_sub(answer.body.len());
@@ -308,9 +336,11 @@ impl Stream {
                     }
                     Poll::Ready(Some(Err(error))) => {
                         // The length that the head promised is held to by the library (RFC 9113, 8.1.1).
-                        let why = match error.is_io() {
-                            true => Failure::Closed,
-                            false => Failure::StreamReset,
+                        let broken = self.promised.is_some_and(|promised| promised != self.came);
+                        let why = match (error.is_io(), error.is_library() && broken) {
+                            (true, _) => Failure::Closed,
+                            (_, true) => Failure::WrongLength,
+                            _ => Failure::StreamReset,
                         };
                         return Poll::Ready(Over::Failed(why));
                     }

@@ -6,8 +6,10 @@ use std::mem::take;
 
 /// Most bytes of a head. Servers themselves take 8 to 32 KiB.
 const MOST_HEAD: usize = 64 * 1024;
-/// Most fields of a head.
-const MOST_FIELDS: usize = 128;
+/// Number of header fields that is parsed without allocating.
+const USUAL_FIELDS: usize = 128;
+/// Largest number of header fields of an answer.
+const MOST_FIELDS: usize = 2048;
 /// Most bytes of a body that is looked into.
 pub(crate) const MOST_KEPT: usize = 4 << 20;
 
@@ -66,6 +68,13 @@ pub(crate) struct Reader {
     keep: Keep,
     /// Whether the request was HEAD, whose answer has no body.
     headless: bool,
+    /// The rule of HTTP that the last answer broke.
+    pub problem: Option<&'static str>,
+    /// Time of the read in progress and of the last chunk, ns of the clock; 0: none yet.
+    now: u64,
+    last_chunk: u64,
+    /// Times between successive chunks of a body, ns, until somebody takes them. Bodies of a declared length have none.
+    pub gaps: Vec<u64>,
 }
 
 impl Reader {
@@ -76,7 +85,34 @@ impl Reader {
             answer: Answer::default(),
             keep,
             headless: false,
+            problem: None,
+            now: 0,
+            last_chunk: 0,
+            gaps: Vec::new(),
         }
+    }
+
+    /// Sets the time at which the next bytes came, ns of the clock.
+    pub(crate) fn read_at(&mut self, now: u64) {
+        self.now = now;
+    }
+
+    /// Returns true within an answer.
+    pub(crate) fn is_within(&self) -> bool {
+        !self.is_at_start()
+    }
+
+    /// Notes that a chunk of a body begins.
+    fn chunk_began(&mut self) {
+        if self.last_chunk > 0 {
+            self.gaps.push(self.now.saturating_sub(self.last_chunk));
+        }
+        self.last_chunk = self.now;
+    }
+
+    fn malformed(&mut self, problem: &'static str) -> Failure {
+        self.problem = Some(problem);
+        Failure::Malformed
     }
 
     /// Says that the next answer is to HEAD.
@@ -131,6 +167,9 @@ impl Reader {
                     }
                 }
                 Body::UntilClosed => {
+                    if !rest.is_empty() && self.now != self.last_chunk {
+                        self.chunk_began();
+                    }
                     self.keep_body(rest);
                     return Ok((input.len(), None));
                 }
@@ -152,6 +191,7 @@ impl Reader {
 
     fn whole(&mut self) -> Answer {
         self.body = Body::NotYet;
+        self.last_chunk = 0;
         take(&mut self.answer)
     }
 
@@ -179,19 +219,35 @@ impl Reader {
             }
             self.held = held;
         }
-        if self.held.len() > MOST_HEAD { Err(Failure::Malformed) } else { Ok(None) }
+        match self.held.len() > MOST_HEAD {
+            true => Err(self.malformed("its head is longer than 64 KiB")),
+            false => Ok(None),
+        }
     }
 
     /// The length of a head; `None` where it is not whole.
     fn parse(&mut self, bytes: &[u8]) -> Result<Option<usize>, Failure> {
-        let mut fields = [const { std::mem::MaybeUninit::uninit() }; MOST_FIELDS];
+        let mut fields = [const { std::mem::MaybeUninit::uninit() }; USUAL_FIELDS];
         let mut response = httparse::Response::new(&mut []);
-        let parsed = httparse::ParserConfig::default()
-            .parse_response_with_uninit_headers(&mut response, bytes, &mut fields)
-            .map_err(|_| Failure::Malformed)?;
+        let mut parser = httparse::ParserConfig::default();
+        // Deprecated by RFC 9112, 5.2, and still sent.
+        parser.allow_obsolete_multiline_headers_in_responses(true);
+        let parsed = parser.parse_response_with_uninit_headers(&mut response, bytes, &mut fields);
+        let mut many;
+        let mut of_many = httparse::Response::new(&mut []);
+        let (parsed, response) = match parsed {
+            Err(httparse::Error::TooManyHeaders) => {
+                many = vec![const { std::mem::MaybeUninit::uninit() }; MOST_FIELDS];
+                let parsed =
+                    parser.parse_response_with_uninit_headers(&mut of_many, bytes, &mut many);
+                (parsed, &of_many)
+            }
+            parsed => (parsed, &response),
+        };
+        let parsed = parsed.map_err(|error| self.malformed(problem_of(error)))?;
         let httparse::Status::Complete(length) = parsed else { return Ok(None) };
         let status = response.code.ok_or(Failure::Malformed)?;
-        // 101 ends HTTP, which was not asked for.
+        // HTTP ends with 101; all other interim answers are followed by the final one.
         if (100..200).contains(&status) && status != 101 {
             return Ok(Some(length));
         }
@@ -204,9 +260,11 @@ impl Reader {
                     stays = (stays || has_word(value, b"keep-alive")) && !has_word(value, b"close");
                 }
                 14 if name.eq_ignore_ascii_case(b"content-length") => {
-                    let own = number(value).ok_or(Failure::Malformed)?;
+                    let Some(own) = number(value) else {
+                        return Err(self.malformed("its Content-Length is not a number"));
+                    };
                     if size.is_some_and(|size| size != own) {
-                        return Err(Failure::Malformed);
+                        return Err(self.malformed("it has two different Content-Length fields"));
                     }
                     size = Some(own);
                 }
@@ -224,7 +282,7 @@ impl Reader {
             }
         }
         // RFC 9112, 6.3.
-        self.body = if self.headless || matches!(status, 204 | 304) {
+        self.body = if self.headless || matches!(status, 101 | 204 | 304) {
             Body::Length(0)
         } else if coded {
             if chunked { Body::Chunks(Chunk::Size) } else { Body::UntilClosed }
@@ -232,7 +290,7 @@ impl Reader {
             size.map_or(Body::UntilClosed, Body::Length)
         };
         self.answer.status = status;
-        self.answer.stays = stays && self.body != Body::UntilClosed;
+        self.answer.stays = stays && self.body != Body::UntilClosed && status != 101;
         Ok(Some(length))
     }
 
@@ -248,7 +306,7 @@ impl Reader {
         let Some(end) = memchr::memchr(b'\n', input) else {
             self.held.extend_from_slice(input);
             if self.held.len() > MOST_HEAD {
-                return Err(Failure::Malformed);
+                return Err(self.malformed("a chunk's first line is longer than 64 KiB"));
             }
             return Ok((input.len(), false));
         };
@@ -256,17 +314,40 @@ impl Reader {
         let line = take(&mut self.held);
         let line = line.strip_suffix(b"\r").unwrap_or(&line);
         let next = match chunk {
-            Chunk::Size => match chunk_size(line).ok_or(Failure::Malformed)? {
-                0 => Chunk::Trailer,
-                size => Chunk::Data(size),
+            Chunk::Size => match chunk_size(line) {
+                Some(0) => Chunk::Trailer,
+                Some(size) => {
+                    self.chunk_began();
+                    Chunk::Data(size)
+                }
+                None => return Err(self.malformed("the size of a chunk is not a number")),
             },
             Chunk::DataEnd if line.is_empty() => Chunk::Size,
             Chunk::Trailer if line.is_empty() => return Ok((end + 1, true)),
             Chunk::Trailer => Chunk::Trailer,
-            Chunk::Data(_) | Chunk::DataEnd => return Err(Failure::Malformed),
+            Chunk::Data(_) | Chunk::DataEnd => {
+                return Err(self.malformed("a chunk is longer than its size says"));
+            }
         };
         self.body = Body::Chunks(next);
         Ok((end + 1, false))
+    }
+}
+
+/// Describes a parse error of a head.
+fn problem_of(error: httparse::Error) -> &'static str {
+    match error {
+        httparse::Error::TooManyHeaders => "it has more than 2048 header fields",
+        httparse::Error::HeaderName => {
+            "the name of a header field holds a character that must not be in it"
+        }
+        httparse::Error::HeaderValue => {
+            "the value of a header field holds a character that must not be in it"
+        }
+        httparse::Error::Version => "it does not begin with HTTP/1.1 or HTTP/1.0",
+        httparse::Error::Status => "its status is not three digits",
+        httparse::Error::NewLine => "a line of its head does not end as lines of HTTP do",
+        _ => "its head is not HTTP",
     }
 }
 
@@ -367,6 +448,55 @@ mod tests {
         assert_eq!(ends(&format!("{head}\r\nabc")).map(|a| a.body), Ok(b"abc".to_vec()));
         let endless = format!("{head}X: {}", "y".repeat(MOST_HEAD));
         assert_eq!(ends(&endless), Err(Failure::Malformed));
+    }
+
+    #[test]
+    fn unusual_heads_are_read_and_broken_ones_say_what_is_wrong() {
+        let status = |text: &str| {
+            let mut reader = Reader::new(KEEP);
+            let taken = reader.take(text.as_bytes());
+            let status = taken.map(|(_, answer)| answer.map(|own| (own.status, own.stays)));
+            (status, reader.problem.unwrap_or_default())
+        };
+        let head = "HTTP/1.1 200 OK\r\n";
+        let with = |fields: &str| format!("{head}{fields}Content-Length: 0\r\n\r\n");
+        let fields = |count: usize| (0..count).map(|i| format!("X-{i}: a\r\n")).collect::<String>();
+        for fine in [fields(300), fields(2000), "X-A: b\r\n c\r\n\td\r\n".to_owned()] {
+            assert_eq!(status(&with(&fine)), (Ok(Some((200, true))), ""));
+        }
+        let upgrade = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
+        assert_eq!(status(upgrade), (Ok(Some((101, false))), ""));
+        for (broken, what) in [
+            (with(&fields(2100)), "more than 2048 header fields"),
+            (with("X Y: a\r\n"), "the name of a header field"),
+            (with("X: a\u{1}\r\n"), "the value of a header field"),
+            (with("Content-Length: 7\r\n"), "two different Content-Length"),
+            ("SSH-2.0-OpenSSH_9.0\r\n".to_owned(), "does not begin with HTTP"),
+            ("HTTP/1.1 2x0 OK\r\n\r\n".to_owned(), "not three digits"),
+            (format!("{head}X: {}", "y".repeat(MOST_HEAD)), "longer than 64 KiB"),
+        ] {
+            let (read, problem) = status(&broken);
+            assert_eq!(read, Err(Failure::Malformed), "{what}");
+            assert!(problem.contains(what), "{problem} / {what}");
+        }
+    }
+
+    #[test]
+    fn gaps_are_those_between_chunks() {
+        let chunked = ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "3\r\nabc\r\n"];
+        let pieces = [chunked[0], chunked[1], "3\r\n", "abc\r\n", chunked[1], "0\r\n\r\n"];
+        let mut reader = Reader::new(KEEP);
+        for (at, piece) in pieces.iter().enumerate() {
+            reader.read_at(at as u64 * 10);
+            reader.take(piece.as_bytes()).expect("a piece of an answer");
+        }
+        assert_eq!(reader.gaps, [10, 20]);
+        let mut reader = Reader::new(KEEP);
+        for (at, piece) in ["HTTP/1.1 200 OK\r\n\r\n", "data: 1", "data: 2"].iter().enumerate() {
+            reader.read_at(100 + at as u64 * 5);
+            reader.take(piece.as_bytes()).expect("a piece of an answer");
+        }
+        assert_eq!(reader.gaps, [5]);
     }
 
     #[test]

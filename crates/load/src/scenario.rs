@@ -1,7 +1,7 @@
 //! What is asked: requests with weights, or the steps of a session, one after another with cookies and think time. Requests are made
 //! into bytes here; what is known beforehand is made once.
 
-use crate::target::Target;
+use crate::target::{Target, encode_value};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ pub struct Request {
     pub fields: Vec<(String, String)>,
     /// Body.
     pub body: Vec<u8>,
+    /// True if a body was given, even an empty one: its length is sent with every method.
+    pub has_body: bool,
     /// How often it is made, beside the others; of a session's step without meaning.
     pub weight: f64,
     /// How long the user waits before it, s; of a session's steps only.
@@ -31,6 +33,7 @@ impl Request {
             target,
             fields: Vec::new(),
             body: Vec::new(),
+            has_body: false,
             weight: 1.0,
             think_seconds: 0.0,
         }
@@ -68,6 +71,14 @@ pub enum ScenarioError {
     /// Something that must not stand in a request.
     #[error("{0} can't stand in a request: it has a line break or another control character")]
     Control(String),
+    /// A typed field that says how long the body is.
+    #[error(
+        "the field `{field}` does not fit the body: leave it out, the length of each body is sent by itself"
+    )]
+    Length {
+        /// The field as it was typed.
+        field: String,
+    },
 }
 
 impl Scenario {
@@ -143,12 +154,19 @@ impl Template {
     }
 
     fn fill(&self, row: &[String], into: &mut Vec<u8>) {
+        self.fill_by(row, into, |value, into| into.extend_from_slice(value.as_bytes()));
+    }
+
+    /// Fills the target of a request: characters of values that can't be part of one are encoded.
+    fn fill_path(&self, row: &[String], into: &mut Vec<u8>) {
+        self.fill_by(row, into, |value, into| encode_value(value, into));
+    }
+
+    fn fill_by(&self, row: &[String], into: &mut Vec<u8>, write: impl Fn(&str, &mut Vec<u8>)) {
         for part in &self.0 {
             match part {
                 Part::Text(text) => into.extend_from_slice(text),
-                Part::Value(column) => {
-                    into.extend_from_slice(row.get(*column).map_or("", String::as_str).as_bytes());
-                }
+                Part::Value(column) => write(row.get(*column).map_or("", String::as_str), into),
             }
         }
     }
@@ -161,6 +179,8 @@ struct Ready {
     path: Template,
     fields: Vec<(String, Template)>,
     body: Template,
+    /// True if a body was given, even an empty one.
+    has_body: bool,
     /// All of it as bytes of HTTP/1, where nothing of it varies.
     fixed: Option<Vec<u8>>,
 }
@@ -176,6 +196,15 @@ pub(crate) struct Prepared {
     pub(crate) think_nanoseconds: Vec<u64>,
     authority: String,
     tls: bool,
+}
+
+/// Target of a redirection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Redirected {
+    /// Path and query on the same server.
+    pub path: String,
+    /// True if the request is repeated as a GET without a body.
+    pub as_get: bool,
 }
 
 /// Who asks: which row of values, and with which cookies.
@@ -228,6 +257,19 @@ impl Prepared {
                 own("Connection", "close".to_owned())?;
             }
             for (name, value) in &request.fields {
+                // The length of each body is written with it.
+                let field = format!("{name}: {value}");
+                if name.eq_ignore_ascii_case("content-length") {
+                    let fixed = Template::of(&request.body, columns)?.is_fixed();
+                    let fits = value.trim().parse() == Ok(request.body.len());
+                    if !(fixed && fits) {
+                        return Err(ScenarioError::Length { field });
+                    }
+                    continue;
+                }
+                if name.eq_ignore_ascii_case("transfer-encoding") {
+                    return Err(ScenarioError::Length { field });
+                }
                 own(name, value.clone())?;
             }
             if target.path.contains(|c: char| c.is_control() || c == ' ') {
@@ -238,6 +280,7 @@ impl Prepared {
                 path: Template::of(target.path.as_bytes(), columns)?,
                 fields,
                 body: Template::of(&request.body, columns)?,
+                has_body: request.has_body,
                 fixed: None,
             };
             let varies = !ready.path.is_fixed()
@@ -294,6 +337,23 @@ impl Prepared {
         }
     }
 
+    /// The target of a request, as it is sent.
+    pub(crate) fn path(&self, request: usize, row: u64) -> String {
+        let mut bytes = Vec::new();
+        self.requests[request].path.fill_path(self.row(row), &mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// The same request at the place that a redirection with this status names (RFC 9110, 15.4): whether it goes on as a GET without a body.
+    pub(crate) fn becomes_get(&self, request: usize, status: u16) -> bool {
+        let method = self.requests[request].method.as_str();
+        match status {
+            301 | 302 => method == "POST",
+            303 => !matches!(method, "GET" | "HEAD"),
+            _ => false,
+        }
+    }
+
     /// Whether the answer to a request has no body.
     pub(crate) fn is_head(&self, request: usize) -> bool {
         self.requests[request].method == "HEAD"
@@ -315,28 +375,43 @@ impl Prepared {
     }
 
     /// Appends a request for another place on the same server, that a redirection pointed to.
-    pub(crate) fn write_redirected(&self, path: &str, asker: Asker<'_>, into: &mut Vec<u8>) {
+    pub(crate) fn write_redirected(
+        &self,
+        request: usize,
+        to: &Redirected,
+        asker: Asker<'_>,
+        into: &mut Vec<u8>,
+    ) {
         let cookies = asker.jar.and_then(Jar::field);
-        let path = Template(vec![Part::Text(path.as_bytes().to_vec())]);
-        let fields = self.requests[0].fields.clone();
-        let ready = Ready {
-            method: "GET".to_owned(),
-            path,
-            fields,
-            body: Template(Vec::new()),
-            fixed: None,
-        };
-        ready.write(self.row(asker.row), cookies.as_deref(), into);
+        self.redirected(request, to).write(self.row(asker.row), cookies.as_deref(), into);
+    }
+
+    fn redirected(&self, request: usize, to: &Redirected) -> Ready {
+        let own = &self.requests[request];
+        let path = Template(vec![Part::Text(to.path.as_bytes().to_vec())]);
+        let fields = own.fields.clone();
+        match to.as_get {
+            true => Ready {
+                method: "GET".to_owned(),
+                path,
+                fields,
+                body: Template(Vec::new()),
+                has_body: false,
+                fixed: None,
+            },
+            false => Ready { path, fixed: None, ..own.clone() },
+        }
     }
 
     /// A request as HTTP/2 takes it.
     pub(crate) fn of_http2(
         &self,
         request: usize,
-        redirected: Option<&str>,
+        redirected: Option<&Redirected>,
         asker: Asker<'_>,
     ) -> Option<(http::Request<()>, Bytes)> {
-        let ready = &self.requests[request];
+        let elsewhere = redirected.map(|to| self.redirected(request, to));
+        let ready = elsewhere.as_ref().unwrap_or(&self.requests[request]);
         let row = self.row(asker.row);
         let filled = |template: &Template| {
             let mut bytes = Vec::new();
@@ -344,15 +419,11 @@ impl Prepared {
             bytes
         };
         let scheme = if self.tls { "https" } else { "http" };
-        let (method, path, body) = match redirected {
-            Some(path) => ("GET", path.to_owned(), Vec::new()),
-            None => {
-                let path = String::from_utf8(filled(&ready.path)).ok()?;
-                (ready.method.as_str(), path, filled(&ready.body))
-            }
-        };
+        let mut path = Vec::new();
+        ready.path.fill_path(row, &mut path);
+        let (path, body) = (String::from_utf8(path).ok()?, filled(&ready.body));
         let mut head = http::Request::builder()
-            .method(method)
+            .method(ready.method.as_str())
             .uri(format!("{scheme}://{}{path}", self.authority))
             .version(http::Version::HTTP_2);
         for (name, value) in &ready.fields {
@@ -373,7 +444,7 @@ impl Ready {
     fn write(&self, row: &[String], cookies: Option<&str>, into: &mut Vec<u8>) {
         into.extend_from_slice(self.method.as_bytes());
         into.push(b' ');
-        self.path.fill(row, into);
+        self.path.fill_path(row, into);
         into.extend_from_slice(b" HTTP/1.1\r\n");
         for (name, value) in &self.fields {
             into.extend_from_slice(name.as_bytes());
@@ -389,7 +460,7 @@ impl Ready {
         let mut body = Vec::new();
         self.body.fill(row, &mut body);
         let sizeless = matches!(self.method.as_str(), "GET" | "HEAD" | "DELETE" | "OPTIONS");
-        if !body.is_empty() || !sizeless {
+        if !body.is_empty() || !sizeless || self.has_body {
             into.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
         }
         into.extend_from_slice(b"\r\n");
@@ -485,6 +556,47 @@ mod tests {
         assert_eq!(jar.field().as_deref(), Some("b=2"));
         let prepared = Prepared::of(&Scenario::of(get("http://h/")), false).expect("right");
         assert!(text(&prepared, 0, Asker { row: 0, jar: Some(&jar) }).contains("Cookie: b=2\r\n"));
+    }
+
+    #[test]
+    fn values_of_a_path_are_encoded_as_far_as_they_must_be() {
+        let scenario = Scenario {
+            columns: vec!["v".to_owned()],
+            values: ["a b", "x&y=z", "café/..", "q\"t#u", "100%", "%41/%zz", ""]
+                .map(|value| vec![value.to_owned()])
+                .into(),
+            ..Scenario::of(Request { body: b"{{v}}".to_vec(), ..get("http://h/{{v}}?q={{v}}") })
+        };
+        let prepared = Prepared::of(&scenario, false).expect("right");
+        let sent = ["a%20b", "x&y=z", "caf%C3%A9/..", "q%22t%23u", "100%25", "%41/%25zz", ""];
+        for (row, expected) in sent.into_iter().enumerate() {
+            let asker = Asker { row: row as u64, jar: None };
+            let written = text(&prepared, 0, asker);
+            let first = format!("GET /{expected}?q={expected} HTTP/1.1\r\n");
+            assert!(written.starts_with(&first), "{written}");
+            assert!(written.ends_with(&format!("\r\n\r\n{}", scenario.values[row][0])));
+            let (head, _) = prepared.of_http2(0, None, asker).expect("a request");
+            let target = head.uri().path_and_query().map(|own| own.as_str().to_owned());
+            assert_eq!(target, Some(format!("/{expected}?q={expected}")));
+        }
+    }
+
+    #[test]
+    fn the_length_of_a_body_is_sent_once() {
+        let with = |fields: &[(&str, &str)], body: &str, has_body: bool| {
+            let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+            let fields = fields.iter().map(own).collect();
+            let request = Request { fields, body: body.into(), has_body, ..get("http://h/") };
+            Prepared::of(&Scenario::of(request), false).map(|own| text(&own, 0, NOBODY))
+        };
+        let lengths = |written: &str| written.matches("Content-Length").count();
+        let typed = with(&[("Content-Length", "3")], "abc", true).expect("it fits");
+        assert_eq!(lengths(&typed), 1);
+        assert!(with(&[("content-length", "4")], "abc", true).is_err());
+        assert!(with(&[("Transfer-Encoding", "chunked")], "abc", true).is_err());
+        let empty = with(&[], "", true).expect("a request");
+        assert!(empty.contains("Content-Length: 0\r\n"), "{empty}");
+        assert_eq!(lengths(&with(&[], "", false).expect("a request")), 0);
     }
 
     #[test]

@@ -36,6 +36,10 @@ pub struct Connections {
     pub resumed_handshakes: u64,
     /// Closed by the server while idle, so that a request had to go over another one.
     pub lost_idle: u64,
+    /// Closed by the server after an answer, with notice or without.
+    pub closed_by_server: u64,
+    /// Given up because bytes came that belong to no answer.
+    pub stray: u64,
     /// Most that were open at once.
     pub most_open: u64,
     /// Most requests that were unanswered at once.
@@ -53,6 +57,10 @@ pub struct Tally {
     pub delivered: u64,
     /// Of those that were due, how many failed of each kind, in the order of [`Failure::ALL`].
     pub failed: [u64; Failure::ALL.len()],
+    /// Requests that were sent in the whole slice, the settling part included; one that was sent again counts again.
+    pub sent: u64,
+    /// Answers in the whole slice, the settling part included.
+    pub answered_in_all: u64,
     /// Of those that were due, how many were neither answered nor failed when the slice was broken off.
     pub unknown: u64,
     /// Answers by status.
@@ -77,12 +85,14 @@ pub struct Tally {
     pub first_byte: Histogram,
     /// From the first byte to the last.
     pub transfer: Histogram,
+    /// Between successive chunks of a body of no declared length, as of server-sent events.
+    pub chunk_gap: Histogram,
     /// Second by second.
     pub seconds: Vec<Second>,
     /// CPU time that the generator took, s.
     pub cpu_seconds: f64,
-    /// Why TLS failed, where it did first.
-    pub tls_error: Option<String>,
+    /// Details of the first failure of each kind.
+    pub details: BTreeMap<Failure, String>,
     /// Single requests, where they were asked for: an even part of each generator's.
     pub requests: Vec<Raw>,
 }
@@ -94,6 +104,8 @@ struct Sent {
     answered: u64,
     delivered: u64,
     failed: Vec<u64>,
+    sent: u64,
+    answered_in_all: u64,
     unknown: u64,
     statuses: BTreeMap<u16, u64>,
     redirected: u64,
@@ -102,7 +114,7 @@ struct Sent {
     histograms: Vec<String>,
     seconds: Vec<(u64, Vec<u64>, String)>,
     cpu_seconds: f64,
-    tls_error: Option<String>,
+    details: BTreeMap<Failure, String>,
     requests: Vec<Raw>,
 }
 
@@ -122,6 +134,11 @@ impl Tally {
         self.failed[failure as usize] += 1;
     }
 
+    /// Keeps what exactly was wrong, if it is the first of its kind.
+    pub(crate) fn explain(&mut self, failure: Failure, detail: impl Into<String>) {
+        self.details.entry(failure).or_insert_with(|| detail.into());
+    }
+
     /// The second of this number, made if there is none.
     pub(crate) fn second(&mut self, number: usize) -> &mut Second {
         if self.seconds.len() <= number {
@@ -130,7 +147,7 @@ impl Tally {
         &mut self.seconds[number]
     }
 
-    fn histograms(&self) -> [&Histogram; 7] {
+    fn histograms(&self) -> [&Histogram; 8] {
         [
             &self.latency,
             &self.service,
@@ -139,10 +156,11 @@ impl Tally {
             &self.tls,
             &self.first_byte,
             &self.transfer,
+            &self.chunk_gap,
         ]
     }
 
-    fn histograms_mut(&mut self) -> [&mut Histogram; 7] {
+    fn histograms_mut(&mut self) -> [&mut Histogram; 8] {
         [
             &mut self.latency,
             &mut self.service,
@@ -151,6 +169,7 @@ impl Tally {
             &mut self.tls,
             &mut self.first_byte,
             &mut self.transfer,
+            &mut self.chunk_gap,
         ]
     }
 
@@ -160,12 +179,14 @@ impl Tally {
         self.answered += other.answered;
         self.delivered += other.delivered;
         self.unknown += other.unknown;
+        self.sent += other.sent;
+        self.answered_in_all += other.answered_in_all;
         self.redirected += other.redirected;
         self.received += other.received;
         self.cpu_seconds += other.cpu_seconds;
         self.requests.extend_from_slice(&other.requests);
-        if self.tls_error.is_none() {
-            self.tls_error.clone_from(&other.tls_error);
+        for (&failure, detail) in &other.details {
+            self.details.entry(failure).or_insert_with(|| detail.clone());
         }
         self.failed.iter_mut().zip(other.failed).for_each(|(own, more)| *own += more);
         for (&status, &count) in &other.statuses {
@@ -176,6 +197,8 @@ impl Tally {
         own.full_handshakes += more.full_handshakes;
         own.resumed_handshakes += more.resumed_handshakes;
         own.lost_idle += more.lost_idle;
+        own.closed_by_server += more.closed_by_server;
+        own.stray += more.stray;
         own.most_open += more.most_open;
         own.most_in_flight += more.most_in_flight;
         for (own, more) in self.histograms_mut().into_iter().zip(other.histograms()) {
@@ -203,6 +226,8 @@ impl Tally {
             answered: self.answered,
             delivered: self.delivered,
             failed: self.failed.to_vec(),
+            sent: self.sent,
+            answered_in_all: self.answered_in_all,
             unknown: self.unknown,
             statuses: self.statuses.clone(),
             redirected: self.redirected,
@@ -211,7 +236,7 @@ impl Tally {
             histograms: self.histograms().into_iter().map(Histogram::encoded).collect(),
             seconds: self.seconds.iter().map(second).collect(),
             cpu_seconds: self.cpu_seconds,
-            tls_error: self.tls_error.clone(),
+            details: self.details.clone(),
             requests: self.requests.clone(),
         };
         // Plain data is always written.
@@ -233,13 +258,15 @@ impl Tally {
             answered: sent.answered,
             delivered: sent.delivered,
             failed: by_kind(sent.failed)?,
+            sent: sent.sent,
+            answered_in_all: sent.answered_in_all,
             unknown: sent.unknown,
             statuses: sent.statuses,
             redirected: sent.redirected,
             received: sent.received,
             connections: sent.connections,
             cpu_seconds: sent.cpu_seconds,
-            tls_error: sent.tls_error,
+            details: sent.details,
             requests: sent.requests,
             ..Self::default()
         };

@@ -3,7 +3,7 @@
 use rustix::net::SocketAddrAny;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 /// A server, and what is asked of it.
@@ -31,6 +31,9 @@ pub enum TargetError {
         "`{0}` is no URL: write http://host:port/path, https://…, or unix:/path/to/socket:/path"
     )]
     NotAUrl(String),
+    /// A blank within it.
+    #[error("`{0}`: a URL has no blanks: write %20")]
+    Blank(String),
     /// Another scheme.
     #[error("`{0}`: only http and https can be loaded")]
     Scheme(String),
@@ -65,11 +68,14 @@ impl Target {
                 user: None,
             });
         }
+        if text.contains(' ') && !text.trim().is_empty() {
+            return Err(TargetError::Blank(without_user(text)));
+        }
         let with_scheme = match text.contains("://") {
             true => text.to_owned(),
             false => format!("http://{text}"),
         };
-        let without_fragment = with_scheme.split('#').next().unwrap_or_default();
+        let without_fragment = encoded(with_scheme.split('#').next().unwrap_or_default());
         let uri: http::Uri = without_fragment.parse().map_err(|_| not_a_url())?;
         let tls = match uri.scheme_str() {
             Some("http") => false,
@@ -91,23 +97,39 @@ impl Target {
         Ok(Self { tls, host, port, path, socket: None, user })
     }
 
-    /// The same server, asked for something else: a path, or a whole URL of the same server. `None` where it is another one.
+    /// The same server at another place: a path, or a whole URL of the same server, relative to this one (RFC 3986, 5.2). `None` if it is on
+    /// another server. A fragment is left out, and characters that can't be part of a request are encoded.
     pub fn at(&self, place: &str) -> Option<Self> {
-        if place.starts_with("http://") || place.starts_with("https://") {
-            let other = Self::parse(place).ok()?;
+        let place = place.split('#').next().unwrap_or_default();
+        let scheme = if self.tls { "https:" } else { "http:" };
+        let whole = match place.split_once("://") {
+            Some((scheme, _)) if scheme.bytes().all(|b| b.is_ascii_alphanumeric()) => {
+                Some(encoded(place))
+            }
+            _ => place.starts_with("//").then(|| format!("{scheme}{}", encoded(place))),
+        };
+        if let Some(whole) = whole {
+            let other = Self::parse(&whole).ok()?;
             let same = self.socket.is_some()
-                || (other.tls, &other.host, other.port) == (self.tls, &self.host, self.port);
+                || (other.tls, other.host.to_ascii_lowercase(), other.port)
+                    == (self.tls, self.host.to_ascii_lowercase(), self.port);
             return same.then(|| Self { path: other.path, ..self.clone() });
         }
-        let path = match place.strip_prefix('/') {
-            Some(_) => place.to_owned(),
-            // Beside the last slash of the path: RFC 3986, 5.2.3, without dots.
-            None => {
-                let own = self.path.split('?').next().unwrap_or_default();
-                format!("{}/{place}", own.rsplit_once('/').map_or("", |(folder, _)| folder))
+        let own = self.path.split('?').next().unwrap_or_default();
+        let path = match place.as_bytes().first() {
+            None => self.path.clone(),
+            Some(b'/') => place.to_owned(),
+            Some(b'?') => format!("{own}{place}"),
+            Some(_) => {
+                let (steps, query) = match place.split_once('?') {
+                    Some((steps, query)) => (steps, format!("?{query}")),
+                    None => (place, String::new()),
+                };
+                let folder = own.rsplit_once('/').map_or("", |(folder, _)| folder);
+                format!("{}{query}", without_dots(&format!("{folder}/{steps}")))
             }
         };
-        Some(Self { path, ..self.clone() })
+        Some(Self { path: encoded(&path), ..self.clone() })
     }
 
     /// The same server, asked for exactly this.
@@ -165,7 +187,8 @@ impl Target {
     /// # Errors
     /// When its name has no address.
     pub fn is_this_machine(&self) -> Result<bool, TargetError> {
-        Ok(self.socket.is_some() || self.inet_address()?.ip().is_loopback())
+        let is_here = |ip: IpAddr| ip.is_loopback() || ip.is_unspecified();
+        Ok(self.socket.is_some() || is_here(self.inet_address()?.ip()))
     }
 }
 
@@ -193,6 +216,60 @@ pub fn without_user(text: &str) -> String {
     let Some(at) = rest[..authority_ends].rfind('@') else { return text.to_owned() };
     let sep = if scheme.is_empty() { "" } else { "://" };
     format!("{scheme}{sep}{}", &rest[at + 1..])
+}
+
+/// Appends a value that fills a place in the target of a request. Characters that can't be part of one are percent-encoded, and so are `#`,
+/// which would end it, and `%` that begins no encoded byte; what has a meaning in URLs keeps it.
+pub(crate) fn encode_value(value: &str, into: &mut Vec<u8>) {
+    for (at, byte) in value.bytes().enumerate() {
+        let after = value.as_bytes().get(at + 1..at + 3);
+        let is_code = after.is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
+        match byte {
+            b'%' if is_code => into.push(byte),
+            b'#' | b'%' => push_code(byte, into),
+            _ => push_encoded(byte, into),
+        }
+    }
+}
+
+/// A typed or received target with what can't be sent percent-encoded.
+fn encoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    text.bytes().for_each(|byte| push_encoded(byte, &mut bytes));
+    // All that is left is ASCII.
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn push_encoded(byte: u8, into: &mut Vec<u8>) {
+    match byte {
+        b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | 0..=b' ' | 0x7f.. => push_code(byte, into),
+        _ => into.push(byte),
+    }
+}
+
+fn push_code(byte: u8, into: &mut Vec<u8>) {
+    into.extend_from_slice(format!("%{byte:02X}").as_bytes());
+}
+
+/// A path without its `.` and `..` steps (RFC 3986, 5.2.4).
+fn without_dots(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let mut steps = path.split('/').skip(1).peekable();
+    while let Some(step) = steps.next() {
+        let is_last = steps.peek().is_none();
+        match step {
+            "." | ".." => {
+                if step == ".." {
+                    kept.pop();
+                }
+                if is_last {
+                    kept.push("");
+                }
+            }
+            step => kept.push(step),
+        }
+    }
+    format!("/{}", kept.join("/"))
 }
 
 fn percent_decoded(text: &str) -> Vec<u8> {
@@ -235,6 +312,10 @@ mod tests {
         for bad in ["", "http://", "http://a:99999/", "http:// /", "unix:", "http://a:b/"] {
             assert!(Target::parse(bad).is_err(), "{bad}");
         }
+        let blank = Target::parse("http://a/b c").expect_err("a blank").to_string();
+        assert!(blank.contains("%20"), "{blank}");
+        let letters = Target::parse("http://a/é?ü").expect("a URL");
+        assert_eq!(letters.path, "/%C3%A9?%C3%BC");
         let error = Target::parse("ftp://me:secret@host/").expect_err("not HTTP").to_string();
         assert!(error.contains("ftp://host/") && !error.contains("secret"), "{error}");
     }
@@ -246,7 +327,16 @@ mod tests {
         assert_eq!(to("/q").as_deref(), Some("http://a:1/q"));
         assert_eq!(to("q").as_deref(), Some("http://a:1/x/q"));
         assert_eq!(to("http://a:1/w").as_deref(), Some("http://a:1/w"));
-        assert_eq!(to("http://b/"), None);
+        assert_eq!(to("HTTP://A:1/w#part").as_deref(), Some("http://a:1/w"));
+        assert_eq!(to("//a:1/w").as_deref(), Some("http://a:1/w"));
+        assert_eq!(to("?p=1").as_deref(), Some("http://a:1/x/y?p=1"));
+        assert_eq!(to("../q?r=../s").as_deref(), Some("http://a:1/q?r=../s"));
+        assert_eq!(to("./..").as_deref(), Some("http://a:1/"));
+        assert_eq!(to("#part").as_deref(), Some("http://a:1/x/y?z"));
+        assert_eq!(to("/a b/é").as_deref(), Some("http://a:1/a%20b/%C3%A9"));
+        for elsewhere in ["http://b/", "https://a:1/w", "//b/w", "ftp://a:1/"] {
+            assert_eq!(to(elsewhere), None, "{elsewhere}");
+        }
     }
 
     #[test]
@@ -255,6 +345,8 @@ mod tests {
         assert_eq!(is("http://127.0.0.1:9/"), Ok(true));
         assert_eq!(is("http://[::1]:9/"), Ok(true));
         assert_eq!(is("unix:/tmp/x"), Ok(true));
+        assert_eq!(is("http://0.0.0.0:9/"), Ok(true));
+        assert_eq!(is("http://[::]:9/"), Ok(true));
         assert_eq!(is("http://192.0.2.1/"), Ok(false));
         assert!(is("http://no-such-host.invalid/").is_err());
     }

@@ -49,6 +49,8 @@ pub struct Tls {
     pub version: Version,
     /// Any certificate is taken.
     pub insecure: bool,
+    /// The name of the server in the handshake (SNI), which its certificate must have, too; `None`: the host of the URL.
+    pub server_name: Option<String>,
     /// A file of certificates (PEM) that are trusted beside those of the system.
     pub ca: Option<PathBuf>,
 }
@@ -136,9 +138,10 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
 ///
 /// # Errors
 /// When the host can't stand in a certificate.
-pub(crate) fn name_of(target: &Target) -> Result<ServerName<'static>, TlsError> {
-    let name = ServerName::try_from(target.host.clone());
-    name.map_err(|_| TlsError::Refused(format!("`{}` is no name of a server", target.host)))
+pub(crate) fn name_of(target: &Target, tls: &Tls) -> Result<ServerName<'static>, TlsError> {
+    let host = tls.server_name.as_ref().unwrap_or(&target.host);
+    let name = ServerName::try_from(host.clone());
+    name.map_err(|_| TlsError::Refused(format!("`{host}` is no name of a server")))
 }
 
 /// Who is trusted.

@@ -16,6 +16,7 @@ pub use process::Ended;
 pub use crate::sys::processes::Had;
 
 use crate::command::Command;
+use crate::runner::Outcome;
 use crate::sys::{machine_settings, processes};
 use command_line::Line;
 use std::fs;
@@ -110,8 +111,8 @@ pub struct Request<'a> {
     pub duration: Option<Duration>,
     /// An empty directory for the files in between; the caller's to remove.
     pub directory: &'a Path,
-    /// Whether rbspy and py-spy follow the processes that the program starts. stackprof is in all that are Ruby, and perf follows all.
-    pub follow: bool,
+    /// True to have py-spy sample the program without its children. Its way of following children loses a program that calls exec.
+    pub alone: bool,
     /// Whether what the program prints is shown on standard error, instead of being thrown away.
     pub show_output: bool,
 }
@@ -123,8 +124,12 @@ pub struct Sampled {
     pub files: Vec<Vec<u8>>,
     /// How it ended, and what it took, the sampler included.
     pub ended: Ended,
-    /// What a process that ran already had of the processors meanwhile; `None` if it has ended, and of commands.
+    /// CPU time of a running process and its children while they were sampled; `None` for commands, and if the process has ended.
     pub had: Option<Had>,
+    /// Processor time that the kernel counted of a command and all that it started, without its sampler, s; `None` of what ran already.
+    pub program_cpu_seconds: Option<f64>,
+    /// True if the sampler does not report how a program ended.
+    pub hides_status: bool,
 }
 
 /// Samples a program or a process.
@@ -143,11 +148,20 @@ pub fn sample(
     let said = process::direct(&mut command, &told, request.show_output)?;
     let duration = request.duration.filter(|_| !keeps_time);
     let of_process = || match target {
-        Target::Process(process) => processes::had(process),
+        Target::Process(process) => processes::had_with_children(process),
         Target::Command(_) => None,
     };
     let before = of_process();
-    let ended = process::run(command, stop_by, duration, &said)?;
+    let mut ended = process::run(command, stop_by, duration, &said)?;
+    let is_beside = sampler.sampler != Sampler::Stackprof;
+    let of_sampler = if is_beside { ended.leader_cpu_seconds } else { 0.0 };
+    let program_cpu_seconds = match target {
+        Target::Command(_) => Some((ended.cpu_seconds - of_sampler).max(0.0)),
+        Target::Process(_) => None,
+    };
+    if let Some(outcome) = kept_status(request.directory).filter(|_| !ended.interrupted) {
+        ended.outcome = outcome;
+    }
     let had = of_process().zip(before).map(|(after, before)| after.since(&before));
     let files = collect(sampler, &wrote, request)?;
     // Ours says so where there was nothing to write.
@@ -162,7 +176,17 @@ pub fn sample(
             request.duration.is_some(),
         ));
     }
-    Ok(Sampled { files, ended, had })
+    let hides_status = sampler.sampler == Sampler::Rbspy && program_cpu_seconds.is_some();
+    Ok(Sampled { files, ended, had, program_cpu_seconds, hides_status })
+}
+
+/// Exit status written by the shell around the program; 128 and more stand for signals.
+fn kept_status(directory: &Path) -> Option<Outcome> {
+    let text = fs::read_to_string(directory.join(command_line::STATUS)).ok()?;
+    match text.trim().parse::<i32>().ok()? {
+        signal @ 129..160 => Some(Outcome::Signalled(signal - 128)),
+        status => Some(Outcome::Exited(status)),
+    }
 }
 
 /// Samples a program, and leaves unread what came of it: what that costs is all that is asked.

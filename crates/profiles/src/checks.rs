@@ -3,7 +3,7 @@
 //! Findings are data; every code has a section in `docs/reference/findings.md`, and a test holds the two together.
 
 use crate::marked::{Attributed, Run};
-use crate::model::Profile;
+use crate::model::{Profile, Stack};
 use crate::policy;
 use crate::shares::effective_samples;
 use assay_data::{Action, Finding, Severity};
@@ -16,6 +16,7 @@ pub fn findings(profile: &Profile) -> Vec<Finding> {
     found.extend(few(profile));
     found.extend(missed(profile));
     found.extend(stripped(profile));
+    found.extend(cut(profile));
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     found
 }
@@ -152,6 +153,48 @@ fn stripped(profile: &Profile) -> Option<Finding> {
     })
 }
 
+/// The most frames that perf keeps of a stack, unless `kernel.perf_event_max_stack` says otherwise.
+const FRAMES_OF_PERF: usize = 127;
+/// Stacks of this depth whose outermost function calls itself have lost what called it.
+const DEEP: usize = 100;
+/// Least number of frames of the outermost function in such a stack.
+const AGAIN: usize = 3;
+
+/// Stacks that the sampler cut: their outermost functions are missing, so that these have too small a total.
+fn cut(profile: &Profile) -> Option<Finding> {
+    let of_perf = profile.tool.as_deref().is_some_and(|tool| tool.starts_with("perf"));
+    let is_cut = |stack: &&Stack| {
+        let depth = stack.frames.len();
+        let recurs = || {
+            let outermost = profile.frames_of(stack).next().map(|frame| &frame.name);
+            let same = profile.frames_of(stack).filter(|frame| Some(&frame.name) == outermost);
+            same.take(AGAIN).count() == AGAIN
+        };
+        of_perf && depth == FRAMES_OF_PERF || depth >= DEEP && recurs()
+    };
+    let all = profile.samples();
+    let cut: u64 = profile.stacks.iter().filter(is_cut).map(|stack| stack.samples).sum();
+    (cut > 0).then(|| {
+        let share = cut as f64 / all as f64;
+        let finding = Finding::new(
+            "PROFILE_STACKS_CUT",
+            if share > policy::NAMELESS { Severity::Warning } else { Severity::Note },
+            format!(
+                "{:.0} % of the samples have stacks that were cut: the outermost functions, such as main, are missing in them, and their totals are too small",
+                (100.0 * share).max(1.0)
+            ),
+        );
+        let finding = finding.with("samples", cut as f64);
+        match of_perf {
+            true => finding.advise(Action::run(
+                "have perf keep deeper stacks",
+                "sysctl kernel.perf_event_max_stack=4096",
+            )),
+            false => finding.advise(Action::text("have the sampler keep deeper stacks")),
+        }
+    })
+}
+
 /// Names that importers give to code that has none: an object in brackets, an address.
 fn is_nameless(name: &str) -> bool {
     let address = name.strip_prefix("0x").is_some_and(|a| a.bytes().all(|b| b.is_ascii_hexdigit()));
@@ -205,6 +248,24 @@ mod tests {
         runs[0].timed.remove("forked");
         whole.measure = "wall".to_owned();
         assert_eq!(of_tests(&found, &runs, &whole).len(), 1);
+    }
+
+    #[test]
+    fn stacks_that_were_cut_are_told() {
+        use crate::{Builder, Frame};
+        let of = |tool: &str, frames: Vec<String>| {
+            let mut builder = Builder::default();
+            builder.profile.tool = Some(tool.to_owned());
+            builder.add_frames(frames.iter().map(|name| Frame::named(name)), 10_000);
+            codes(&builder.build())
+        };
+        let distinct = |depth: usize| (0..depth).map(|at| format!("f{at}")).collect::<Vec<_>>();
+        assert_eq!(of("perf 6.1", distinct(127)), ["PROFILE_STACKS_CUT"]);
+        assert!(of("perf 6.1", distinct(126)).is_empty() && of("py-spy", distinct(500)).is_empty());
+        let cut = vec!["rec".to_owned(); 300];
+        assert_eq!(of("other", cut.clone()), ["PROFILE_STACKS_CUT"]);
+        // A deep recursion whose caller is there is whole.
+        assert!(of("other", [vec!["main".to_owned()], cut].concat()).is_empty());
     }
 
     #[test]

@@ -111,16 +111,41 @@ impl Profile {
         self.frames.retain(|_| used.next() == Some(true));
     }
 
-    /// What is to be reported where a program and its sampler together are known to have had so much processor time, s, and the samples say
-    /// more: which threads waited, and for what, is not known.
-    pub fn beyond_cpu(&self, seconds: f64) -> Option<Finding> {
-        let period = self.asked_hz.map_or(0.0, |rate| 1.0 / rate);
-        let claimed = self.amount();
-        (claimed > policy::WAITED * seconds + policy::PERIODS * period).then(|| {
-            let told = format!("the samples come to {claimed:.2} s of running, and the program had less than {seconds:.2} s of CPU time: for the rest its threads waited, for work or for a processor");
-            waiting(Severity::Note, told, claimed, seconds)
-        })
+    /// Leaves out what was waiting if there is more than the processor time of a program and all that it started, s, and scales the rest to
+    /// it: which of its threads waited for a processor is not known, and what was never sampled, such as processes that ended soon, is
+    /// shared out. O(stacks).
+    pub fn held_against_whole(&mut self, whole: f64) {
+        let slack = policy::PERIODS * self.asked_hz.map_or(0.0, |rate| 1.0 / rate);
+        let mut held = Held { claimed: self.amount(), ..Held::default() };
+        if held.claimed > whole / policy::COUNTED + slack {
+            for index in 0..self.stacks.len() {
+                if self.waits(&self.stacks[index]) {
+                    self.stacks[index].amount = 0.0;
+                }
+            }
+        }
+        held.left = self.amount();
+        held.waited = held.claimed - held.left;
+        let factor = if held.left > 0.0 { whole / held.left } else { 0.0 };
+        self.stacks.iter_mut().for_each(|stack| stack.amount *= factor);
+        self.stacks.retain(|stack| stack.amount > 0.0);
+        self.forget_unused_frames();
+        let sampler = self.tool.as_deref().unwrap_or("the sampler");
+        let found = match held.left < policy::COUNTED * whole - slack {
+            true => Some(unsampled(held, whole, sampler)),
+            false => finding(Held { left: whole.min(held.left), ..held }, whole, sampler),
+        };
+        self.findings.extend(found);
     }
+}
+
+/// The finding for samples that come to less than the kernel counted.
+fn unsampled(held: Held, whole: f64, sampler: &str) -> Finding {
+    let told = format!(
+        "the samples of {sampler} come to {:.2} s, and the kernel counted {whole:.2} s of CPU time: what the program did before sampling began, and processes that ended soon, was not sampled; times are scaled up",
+        held.left
+    );
+    waiting(Severity::Note, told, held.claimed, whole)
 }
 
 /// The thread that a stack belongs to, if the kernel counted it: `Thread 4711 "worker"`, as py-spy names it.
@@ -260,10 +285,35 @@ mod tests {
     }
 
     #[test]
-    fn a_program_cannot_have_run_for_longer_than_it_had_processors() {
-        let profile = profile(&[(1, 100), (2, 100)]);
-        assert_eq!(profile.beyond_cpu(0.2).map(|f| f.severity), Some(Severity::Note));
-        assert_eq!(profile.beyond_cpu(1.5), None);
+    fn a_program_has_the_processor_time_that_the_kernel_counted() {
+        let of = |whole: f64| {
+            let mut profile = profile(&[(1, 100), (2, 300)]);
+            profile.held_against_whole(whole);
+            let left: Vec<u64> =
+                profile.stacks.iter().map(|s| (s.amount * 1000.0).round() as u64).collect();
+            (left, profile.findings.len())
+        };
+        assert_eq!(of(4.0), (vec![1000, 3000], 0));
+        // On a busy machine threads that wait for a processor seem to run.
+        assert_eq!(of(0.8), (vec![200, 600], 1));
+        // A child that lived for a moment was not sampled.
+        assert_eq!(of(8.0), (vec![2000, 6000], 1));
+    }
+
+    #[test]
+    fn what_waits_is_left_out_before_the_rest_is_scaled() {
+        let mut builder = Builder::default();
+        builder.profile.asked_hz = Some(100.0);
+        let file = Some("/usr/lib/python3.11/threading.py".to_owned());
+        let wait = Frame { name: "Condition.wait".to_owned(), file, line: Some(3) };
+        let [wait, work] = [wait, Frame::named("work")].map(|frame| builder.frame(frame));
+        builder.add(vec![wait], Vec::new(), 400, 4.0);
+        builder.add(vec![work], Vec::new(), 110, 1.1);
+        let mut profile = builder.build();
+        profile.held_against_whole(1.0);
+        assert_eq!((profile.stacks.len(), profile.frames[0].name.as_str()), (1, "work"));
+        assert!((profile.amount() - 1.0).abs() < 1e-9);
+        assert!(profile.findings[0].message.contains("4.00 s, of threads that waited"));
     }
 
     #[test]

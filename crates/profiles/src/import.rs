@@ -109,11 +109,11 @@ fn parse(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
         )));
     }
     // Every message of pprof holds the empty text, and with it a zero byte; text holds none.
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) if !bytes.contains(&0) => text,
-        _ if bytes.contains(&0) => return pprof::parse(bytes).map_err(told),
-        _ => return Err(unknown("is neither text nor pprof's protocol buffers")),
-    };
+    if bytes.contains(&0) {
+        return pprof::parse(bytes).map_err(told);
+    }
+    // Names may not be UTF-8: the kernel cuts those of threads at 15 bytes, within a letter.
+    let text = &*String::from_utf8_lossy(bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if matches!(text.trim_start().as_bytes().first(), Some(b'{' | b'[')) {
         let value: Value = serde_json::from_str(text).map_err(|error| {
@@ -142,6 +142,9 @@ fn parse(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
     // What follows the first line of a program may well look like a stack: `puts 1`.
     if collapsed::is_it(text) && !text.starts_with("#!") {
         return collapsed::parse(text).map_err(told);
+    }
+    if std::str::from_utf8(bytes).is_err() {
+        return Err(unknown("is neither text nor pprof's protocol buffers"));
     }
     let first: String = text.trim_start().lines().next().unwrap_or("").chars().take(40).collect();
     Err(unknown(&format!("begins with `{}`", first.escape_debug())))

@@ -2,6 +2,7 @@
 //!
 //! Nothing is interpreted here beyond which frames belong to a garbage collector.
 
+use crate::builder::Builder;
 use assay_data::{Finding, Unit};
 
 /// Frames by which samplers name the work of a garbage collector: stackprof, perftools.rb, CPython's, Go's and Firefox's.
@@ -16,6 +17,9 @@ const COLLECTORS: [&str; 9] = [
     "runtime.bgsweep",
     "gc_start",
 ];
+
+/// The name of what runs where no function is known.
+const NOTHING_KNOWN: &str = "(no function known)";
 
 /// A place in a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -150,6 +154,33 @@ impl Profile {
         known
     }
 
+    /// Turns py-spy's frames of processes, `process 4711:"python3 a.py"`, into labels. A stack without any other frame gets
+    /// [`NOTHING_KNOWN`]. O(stacks).
+    pub fn without_process_frames(&mut self) {
+        let is_process = |frame: &Frame| {
+            let number = frame.name.strip_prefix("process ").and_then(|own| own.split_once(":\""));
+            number.is_some_and(|(number, _)| number.bytes().all(|b| b.is_ascii_digit()))
+        };
+        if !self.frames.iter().any(is_process) {
+            return;
+        }
+        let mut builder = Builder::like(self);
+        for stack in &self.stacks {
+            let (processes, functions): (Vec<&Frame>, Vec<&Frame>) =
+                self.frames_of(stack).partition(|frame| is_process(frame));
+            let mut labels = stack.labels.clone();
+            let process = processes.last().map(|own| ("process".to_owned(), own.name.clone()));
+            labels.extend(process);
+            let mut frames: Vec<u32> =
+                functions.into_iter().map(|frame| builder.frame(frame.clone())).collect();
+            if frames.is_empty() {
+                frames.push(builder.frame(Frame::named(NOTHING_KNOWN)));
+            }
+            builder.add(frames, labels, stack.samples, stack.amount);
+        }
+        *self = builder.build();
+    }
+
     /// Samples in the garbage collector, and whether any sampler that names it was at work: without one, none is not "no garbage
     /// collection". O(frames).
     pub fn collections(&self) -> u64 {
@@ -175,6 +206,20 @@ mod tests {
         assert_eq!(names, ["work:3", "work", "work:5"]);
         profile.tool = Some("stackprof".to_owned());
         assert!(!profile.by_line());
+    }
+
+    #[test]
+    fn processes_are_no_functions() {
+        let mut builder = Builder::default();
+        let process = |id: u32| Frame::named(&format!("process {id}:\"python3 a.py\""));
+        builder.add_frames([process(1), process(2), Frame::named("f")], 3);
+        builder.add_frames([process(1), Frame::named("f")], 2);
+        builder.add_frames([process(1)], 1);
+        let mut profile = builder.build();
+        profile.without_process_frames();
+        let names: Vec<&str> = profile.frames.iter().map(|frame| frame.name.as_str()).collect();
+        assert_eq!((names, profile.samples()), (vec!["f", NOTHING_KNOWN], 6));
+        assert_eq!(profile.stacks[0].labels[0].1, "process 2:\"python3 a.py\"");
     }
 
     #[test]

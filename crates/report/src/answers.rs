@@ -9,15 +9,22 @@ use crate::markdown::escaped;
 use crate::number::{self, Column};
 use crate::scan::combination;
 use crate::small_table;
+use crate::words::counted;
 use assay_analysis::Analysis;
 use assay_analysis::slices::Answers;
-use assay_data::Unit;
+use assay_data::{Finding, Severity, Unit};
 
 /// What the table is of.
 const TOGETHER: &str = "requests of all slices together";
 
 /// The class of tables with short heads, which a page need not break.
 const WHOLE_WORDS: &str = " whole";
+
+/// Largest number of subjects with a line about their connections.
+const MOST_LINES: usize = 6;
+
+/// Least number of connections for saying that the server closes them.
+const FEW_CONNECTIONS: u64 = 4;
 
 /// The quantiles that are shown.
 const SHOWN: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
@@ -28,6 +35,9 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
         return;
     }
     page.gap();
+    if let Some(load) = load(analysis) {
+        page.paragraph(2, &[(Tone::Quiet, load)]);
+    }
     page.paragraph(2, &[(Tone::Quiet, format!("{TOGETHER}:"))]);
     let (head, rows) = table(analysis);
     let failed = |own: &Answers| if own.count("failed") > 0 { Tone::Bad } else { Tone::Plain };
@@ -48,7 +58,8 @@ pub(crate) fn on_page(analysis: &Analysis) -> Vec<html::Table> {
     for (row, own) in requests.rows.iter_mut().zip(&analysis.answers) {
         row.tone = if own.count("failed") > 0 { "bad" } else { "" };
     }
-    requests.told = notes(analysis).join("; ");
+    requests.told =
+        load(analysis).into_iter().chain(notes(analysis)).collect::<Vec<_>>().join("; ");
     requests.kind = WHOLE_WORDS;
     std::iter::once(requests).chain(of_slices(analysis)).collect()
 }
@@ -67,7 +78,7 @@ pub(crate) fn markdown(analysis: &Analysis) -> String {
     text += &"--:|".repeat(heads.len() - 1);
     text.push('\n');
     rows.iter().for_each(|row| text += &line(row));
-    for note in notes(analysis) {
+    for note in load(analysis).into_iter().chain(notes(analysis)) {
         text += &format!("\n{}.\n", escaped(&note));
     }
     text
@@ -173,14 +184,75 @@ fn name(analysis: &Analysis, subject: usize) -> String {
     if step.is_empty() { side.clone() } else { format!("{step}, {side}") }
 }
 
-/// What is to be known of connections: which handshakes there were, and what was never heard of.
+/// The load that was applied, as it was recorded; `None` for recordings that do not say it.
+fn load(analysis: &Analysis) -> Option<String> {
+    let fact = |name: &str| analysis.environment.text(name);
+    let mut parts = vec![format!("load: {}", fact("load")?)];
+    parts.extend(fact("load_goals").map(|goals| format!("goals: {goals}")));
+    let connections = fact("load_connections").map(|how| format!("connections {how}"));
+    let protocol = [fact("load_protocol").map(str::to_owned), connections];
+    let protocol: Vec<String> = protocol.into_iter().flatten().collect();
+    parts.extend((!protocol.is_empty()).then(|| protocol.join(", ")));
+    Some(parts.join("; "))
+}
+
+/// Connections, requests and received bytes of a subject, as a line.
+fn connections(analysis: &Analysis, own: &Answers) -> Option<String> {
+    let opened = own.count("connections");
+    // Older recordings lack the number of requests sent.
+    let sent = Some(own.count("sent")).filter(|sent| *sent > 0)?;
+    let mut text = format!(
+        "{} for {}",
+        counted(opened as usize, "connection"),
+        counted(sent as usize, "request")
+    );
+    let received = analysis.metrics.iter().position(|metric| metric.name == "received");
+    let received = received.and_then(|metric| {
+        analysis.subjects[own.subject].metrics.get(metric)?.as_ref().map(|own| own.median)
+    });
+    if let Some(bytes) = received.filter(|bytes| bytes.is_finite()) {
+        text += &format!(", {}/s received", number::rough(bytes, &Unit::Byte));
+    }
+    let closed = own.count("closed_by_server");
+    if closed * 2 >= opened && opened >= FEW_CONNECTIONS && !is_new_each(analysis) {
+        text += "; the server closes them";
+    }
+    let stray = own.count("stray");
+    if stray > 0 {
+        text += &format!("; {stray} given up, because bytes came that belong to no answer");
+    }
+    Some(text)
+}
+
+/// Returns true for a goal missed above the capacity found, which is shown below the table.
+pub(crate) fn is_goal_missed(finding: &Finding) -> bool {
+    finding.code == "GOAL_MISSED" && finding.severity == Severity::Note
+}
+
+fn is_new_each(analysis: &Analysis) -> bool {
+    analysis.environment.text("load_connections").is_some_and(|how| how.starts_with("new"))
+}
+
+/// Notes on connections, handshakes, goals that were missed, and requests that were broken off.
 fn notes(analysis: &Analysis) -> Vec<String> {
     let mut lines = Vec::new();
+    let told: Vec<(&Answers, String)> = analysis
+        .answers
+        .iter()
+        .filter_map(|own| Some((own, connections(analysis, own)?)))
+        .collect();
+    let one = told.len() == 1;
+    for (own, text) in told.into_iter().take(MOST_LINES) {
+        let whose = if one { String::new() } else { format!("{}: ", name(analysis, own.subject)) };
+        lines.push(whose + &text);
+    }
     let sum = |name: &str| analysis.answers.iter().map(|own| own.count(name)).sum::<u64>();
     let (full, resumed) = (sum("full_handshakes"), sum("resumed_handshakes"));
     if full + resumed > 0 {
         lines.push(format!("TLS handshakes: {full} full, {resumed} resumed"));
     }
+    let missed = analysis.findings.iter().filter(|own| is_goal_missed(own));
+    lines.extend(missed.map(|own| own.message.clone()));
     let unknown = sum("unknown");
     if unknown > 0 {
         lines.push(format!(

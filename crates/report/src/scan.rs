@@ -228,9 +228,25 @@ fn summaries(analysis: &Analysis, layout: &Layout) -> Vec<(Tone, Sentence)> {
             Against::Command(other) => quoted(&layout.labels[other]),
             Against::Subject(subject) => format!("at {}", combination(analysis, subject)),
         };
+        sentences.extend(fails(analysis, layout, &own));
         sentences.push(summary(analysis, &quoted(&layout.labels[command]), &against, &own));
     }
     sentences
+}
+
+/// Says of a server that fails beyond the other where it does so first, and at how many more steps.
+fn fails(analysis: &Analysis, layout: &Layout, own: &[Comparison]) -> Option<(Tone, Sentence)> {
+    let mut failing = own.iter().filter(|c| c.failing.is_some());
+    let first = failing.next()?;
+    let label = |subject: usize| layout.labels[subject % layout.commands].as_str();
+    let mut sentence = words::sentence(analysis, first, label(first.of), label(first.against));
+    let others = match failing.count() {
+        0 => String::new(),
+        1 => ", and at another step".to_owned(),
+        n => format!(", and at {n} other steps"),
+    };
+    sentence.claim = format!("at {}: {}{others}", combination(analysis, first.of), sentence.claim);
+    Some((Tone::Bad, sentence))
 }
 
 /// True for `at n = 1`: one command, compared with itself at another value.

@@ -49,6 +49,18 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
     let _ellipsis = page.ellipsis();
     let in_sentences = page.fitted(&analysis.names(), (page.width() / 2).clamp(8, 60));
     let in_table = page.fitted(&analysis.names(), (page.width() * 3 / 10).clamp(8, 40));
+    // Failures of a single server, and goals that no rate meets, come before all numbers.
+    let alone = analysis.comparisons.is_empty();
+    let comes_first = |f: &&Finding| match f.code.as_str() {
+        "REQUESTS_FAILED" => alone,
+        "GOAL_MISSED" => true,
+        _ => false,
+    };
+    let warnings = analysis.findings.iter().filter(|f| f.severity == Severity::Warning);
+    let failed: Vec<&Finding> = warnings.filter(comes_first).collect();
+    for finding in &failed {
+        page.paragraph(2, &[(Tone::Bad, finding.message.clone())]);
+    }
     if scan::shows(analysis) {
         scan::draw(&mut page, analysis);
     } else if analysis.subjects.len() == 1 {
@@ -69,6 +81,9 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
             page.paragraph(2, &[(Tone::Plain, format!("  {note}"))]);
         }
         page.gap();
+        if !analysis.answers.is_empty() {
+            page.paragraph(2, &[(Tone::Quiet, "medians of the slices:".to_owned())]);
+        }
         table::draw(&mut page, analysis, &in_table);
         if analysis.plan.secondary.is_empty() {
             also(&mut page, analysis, &in_table);
@@ -86,7 +101,9 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
     if let Some(line) = noise::line(analysis, &in_table) {
         remarks.check(&page, 7, line);
     }
-    findings(&mut remarks, &page, analysis, |_| true);
+    findings(&mut remarks, &page, analysis, |f| {
+        !failed.contains(&f) && !answers::is_goal_missed(f)
+    });
     remarks.draw(&mut page);
     page.finish()
 }
@@ -192,7 +209,13 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
     } else {
         format!("'{name}' {} {bound}{value}{interval} of {}", words.verb, words.whole)
     };
-    Sentence { claim, sureness: medians::sureness(d, analysis.plan.confidence) }
+    let mut sureness = medians::sureness(d, analysis.plan.confidence);
+    if !analysis.answers.is_empty() && d.median_interval.is_some() {
+        // Beside it stands the median of requests.
+        let of_slices = format!("median of {}", counted(d.n, "slice"));
+        sureness = sureness.replacen("median", &of_slices, 1);
+    }
+    Sentence { claim, sureness }
 }
 
 /// More about the only subject: its spread, and its other metrics.

@@ -12,6 +12,7 @@ use assay_analysis::{Analysis, Basis, Comparison, Interval, NoInterval, Scale, V
 use assay_data::{Better, Design, Metric, StopReason, Unit};
 
 mod agreement;
+mod failing;
 mod outlook;
 mod short;
 mod tail;
@@ -78,6 +79,12 @@ pub fn details(
     against: &str,
 ) -> Vec<String> {
     let teller = Teller::new(analysis, comparison, of, against);
+    if let Some(failing) = &comparison.failing {
+        // A stopped server has no latencies.
+        let alone =
+            || vec![format!("by {} alone: {}", teller.words.whole, teller.of_values().plain())];
+        return if failing.stopped.is_some() { Vec::new() } else { alone() };
+    }
     teller.tail().into_iter().chain(teller.details()).collect()
 }
 
@@ -172,6 +179,14 @@ impl<'a> Teller<'a> {
     }
 
     fn sentence(&self) -> Sentence {
+        match self.by_failures() {
+            Some(sentence) => sentence,
+            None => self.of_values(),
+        }
+    }
+
+    /// The sentence on the metric itself.
+    fn of_values(&self) -> Sentence {
         let Some(interval) = self.c.decision.interval else {
             return Sentence { claim: self.without_interval(), sureness: String::new() };
         };
@@ -425,6 +440,9 @@ impl<'a> Teller<'a> {
     }
 
     fn brief(&self) -> String {
+        if let Some(failing) = &self.c.failing {
+            return failing::in_short(failing);
+        }
         let (c, size) = (self.c, self.size());
         let column = Column::new(&self.metric.unit, &[c.medians.0, c.medians.1], &[]);
         let (from, to) = (column.number(c.medians.0), column.with_unit(c.medians.1));

@@ -2,12 +2,13 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 151] = [
+pub const CODES: [&str; 157] = [
     "ALARM_CONFIRMED",
     "ALARM_NOT_CONFIRMED",
     "ALARM_UNCONFIRMED",
     "ALLOCATIONS_HIDDEN",
     "ALLOCATIONS_NOT_COUNTED",
+    "ALL_ADDRESSES",
     "ALL_EQUAL",
     "AUTOGROUP",
     "BATTERY",
@@ -53,6 +54,7 @@ pub const CODES: [&str; 151] = [
     "FLAKY",
     "GENERATOR_BUSY",
     "GENERATOR_LATE",
+    "GOAL_MISSED",
     "GOVERNOR",
     "INCOMPLETE_BLOCKS",
     "INTERRUPTED",
@@ -103,10 +105,14 @@ pub const CODES: [&str; 151] = [
     "PROFILE_FEW",
     "PROFILE_MISSED",
     "PROFILE_RATE",
+    "PROFILE_RUN_AGAIN",
+    "PROFILE_STACKS_CUT",
+    "PROFILE_STATUS_HIDDEN",
     "PROFILE_STRIPPED",
     "PROFILE_WAITING",
     "RECORDED_APART",
     "RECORDINGS_ALTERNATE",
+    "REQUESTS_FAILED",
     "REQUESTS_LEFT_OUT",
     "REQUEST_ERRORS",
     "RESUMED",

@@ -113,6 +113,7 @@ impl Comparison {
             dependence: Dependence::Untested,
             untested: true,
             lag1: f64::NAN,
+            failing: None,
             mixed: false,
             distinct: 0,
             layout: None,

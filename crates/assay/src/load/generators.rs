@@ -119,7 +119,7 @@ fn here(job: &Job, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunError> {
     let last: Mutex<Option<Pace>> = Mutex::new(None);
     let (done, waits) = mpsc::channel();
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let started = std::thread::Builder::new().spawn_scoped(scope, || {
             let stop = || interrupt::count() > before;
             let say = |pace: Pace| {
                 if let Ok(mut last) = last.try_lock() {
@@ -130,6 +130,10 @@ fn here(job: &Job, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunError> {
             // Who waits for it is here as long as this thread is.
             let _heard = done.send(tally);
         });
+        if let Err(error) = started {
+            let why = format!("no thread can be started for the generator: {error} (ulimit -u)");
+            return Err(RunError::Reading(why));
+        }
         loop {
             match waits.recv_timeout(LOOK) {
                 Ok(tally) => {

@@ -6,11 +6,13 @@
 //! certain than it is.
 
 use super::slice::{self, ANSWERED, CAPACITY};
+use assay_analysis::goals::is_out_of_reach;
 use assay_analysis::policy;
 use assay_data::source::{Obstacle, RowResult};
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Action, Better, Finding, Metric, Severity, Unit};
 use assay_load::Tally;
+use assay_report::number;
 use std::time::Instant;
 
 /// Held and missed are this close in the end.
@@ -67,13 +69,85 @@ impl Goal {
         Ok(Self { text: text.to_owned(), metric, limit })
     }
 
+    /// The metric's name as goals are written: `p99` for `latency_p99`.
+    fn name(&self) -> String {
+        let name = slice::metrics()[self.metric].name.clone();
+        match name.strip_prefix("latency_") {
+            Some(quantile) => quantile.replace('_', "."),
+            None if name == ANSWERED => "the share of failed requests".to_owned(),
+            None => name,
+        }
+    }
+
+    /// The value of its metric in words. A few requests have no far quantile as a metric, and still one to tell of.
+    fn seen(&self, tally: &Tally, values: &[f64]) -> String {
+        let metric = &slice::metrics()[self.metric];
+        let of_few = || {
+            let (histogram, share) = slice::quantile_of(self.metric, tally)?;
+            histogram.quantile_seconds(share, tally.failures())
+        };
+        let value = match self.value(values) {
+            value if value.is_nan() => of_few().unwrap_or(f64::INFINITY),
+            value => value,
+        };
+        if value == f64::INFINITY {
+            return "never".to_owned();
+        }
+        match metric.name == ANSWERED {
+            true => number::percent(1.0 - value),
+            false if value.is_nan() => "not measured".to_owned(),
+            false => number::rough(value, &metric.unit),
+        }
+    }
+
+    fn value(&self, values: &[f64]) -> f64 {
+        values.get(self.metric).copied().unwrap_or(f64::NAN)
+    }
+
+    /// Returns true if requests made one at a time rule out that any rate meets the goal.
+    fn is_out_of_reach(&self, tally: &Tally) -> bool {
+        let failed = tally.failures();
+        let (missed, all, allowed) = match slice::quantile_of(self.metric, tally) {
+            Some((histogram, share)) => {
+                let recorded = histogram.recorded();
+                let slow = recorded.iter().filter(|(seconds, _)| *seconds >= self.limit);
+                let slow: u64 = slow.map(|(_, count)| count).sum();
+                (slow + failed, histogram.count() + failed, 1.0 - share)
+            }
+            None if slice::metrics()[self.metric].name == ANSWERED => {
+                (failed, tally.answered + failed, 1.0 - self.limit)
+            }
+            None => return false,
+        };
+        is_out_of_reach(missed, all, allowed)
+    }
+
     fn is_met(&self, values: &[f64]) -> bool {
-        let value = values.get(self.metric).copied().unwrap_or(f64::NAN);
+        let value = self.value(values);
         match slice::metrics()[self.metric].better {
             Better::Lower => value < self.limit,
             Better::Higher => value >= self.limit,
         }
     }
+}
+
+/// How a search loads a place in one slice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Try {
+    /// Requests at this rate, 1/s.
+    Rate(f64),
+    /// One request after another.
+    OneAtATime,
+}
+
+/// A goal that was missed, in words.
+#[derive(Clone, Debug, PartialEq)]
+struct Missed {
+    /// The value and the load at which it was measured, as in `p99 was 240 ms at 812/s`.
+    seen: String,
+    goal: String,
+    /// True if no rate can meet the goal.
+    everywhere: bool,
 }
 
 /// A search for the highest rate.
@@ -87,6 +161,10 @@ pub(crate) struct Search {
     known: Vec<Option<f64>>,
     /// The searches of each place, and those of them that ended at what is never exceeded, with all goals met.
     ended: Vec<(u32, u32)>,
+    /// The goal that each place missed last.
+    missed: Vec<Option<Missed>>,
+    /// Places of which requests made one at a time met the goals.
+    reachable: Vec<bool>,
     /// Position in a sequence that fills the interval from 0 to 1 evenly.
     draw: f64,
 }
@@ -94,7 +172,9 @@ pub(crate) struct Search {
 impl Search {
     pub fn new(goals: Vec<Goal>, from: f64, most: f64, places: usize, seed: u64) -> Self {
         let draw = (seed as f64 * 1e-9).fract();
-        Self { goals, from, most, known: vec![None; places], ended: vec![(0, 0); places], draw }
+        let (missed, reachable) = (vec![None; places], vec![false; places]);
+        let (known, ended) = (vec![None; places], vec![(0, 0); places]);
+        Self { goals, from, most, known, ended, missed, reachable, draw }
     }
 
     /// Of a place that met its goals at the highest rate allowed: what it would hold beyond is not known.
@@ -111,6 +191,23 @@ impl Search {
         })
     }
 
+    /// A finding about the goal that a place missed last, with the value that was measured.
+    pub fn missed(&self, place: usize, name: &str) -> Option<Finding> {
+        let Missed { seen, goal, everywhere } = self.missed[place].as_ref()?;
+        let (severity, so) = match everywhere {
+            true => (Severity::Warning, "is not met at any rate"),
+            false => (Severity::Note, "is missed there"),
+        };
+        let message = format!("{name}: {seen}: the goal {goal} {so}");
+        Some(Finding::new("GOAL_MISSED", severity, message))
+    }
+
+    /// Returns true if no place can meet the goals, so that the search is over.
+    pub fn is_pointless(&self) -> bool {
+        let everywhere = |own: &Option<Missed>| own.as_ref().is_some_and(|own| own.everywhere);
+        !self.missed.is_empty() && self.missed.iter().all(everywhere)
+    }
+
     /// What is found.
     pub fn metrics() -> Vec<Metric> {
         let mut all =
@@ -125,25 +222,73 @@ impl Search {
         all.join(", ")
     }
 
+    /// The first rate of a search, 1/s.
+    pub fn first_rate(&self) -> f64 {
+        self.from
+    }
+
     /// The requests that a slice must have for its goals to be judged, at least.
     pub fn fewest_requests(&self) -> u64 {
         self.goals.iter().map(|goal| slice::fewest(goal.metric)).max().unwrap_or(1)
     }
 
     fn holds(&self, rate: f64, tally: &Tally, values: &[f64]) -> bool {
-        let achieved =
-            slice::metrics().iter().position(|metric| metric.name == slice::RATE_ACHIEVED);
-        let delivered = achieved.and_then(|at| values.get(at)).copied().unwrap_or(f64::NAN);
+        let delivered = slice::rate_achieved(values);
         tally.due > 0
             && delivered >= policy::DELIVERED * rate
             && self.goals.iter().all(|goal| goal.is_met(values))
     }
 
-    /// Searches; `slice` loads the place at a rate.
+    /// The goal that these values miss, in words.
+    fn miss(&self, at: Try, tally: &Tally, values: &[f64]) -> Missed {
+        let place = match at {
+            Try::Rate(rate) => format!("at {}/s", number::rough(rate, &Unit::One)),
+            Try::OneAtATime => {
+                let count = tally.answered + tally.failures();
+                format!("already when {count} requests were made one at a time")
+            }
+        };
+        match self.goals.iter().find(|goal| !goal.is_met(values)) {
+            Some(goal) => Missed {
+                seen: format!("{} was {} {place}", goal.name(), goal.seen(tally, values)),
+                goal: goal.text.clone(),
+                everywhere: at == Try::OneAtATime,
+            },
+            None => {
+                let rate = slice::rate_achieved(values);
+                let seen =
+                    format!("only {}/s were answered {place}", number::rough(rate, &Unit::One));
+                let goal = format!("of {} % of the rate", policy::DELIVERED * 100.0);
+                Missed { seen, goal, everywhere: false }
+            }
+        }
+    }
+
+    /// Returns true if requests made one at a time miss a goal, so that no rate meets it.
+    fn is_out_of_reach<E>(
+        &mut self,
+        place: usize,
+        slice: &mut impl FnMut(Try) -> Result<(Tally, Vec<f64>), Obstacle<E>>,
+    ) -> Result<bool, Obstacle<E>> {
+        if self.reachable[place] {
+            return Ok(false);
+        }
+        let (tally, values) = slice(Try::OneAtATime)?;
+        let Some(goal) = self.goals.iter().position(|goal| goal.is_out_of_reach(&tally)) else {
+            self.reachable[place] = true;
+            return Ok(false);
+        };
+        let only = Self { goals: vec![self.goals[goal].clone()], ..self.clone() };
+        let missed = only.miss(Try::OneAtATime, &tally, &values);
+        self.missed[place] = Some(Missed { everywhere: true, ..missed });
+        Ok(true)
+    }
+
+    /// Searches; `slice` loads the place.
     pub fn run<E>(
         &mut self,
         place: usize,
-        mut slice: impl FnMut(f64) -> Result<(Tally, Vec<f64>), Obstacle<E>>,
+        mut slice: impl FnMut(Try) -> Result<(Tally, Vec<f64>), Obstacle<E>>,
     ) -> Result<RowResult, Obstacle<E>> {
         self.draw = (self.draw + 0.618_033_988_749_894_9).fract();
         let mut step = if self.known[place].is_some() { STEP } else { LEAP };
@@ -154,11 +299,11 @@ impl Search {
         for _ in 0..MOST_SLICES {
             rate = rate.min(self.most);
             let mut from = began.elapsed().as_secs_f64();
-            let (mut tally, mut values) = slice(rate)?;
+            let (mut tally, mut values) = slice(Try::Rate(rate))?;
             if !self.holds(rate, &tally, &values) && slice::was_late(&tally, &values) {
                 // The generator's own lateness may be what missed them.
                 from = began.elapsed().as_secs_f64();
-                (tally, values) = slice(rate)?;
+                (tally, values) = slice(Try::Rate(rate))?;
             }
             let p99 = tally.latency.quantile_seconds(0.99, tally.failures()).unwrap_or(f64::NAN);
             let is_held = self.holds(rate, &tally, &values);
@@ -167,6 +312,10 @@ impl Search {
                 held = Some((rate, p99));
                 last = Some((tally, from));
             } else {
+                self.missed[place] = Some(self.miss(Try::Rate(rate), &tally, &values));
+                if held.is_none() && missed.is_none() && self.is_out_of_reach(place, &mut slice)? {
+                    break;
+                }
                 missed = Some(rate);
             }
             rate = match (held, missed) {
@@ -206,8 +355,12 @@ mod tests {
     /// A server that answers within 10 ms up to its capacity, and within 1 s beyond.
     fn of_capacity(
         capacity: f64,
-    ) -> impl FnMut(f64) -> Result<(Tally, Vec<f64>), Obstacle<Infallible>> {
-        move |rate| {
+    ) -> impl FnMut(Try) -> Result<(Tally, Vec<f64>), Obstacle<Infallible>> {
+        move |tried| {
+            let rate = match tried {
+                Try::Rate(rate) => rate,
+                Try::OneAtATime => 1.0,
+            };
             let mut tally =
                 Tally { due: 100, answered: 100, delivered: rate as u64 * 10, ..Tally::default() };
             let latency = if rate <= capacity { 10_000_000 } else { 1_000_000_000 };
@@ -251,6 +404,36 @@ mod tests {
             different.dedup();
             assert!(different.len() > 10, "{found:?}");
         }
+    }
+
+    #[test]
+    fn a_goal_that_single_requests_miss_ends_the_search_at_once() {
+        let goals = Goal::parse_all("errors<50%, p99<5ms").expect("goals");
+        let mut search = Search::new(goals, 100.0, 1e6, 1, 7);
+        let mut tried = 0;
+        let mut server = of_capacity(1e9);
+        let row = search.run(0, |own| {
+            tried += 1;
+            server(own)
+        });
+        assert_eq!((row.map(|row| row.values[0]), tried), (Ok(0.0), 2));
+        assert!(search.is_pointless());
+        let found = search.missed(0, "a").expect("a finding").message;
+        let expected = "a: p99 was 10 ms already when 100 requests were made one at a time: the goal p99<5ms is not met at any rate";
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn the_goal_that_limits_the_rate_is_named() {
+        let goals = Goal::parse_all("p99<200ms").expect("goals");
+        let mut search = Search::new(goals, 100.0, 1e6, 1, 7);
+        search.run(0, of_capacity(123.0)).expect("it goes on");
+        let found = search.missed(0, "a").expect("a finding").message;
+        assert!(
+            found.contains("p99 was 1 s at 1") && found.ends_with("p99<200ms is missed there"),
+            "{found}"
+        );
+        assert!(!search.is_pointless());
     }
 
     #[test]

@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 
 /// How long it is waited for, s.
 const LONGEST: f64 = 30.0;
+/// By how much shorter it is waited for the next time, and the shortest time, s.
+const IMPATIENCE: f64 = 6.0;
+const SHORTEST: f64 = 1.0;
 /// How long between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 /// A server is itself again when one request takes at most so many times the shortest that one took,
@@ -27,6 +30,9 @@ pub(super) struct Recovery {
     /// The shortest time that one request alone took, s.
     shortest: BTreeMap<Whose, f64>,
     overloaded: BTreeSet<Whose>,
+    /// Servers that did not recover in time, with the patience that is left for them, s: one that is dead must not cost half a minute each
+    /// time.
+    patience: BTreeMap<Whose, f64>,
     /// Slices before which a server was not itself again in time.
     pub still_busy: u32,
 }
@@ -57,7 +63,8 @@ impl Recovery {
         }
         let (began, came) = (Instant::now(), interrupt::count());
         loop {
-            let left = (LONGEST - began.elapsed().as_secs_f64()).max(0.1);
+            let longest = self.patience.get(&whose).copied().unwrap_or(LONGEST);
+            let left = (longest - began.elapsed().as_secs_f64()).max(0.1);
             let tally = generators.probe(job, left)?;
             if interrupt::count() > came {
                 return Err(RunError::Interrupted("between two slices".to_owned()));
@@ -68,6 +75,7 @@ impl Recovery {
                 let known = shortest.unwrap_or(took);
                 self.shortest.insert(whose, known.min(took));
                 if took <= TIMES * known + MORE {
+                    self.patience.remove(&whose);
                     return Ok(());
                 }
             }
@@ -75,7 +83,8 @@ impl Recovery {
             if !overloaded {
                 return Ok(());
             }
-            if began.elapsed().as_secs_f64() > LONGEST {
+            if began.elapsed().as_secs_f64() > longest {
+                self.patience.insert(whose, (longest / IMPATIENCE).max(SHORTEST));
                 self.still_busy += 1;
                 return Ok(());
             }

@@ -26,6 +26,21 @@ const QUANTILES: [(&str, f64, u64); 5] = [
     ("p99_9", 0.999, 1000),
 ];
 
+/// Quantiles of the parts of a request: the name, the histogram, the share, and the values from which on it can be distinguished from the
+/// longest.
+type Part = (&'static str, fn(&Tally) -> &Histogram, f64, u64);
+const PARTS: [Part; 9] = [
+    ("service_p50", |own| &own.service, 0.5, 1),
+    ("service_p99", |own| &own.service, 0.99, 100),
+    ("connect_p50", |own| &own.connect, 0.5, 1),
+    ("tls_p50", |own| &own.tls, 0.5, 1),
+    ("first_byte_p50", |own| &own.first_byte, 0.5, 1),
+    ("first_byte_p99", |own| &own.first_byte, 0.99, 100),
+    ("transfer_p50", |own| &own.transfer, 0.5, 1),
+    ("chunk_gap_p50", |own| &own.chunk_gap, 0.5, 1),
+    ("chunk_gap_p99", |own| &own.chunk_gap, 0.99, 100),
+];
+
 /// The metrics of every slice, in the order of [`values`].
 pub(crate) fn metrics() -> Vec<Metric> {
     let seconds = |name: &str| Metric::lower(name, Unit::Second);
@@ -34,14 +49,11 @@ pub(crate) fn metrics() -> Vec<Metric> {
         QUANTILES.iter().map(|(name, ..)| seconds(&format!("latency_{name}"))).collect();
     all.push(higher(ANSWERED, Unit::One));
     all.push(higher(RATE_ACHIEVED, Unit::PerSecond));
-    for name in
-        ["service_p50", "service_p99", "connect_p50", "tls_p50", "first_byte_p50", "transfer_p50"]
-    {
-        all.push(seconds(name));
-    }
+    all.extend(PARTS.map(|(name, ..)| seconds(name)));
     all.push(higher("received", Unit::Other("B/s".to_owned())));
     all.push(seconds("lateness_p99"));
     all.push(seconds("server_cpu"));
+    all.push(seconds("server_cpu_per_request"));
     all.push(Metric::lower("server_memory", Unit::Byte));
     all.push(Metric::lower("server_descriptors", Unit::One));
     all
@@ -70,34 +82,39 @@ pub(crate) fn values(
         .collect();
     all.push(if asked == 0 { f64::NAN } else { tally.answered as f64 / asked as f64 });
     all.push(tally.delivered as f64 / seconds);
-    all.push(of(&tally.service, 0.5, 1));
-    all.push(of(&tally.service, 0.99, 100));
-    for histogram in [&tally.connect, &tally.tls, &tally.first_byte, &tally.transfer] {
-        all.push(of(histogram, 0.5, 1));
-    }
+    all.extend(PARTS.map(|(_, histogram, share, fewest)| of(histogram(tally), share, fewest)));
     all.push(tally.received as f64 / seconds);
     all.push(of(&tally.lateness, 0.99, 1));
     all.push(used.map_or(f64::NAN, |used| used.cpu_seconds));
+    let answers = tally.answered_in_all as f64;
+    let per_request = |used: &Used| used.cpu_seconds / answers;
+    all.push(used.filter(|_| answers > 0.0).map_or(f64::NAN, per_request));
     all.push(used.and_then(|used| used.memory_bytes).map_or(f64::NAN, |bytes| bytes as f64));
     all.push(used.and_then(|used| used.descriptors).map_or(f64::NAN, |count| count as f64));
     all
 }
 
-/// Takes away the quantiles of latency at which the generator itself was late, and says how many there were. The rest of the slice holds:
-/// whether a server answers, and how many a second, is not the generator's.
+/// Takes away the quantiles of latency at which the generator itself was late, and names them. The rest of the slice holds: whether a
+/// server answers, and how many a second, is not the generator's. A quantile that stands for failures holds, too: no lateness makes
+/// requests fail.
 ///
 /// `usual` are the latencies of all sides at this step in earlier slices: what is left out must not depend on how quick this very slice was,
 /// or the slow ones would stay.
-pub(crate) fn without_late(tally: &Tally, usual: &Histogram, values: &mut [f64]) -> usize {
-    let mut taken = 0;
-    for (value, &(_, share, _)) in values.iter_mut().zip(&QUANTILES) {
+pub(crate) fn without_late(
+    tally: &Tally,
+    usual: &Histogram,
+    values: &mut [f64],
+) -> Vec<&'static str> {
+    let mut taken = Vec::new();
+    for (value, &(name, share, _)) in values.iter_mut().zip(&QUANTILES) {
         let late = tally.lateness.quantile_seconds(share, 0).unwrap_or(0.0);
         let usual = usual.quantile_seconds(share, 0).filter(|usual| usual.is_finite());
         let is_late =
             late > policy::LATE_SECONDS && late > policy::LATE_SHARE * usual.unwrap_or(0.0);
-        if is_late && !value.is_nan() {
+        let failed = tally.latency.quantile_seconds(share, tally.failures()).is_none();
+        if is_late && !failed && !value.is_nan() {
             *value = f64::NAN;
-            taken += 1;
+            taken.push(name);
         }
     }
     taken
@@ -105,7 +122,23 @@ pub(crate) fn without_late(tally: &Tally, usual: &Histogram, values: &mut [f64])
 
 /// Whether the generator was late at any of the quantiles.
 pub(crate) fn was_late(tally: &Tally, values: &[f64]) -> bool {
-    without_late(tally, &tally.latency, &mut values.to_vec()) > 0
+    !without_late(tally, &tally.latency, &mut values.to_vec()).is_empty()
+}
+
+/// Returns the histogram and the share if the metric of this index is a quantile.
+pub(crate) fn quantile_of(metric: usize, tally: &Tally) -> Option<(&Histogram, f64)> {
+    let name = &metrics()[metric].name;
+    if let Some(&(_, share, _)) = QUANTILES.get(metric) {
+        return Some((&tally.latency, share));
+    }
+    let part = PARTS.iter().find(|(own, ..)| own == name)?;
+    Some((part.1(tally), part.2))
+}
+
+/// Answers a second, among the values of a slice.
+pub(crate) fn rate_achieved(values: &[f64]) -> f64 {
+    let place = metrics().iter().position(|metric| metric.name == RATE_ACHIEVED);
+    place.and_then(|at| values.get(at)).copied().unwrap_or(f64::NAN)
 }
 
 /// The requests from which on the metric of this index has a value.
@@ -128,6 +161,8 @@ pub(crate) fn row(tally: &Tally, values: Vec<f64>) -> RowResult {
         ("lateness", &tally.lateness),
         ("connect", &tally.connect),
         ("tls", &tally.tls),
+        ("first_byte", &tally.first_byte),
+        ("chunk_gap", &tally.chunk_gap),
     ];
     let whole = timed.iter().filter(|(_, histogram)| histogram.count() > 0);
     let mut histograms: Vec<Buckets> = whole
@@ -205,7 +240,10 @@ fn counted(tally: &Tally) -> BTreeMap<String, u64> {
         ("unknown", tally.unknown),
         ("redirected", tally.redirected),
         ("received_bytes", tally.received),
+        ("sent", tally.sent),
         ("connections", c.opened),
+        ("closed_by_server", c.closed_by_server),
+        ("stray", c.stray),
         ("full_handshakes", c.full_handshakes),
         ("resumed_handshakes", c.resumed_handshakes),
         ("lost_idle", c.lost_idle),
@@ -255,11 +293,35 @@ mod tests {
             let mut usual = Histogram::default();
             (0..50).for_each(|_| usual.record(usual_ms * 1_000_000));
             let mut found = values(&own, 1.0, 30.0, None);
-            (without_late(&own, &usual, &mut found), found[0].is_nan())
+            (without_late(&own, &usual, &mut found).len(), found[0].is_nan())
         };
         assert_eq!(late_of(3, 1), (4, true));
         assert_eq!(late_of(3, 100), (0, false));
         assert_eq!(late_of(0, 1), (0, false));
+    }
+
+    #[test]
+    fn no_lateness_takes_failures_away() {
+        let mut own = tally(30, 170);
+        (0..200).for_each(|_| own.lateness.record(3_000_000));
+        let mut found = values(&own, 1.0, 30.0, None);
+        assert_eq!(without_late(&own, &Histogram::default(), &mut found), Vec::<&str>::new());
+        assert_eq!(found[0], 30.0);
+        // The quantiles of what was answered may be the generator's, those of what failed are not.
+        let mut own = tally(180, 20);
+        (0..200).for_each(|_| own.lateness.record(3_000_000));
+        let mut found = values(&own, 1.0, 30.0, None);
+        assert_eq!(without_late(&own, &Histogram::default(), &mut found), ["p50", "p90"]);
+        assert!(found[0].is_nan() && found[2] == 30.0, "{found:?}");
+    }
+
+    #[test]
+    fn processor_time_is_shared_out_among_all_answers() {
+        let own = Tally { answered_in_all: 120, ..tally(100, 0) };
+        let used = Used { cpu_seconds: 0.6, memory_bytes: None, descriptors: None };
+        let found = values(&own, 1.0, 30.0, Some(&used));
+        let place = metrics().iter().position(|m| m.name == "server_cpu_per_request");
+        assert_eq!(place.map(|at| found[at]), Some(0.005));
     }
 
     #[test]

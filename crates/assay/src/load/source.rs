@@ -1,7 +1,7 @@
 //! The source: which slice a turn asks for, and what it gave.
 
 use super::generators::Generators;
-use super::knee::Search;
+use super::knee::{Search, Try};
 use super::recovery::Recovery;
 use super::requests::Requests;
 use super::slice;
@@ -42,8 +42,9 @@ pub(crate) struct Slices {
     pub seed: u64,
     pub told: Told,
     metrics: Vec<Metric>,
-    /// Slices in which the generator was the bottleneck, and those that there were.
+    /// Number of slices in which the generator was late, by quantile, and was busy; and of all slices.
     late: u32,
+    late_at: BTreeMap<&'static str, u32>,
     busy: u32,
     slices: u32,
     /// What the processes of a server may hold together, B, and those that held more, with the most.
@@ -91,6 +92,7 @@ impl Slices {
             told,
             metrics,
             late,
+            late_at: BTreeMap::new(),
             busy,
             slices,
             memory_limit,
@@ -102,15 +104,33 @@ impl Slices {
         }
     }
 
-    /// Runs one slice of a place, at its own rate or another.
+    /// The goals that a search has missed so far, for a run that was interrupted early.
+    pub fn so_far(&self) -> Vec<Finding> {
+        let search = self.search.iter();
+        search
+            .flat_map(|own| {
+                (0..self.places.len()).filter_map(|place| own.missed(place, &self.name_of(place)))
+            })
+            .collect()
+    }
+
+    /// Runs one slice of a place, as it is loaded itself or as a search tries it.
     fn slice(
         &mut self,
         place: usize,
-        rate: Option<f64>,
+        tried: Option<Try>,
         block: u32,
     ) -> Result<(Tally, Vec<f64>), Obstacle<RunError>> {
         let own = &self.places[place];
         let mut job = own.job.clone();
+        let rate = match tried {
+            Some(Try::Rate(rate)) => Some(rate),
+            Some(Try::OneAtATime) => {
+                job.load = Load::Closed { connections: 1 };
+                None
+            }
+            None => None,
+        };
         match (&mut job.load, rate) {
             // Both sides of a block meet the same arrivals: what differs is the servers.
             (Load::Open(Arrivals::Poisson { rate, seed }), asked) => {
@@ -170,11 +190,13 @@ impl Slices {
             let mut fit = values.clone();
             let step = format!("{:?}", self.places[place].parameters);
             let usual = self.usual.entry(step).or_default();
-            self.late += u32::from(slice::without_late(&tally, usual, &mut fit) > 0);
+            let late_at = slice::without_late(&tally, usual, &mut fit);
+            self.late += u32::from(!late_at.is_empty());
+            late_at.into_iter().for_each(|at| *self.late_at.entry(at).or_default() += 1);
             usual.add(&tally.latency);
             // Of one server alone the numbers are shown, with what is to be thought of them. To a search a latency that is too long says
             // enough: a goal that was met all the same was met.
-            if self.sides.len() > 1 && rate.is_none() {
+            if self.sides.len() > 1 && tried.is_none() {
                 values = fit;
             }
         }
@@ -234,10 +256,14 @@ impl Source for Slices {
     fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<RunError>> {
         // What a search needs to know of its goals stays here while it runs.
         let rows = if let Some(mut search) = self.search.clone() {
+            if search.is_pointless() {
+                return Err(Obstacle::Interrupted);
+            }
             let found =
-                search.run(turn.place, |rate| self.slice(turn.place, Some(rate), turn.block))?;
+                search.run(turn.place, |tried| self.slice(turn.place, Some(tried), turn.block));
+            // Kept also when the search was interrupted: its last miss is reported then.
             self.search = Some(search);
-            vec![found]
+            vec![found?]
         } else {
             let (tally, values) = self.slice(turn.place, None, turn.block)?;
             vec![slice::row(&tally, values)]
@@ -248,10 +274,18 @@ impl Source for Slices {
     fn findings(&self, _: &Samples, _: &[Failed]) -> Vec<Finding> {
         let mut found = Vec::new();
         if self.late > 0 {
+            let at: Vec<String> = self
+                .late_at
+                .iter()
+                .map(|(name, slices)| format!("{} in {slices}", name.replace('_', ".")))
+                .collect();
+            let at = at.join(", ");
             let what = match self.sides.len() {
-                _ if self.search.is_some() => "a goal that was missed there was tried once more",
-                1 => "these are too long by that",
-                _ => "these are left out",
+                _ if self.search.is_some() => {
+                    "a goal that was missed there was tried once more".to_owned()
+                }
+                1 => format!("these are too long by that: {at}"),
+                _ => format!("these are left out: {at}; all else of these slices counts"),
             };
             let message = format!(
                 "in {} of {} slices the generator itself was late, by more than a fifth of a latency that is usual there: {what}",
@@ -288,7 +322,10 @@ impl Source for Slices {
         }
         if let Some(search) = &self.search {
             let places = 0..self.places.len();
-            found.extend(places.filter_map(|place| search.capped(place, &self.name_of(place))));
+            found.extend(
+                places.clone().filter_map(|place| search.capped(place, &self.name_of(place))),
+            );
+            found.extend(places.filter_map(|place| search.missed(place, &self.name_of(place))));
         }
         for (&place, &held) in &self.over_memory {
             let mib = held as f64 / 1_048_576.0;

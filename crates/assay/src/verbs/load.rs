@@ -27,13 +27,13 @@ use assay_measure::{environment, interrupt};
 use assay_report::benchmarks::Shown;
 pub(crate) use options::Args;
 use std::path::Path;
-use telling::Telling;
+use telling::{Telling, load_in_words};
 
 /// What is decided beside the primary metric by default: the shape of the latencies, and what did not come,
 const SHOWN: [&str; 5] =
     ["latency_p50", "latency_p99", "latency_p99_9", "answered", "rate_achieved"];
 /// and of servers that are started here what they took for it.
-const OF_SERVERS: [&str; 2] = ["server_memory", "server_cpu"];
+const OF_SERVERS: [&str; 2] = ["server_memory", "server_cpu_per_request"];
 
 /// Loads, records, decides, shows.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
@@ -84,8 +84,14 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     };
     let clocks: Vec<(String, f64, f64)> =
         generators.clocks().map(|(name, offset, off)| (name.to_owned(), offset, off)).collect();
-    let block_seconds = asked.block_seconds(&places, search.is_some());
-    telling.plan(&asked, &places, &plan, block_seconds);
+    let trying = search.as_ref().map(|own| (own.fewest_requests(), own.first_rate()));
+    let block_seconds = asked.block_seconds(&places, trying);
+    let load = load_in_words(args, &places);
+    let latest = match (args.when.time, plan.budget_seconds) {
+        (Some(time), _) => time,
+        (None, budget) => budget.unwrap_or(planning::CEILING).max(block_seconds * 12.0),
+    };
+    telling.plan(&load, &plan, (places.len() / asked.sides.len().max(1), block_seconds, latest));
     let comparisons = places.iter().filter(|place| place.side > 0).count();
     let advice = |seconds: f64, blocks: u32| {
         let longer = Action::MeasureLonger { seconds: Some(seconds) };
@@ -118,7 +124,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     samples.environment = environment;
     // The secrets of requests stay out of every record, asked or not.
     samples.argv = present::argv().iter().map(|word| without_secrets(word)).collect();
-    asked.facts(args, &mut samples.environment);
+    asked.facts(args, &load, &mut samples.environment);
     if let Some(prepared) = &prepared {
         let names = asked.sides.iter().map(|side| side.name.clone());
         prepared.record(names, &mut samples.environment);
@@ -143,9 +149,22 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let done = running.begin((keep, earlier), recorded, (&plan, deciding, limits))?;
     let measured = running.measure(done, |standing| telling.standing(&standing, &plan));
     telling.line.end();
+    // A search whose goals no rate meets is at its end.
+    let pointless = running.session.source.search.as_ref().is_some_and(Search::is_pointless);
+    let measured = match measured {
+        Ok(StopReason::Interrupted) if pointless && interrupt::count() == 0 => {
+            Ok(StopReason::Clear)
+        }
+        other => other,
+    };
     running.end(&args.record, measured, Environment::default(), |Recorded { session, .. }| {
         // What is over need not be kept up while pages are written.
         session.source.servers.clear();
+        if session.samples.is_empty() {
+            session.source.so_far().iter().for_each(|finding| {
+                output::say(&finding.message);
+            });
+        }
         show(args, &session.samples, session.recorder.as_ref())
     })
 }

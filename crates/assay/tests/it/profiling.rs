@@ -474,6 +474,92 @@ fn a_python_program_has_its_functions() {
     assert!(function(&found, "numbers")["flat"]["estimate"].as_f64().unwrap() > 0.3);
 }
 
+/// A parent that waits, and children that work; it ends with status 3.
+const PARENT: &str = "import subprocess, sys\n\
+def wait():\n    for _ in range(2):\n        subprocess.run([sys.executable, 'child.py'])\n\
+wait()\nsys.exit(3)\n";
+const CHILD: &str = "import time\n\
+def heavy():\n    t = 0\n    while time.process_time() < 0.5:\n        t += sum(range(1000))\n\
+heavy()\n";
+
+#[test]
+fn children_of_a_python_program_are_sampled_and_its_status_and_cpu_time_are_its_own() {
+    let Some(directory) = py_spy() else { return };
+    let room = Room::new();
+    room.write("parent.py", PARENT);
+    room.write("child.py", CHILD);
+    let line = format!(
+        "PATH={}:$PATH $ASSAY profile 'python3 parent.py' --top 0 --json",
+        directory.display()
+    );
+    let ended = finish(room.shell(&line)).ends(4);
+    let found = ended.json();
+    assert!(function(&found, "heavy")["flat"]["estimate"].as_f64().unwrap() > 0.5, "{found:#}");
+    assert!(ended.stdout.contains("exited with status 3"), "{found:#}");
+    // Two children of half a second each, and what it takes to start Python three times.
+    let total = found["amount"].as_f64().unwrap();
+    assert!((1.0..1.6).contains(&total), "{total}");
+    let names = found["functions"].to_string();
+    assert!(!names.contains("process "), "processes are no functions: {names}");
+}
+
+#[test]
+fn a_python_program_that_replaces_itself_is_seen() {
+    let Some(directory) = py_spy() else { return };
+    let room = Room::new();
+    room.write("heavy.py", CHILD);
+    room.write(
+        "start.py",
+        "import os, sys\nos.execv(sys.executable, [sys.executable, 'heavy.py'])\n",
+    );
+    let line = format!(
+        "PATH={}:$PATH $ASSAY profile 'python3 start.py' --top 0 --json",
+        directory.display()
+    );
+    let found = finish(room.shell(&line)).ends(0).json();
+    assert!(function(&found, "heavy")["flat"]["estimate"].as_f64().unwrap() > 0.2, "{found:#}");
+}
+
+#[test]
+fn names_that_are_not_utf8_are_read() {
+    let room = Room::new();
+    let sample = |name: &[u8]| {
+        let mut text = name.to_vec();
+        text.extend_from_slice(b" 7/7 1.5: 1000000 cpu-clock: \n\t 7f00 work (/bin/\xd0)\n\n");
+        text
+    };
+    let text = [sample(b"my ; thr\xff 1"), sample("обработ".as_bytes()), sample(b"\xd0")].concat();
+    std::fs::write(room.path("p.txt"), text).unwrap();
+    let found = room.json(&["profile", "p.txt"]);
+    assert_eq!(
+        (&found["samples"], &function(&found, "work")["flat_samples"]),
+        (&3.into(), &3.into())
+    );
+    std::fs::write(room.path("c.collapsed"), b"main;caf\xe9 3\n").unwrap();
+    let found = room.json(&["profile", "c.collapsed"]);
+    assert_eq!(function(&found, "caf\u{fffd}")["flat_samples"], 3);
+    std::fs::write(room.path("noise"), b"\xff\xfe\xfd\n").unwrap();
+    room.run(&["profile", "noise"]).ends(2).complains("neither text nor pprof");
+}
+
+#[test]
+fn a_recursion_deeper_than_perf_keeps_says_so() {
+    if !perf_works() {
+        return;
+    }
+    let room = Room::new();
+    let deep = "static volatile unsigned long sink;\n\
+        __attribute__((noinline)) unsigned long leaf(unsigned long n) { for (int i = 0; i < 2000; i++) n = n * 31 + i; return n; }\n\
+        __attribute__((noinline)) unsigned long rec(int d) { if (d == 0) { unsigned long s = 0; for (int i = 0; i < 60000; i++) s += leaf(i); return s; } return rec(d - 1) + 1; }\n\
+        int main(void) { sink = rec(500); return 0; }\n";
+    room.write("deep.c", deep);
+    let (built, source) = (room.path("deep"), room.path("deep.c"));
+    let (built, source) = (built.display().to_string(), source.display().to_string());
+    assert!(runs("cc", &["-O1", "-g", "-fno-omit-frame-pointer", "-o", &built, &source]));
+    let found = room.json(&["profile", &built]);
+    assert!(found["findings"].to_string().contains("PROFILE_STACKS_CUT"), "{found:#}");
+}
+
 #[test]
 fn a_compiled_program_has_its_functions_and_a_picture() {
     if !perf_works() {

@@ -4,7 +4,7 @@
 //! every subject's observations are found at once. Nothing is copied but what is asked for, and nothing is interpreted.
 
 use super::columns::NOWHERE;
-use super::{InPass, Outcome, Samples};
+use super::{InPass, Outcome, Samples, Series};
 
 /// Where the observations of each subject are.
 #[derive(Clone, Debug)]
@@ -73,6 +73,13 @@ impl BySubject<'_> {
         self.observations(subject).iter().filter_map(values).filter(|(_, v)| v.is_finite())
     }
 
+    /// The same as [`Samples::series`] gives, without walking all observations. O(its observations).
+    pub fn whole_series(&self, subject: usize, metric: usize) -> Series {
+        let (observations, values) =
+            self.series(subject, metric).map(|(index, value)| (index as usize, value)).unzip();
+        Series { values, observations }
+    }
+
     /// The values of [`series`](Self::series) alone.
     pub fn values(&self, subject: usize, metric: usize) -> Vec<f64> {
         self.series(subject, metric).map(|(_, value)| value).collect()
@@ -130,6 +137,7 @@ mod tests {
         for subject in 0..5 {
             for metric in 0..3 {
                 assert_eq!(index.values(subject, metric), samples.values(subject, metric));
+                assert_eq!(index.whole_series(subject, metric), samples.series(subject, metric));
             }
             let all = |_: Outcome| true;
             assert_eq!(index.count_outcomes(subject, all), samples.count_outcomes(subject, all));

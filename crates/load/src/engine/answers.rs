@@ -8,12 +8,16 @@ use crate::http2::Over;
 use crate::job::Expect;
 use crate::raw::Raw;
 use crate::response::Answer;
+use crate::scenario::Redirected;
+use crate::target::without_user;
 use std::cmp::Reverse;
 
 /// Most redirections of one request.
 const MOST_HOPS: u8 = 10;
 /// Connections whose time limits are looked at in one go: at all of ten thousand it would make what is due meanwhile 2 ms late.
 const TURN: usize = 256;
+/// Detail of a time limit that passed in the middle of an answer.
+const BEGAN: &str = "its answer began and did not end";
 /// How long a connection of a closed test pauses after a failure, ns: a server that refuses would be asked a million times a second.
 const PAUSE: u64 = 1_000_000;
 
@@ -69,6 +73,7 @@ impl Engine<'_> {
     }
 
     fn count_answer(&mut self, flight: &Flight, time: u64) {
+        self.tally.answered_in_all += 1;
         if time >= self.counts_from && time < self.ends {
             self.tally.delivered += 1;
         }
@@ -182,17 +187,30 @@ impl Engine<'_> {
     /// Asks where a redirection points to.
     fn follow(&mut self, mut flight: Flight, answer: Answer, time: u64, slot: Option<usize>) {
         let place = answer.location.as_deref().unwrap_or_default();
-        let target = self.target.at(place).filter(|_| flight.hops < MOST_HOPS);
+        let asked = match &flight.redirected {
+            Some(own) => self.target.with_path(&own.path),
+            None => self.target.with_path(&self.prepared.path(flight.request, flight.index)),
+        };
+        let target = asked.at(place);
+        let failure = match &target {
+            None => Some(Failure::RedirectedAway),
+            Some(_) if flight.hops >= MOST_HOPS => Some(Failure::RedirectLoop),
+            Some(_) => None,
+        };
         self.in_flight -= 1;
-        let Some(target) = target else {
+        let (Some(target), None) = (target, failure) else {
+            let failure = failure.unwrap_or(Failure::RedirectedAway);
+            self.tally.explain(failure, without_user(place));
             self.in_flight += 1;
-            return self.failed(flight, Failure::WrongStatus, time);
+            return self.failed(flight, failure, time);
         };
         if let Some(jar) = &mut flight.jar {
             answer.cookies.iter().for_each(|set| jar.take(set));
         }
         flight.hops += 1;
-        flight.redirected = Some(target.path);
+        let as_get = flight.redirected.as_ref().is_some_and(|own| own.as_get)
+            || self.prepared.becomes_get(flight.request, answer.status);
+        flight.redirected = Some(Redirected { path: target.path, as_get });
         (flight.sent, flight.first) = (0, 0);
         match slot {
             Some(slot) => {
@@ -232,6 +250,12 @@ impl Engine<'_> {
                 None => None,
             };
             if let Some(failure) = late {
+                if let Some(Held::Http1(own)) = self.slots[slot].held.as_ref()
+                    && failure == Failure::Timeout
+                    && own.reader.is_within()
+                {
+                    self.tally.explain(failure, BEGAN);
+                }
                 self.broken(slot, failure);
             }
         }
@@ -249,6 +273,7 @@ impl Engine<'_> {
         let mut over = Vec::new();
         let stands = own.pump(&mut over, self.keep, now());
         let received = own.take_received();
+        own.take_gaps().for_each(|gap| self.tally.chunk_gap.record(gap));
         if self.in_window {
             self.tally.received += received;
         }
@@ -296,6 +321,7 @@ impl Engine<'_> {
     pub(super) fn finish(&mut self, due: impl Iterator<Item = u64>, interrupted: bool) {
         self.end_second();
         self.tally.requests = std::mem::take(&mut self.kept.requests);
+        self.tally.sent = self.sent;
         let not_sent = due.filter(|at| self.started + at >= self.counts_from).count() as u64;
         let held = self.slots.iter().filter_map(|slot| slot.held.as_ref());
         let on_their_way: u64 = held
@@ -325,7 +351,8 @@ impl Engine<'_> {
 /// What is wrong with an answer, if anything is.
 fn wrong(expect: &Expect, answer: &Answer) -> Option<Failure> {
     let is_right = match expect.statuses.as_slice() {
-        [] => answer.status < 400,
+        // 101 says that something else than HTTP follows.
+        [] => answer.status < 400 && answer.status != 101,
         some => some.contains(&answer.status),
     };
     if !is_right {

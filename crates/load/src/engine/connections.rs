@@ -66,9 +66,12 @@ impl Engine<'_> {
                     (_, place, _) => {
                         self.bytes.clear();
                         match place {
-                            Some(path) => {
-                                self.prepared.write_redirected(path, asker, &mut self.bytes)
-                            }
+                            Some(to) => self.prepared.write_redirected(
+                                flight.request,
+                                to,
+                                asker,
+                                &mut self.bytes,
+                            ),
                             None => self.prepared.write(flight.request, asker, &mut self.bytes),
                         }
                         connection.send(&self.bytes)
@@ -285,10 +288,15 @@ impl Engine<'_> {
                 }
                 Ok((used, answer)) => {
                     bytes = &bytes[used..];
+                    let counts = connection.flights.front().is_some_and(|own| own.counts);
+                    for gap in connection.reader.gaps.drain(..).filter(|_| counts) {
+                        self.tally.chunk_gap.record(gap);
+                    }
                     let Some(answer) = answer else { continue };
                     connection.served += 1;
                     connection.answered = time;
                     let Some(flight) = connection.flights.pop_front() else { return false };
+                    self.tally.connections.closed_by_server += u64::from(!answer.stays);
                     let stays = answer.stays && (!self.connecting.new || flight.jar.is_some());
                     if !stays {
                         // What else was sent over it goes again over another.
@@ -328,17 +336,29 @@ impl Engine<'_> {
         let Some(held) = self.remove(slot) else { return };
         match held {
             Held::Http1(mut connection) => {
-                if failure == Failure::Tls && self.tally.tls_error.is_none() {
-                    let session = connection.tls.as_mut();
-                    self.tally.tls_error = session.and_then(|own| own.error.take());
+                if failure == Failure::Tls
+                    && let Some(error) = connection.tls.as_mut().and_then(|own| own.error.take())
+                {
+                    self.tally.explain(failure, error);
+                }
+                if let Some(problem) = connection.reader.problem {
+                    self.tally.explain(failure, problem);
+                }
+                if connection.flights.is_empty() && connection.served > 0 {
+                    let counts = &mut self.tally.connections;
+                    match failure {
+                        Failure::Malformed => counts.stray += 1,
+                        _ => counts.closed_by_server += 1,
+                    }
                 }
                 let lost_idle = connection.served > 0
                     && connection.reader.is_at_start()
                     && connection.was_idle()
                     && matches!(failure, Failure::Reset | Failure::Closed);
                 if lost_idle {
-                    let lost = !connection.flights.is_empty();
-                    self.tally.connections.lost_idle += u64::from(lost);
+                    let lost = u64::from(!connection.flights.is_empty());
+                    self.tally.connections.lost_idle += lost;
+                    self.tally.connections.closed_by_server += lost;
                 } else if let Some(first) = connection.flights.pop_front() {
                     self.failed(first, failure, time);
                 }

@@ -88,6 +88,7 @@ pub fn session_of_har(text: &str) -> Result<(Vec<Request>, usize), ReadingError>
             method,
             target,
             fields: fields.map(|field| (field.name, field.value)).collect(),
+            has_body: entry.request.post_data.is_some(),
             body: entry
                 .request
                 .post_data

@@ -10,7 +10,7 @@ pub struct Replayed {
     pub times: Vec<f64>,
     /// What was asked, of a server's log: methods and paths, one for each moment.
     pub asked: Vec<(String, String)>,
-    /// Lines of a log that hold no request, such as those of broken handshakes.
+    /// Lines of a log that hold no request that can be made again, such as those of broken handshakes, or bytes that are not UTF-8.
     pub skipped: usize,
 }
 
@@ -80,14 +80,42 @@ fn moment(line: &str) -> Option<f64> {
     Some(moment.timestamp().as_second() as f64)
 }
 
-/// Method and path of a log's entry.
+/// Method and path of a log's entry. Blanks in the path are kept; they are encoded when it is sent.
 fn request(line: &str) -> Option<(String, String)> {
-    let quoted = line.split_once('"')?.1.split_once('"')?.0;
-    let mut words = quoted.split(' ');
-    let (method, path) = (words.next()?, words.next()?);
+    let quoted = unquoted(line.split_once('"')?.1)?;
+    let (method, rest) = quoted.split_once(' ')?;
+    let path = match rest.rsplit_once(' ') {
+        Some((path, version)) if version.starts_with("HTTP/") => path,
+        _ => rest,
+    };
     let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
     let right = known.contains(&method) && path.starts_with('/');
-    (right && !path.chars().any(char::is_control)).then(|| (method.to_owned(), path.to_owned()))
+    let lost = |c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER;
+    (right && !path.chars().any(lost)).then(|| (method.to_owned(), path.to_owned()))
+}
+
+/// The text before the closing quote, with the escapes of servers undone: `\"`, `\\`, and `\x22` for a byte. `None` if it does not end, or is
+/// not UTF-8.
+fn unquoted(text: &str) -> Option<String> {
+    let mut plain = Vec::new();
+    let mut bytes = text.bytes();
+    loop {
+        match bytes.next()? {
+            b'"' => return String::from_utf8(plain).ok(),
+            b'\\' => match bytes.next()? {
+                b'x' => {
+                    let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+                    let (high, low) = (digit(bytes.next())?, digit(bytes.next())?);
+                    plain.push((high * 16 + low) as u8);
+                }
+                b'n' => plain.push(b'\n'),
+                b't' => plain.push(b'\t'),
+                b'r' => plain.push(b'\r'),
+                other => plain.push(other),
+            },
+            byte => plain.push(byte),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -110,6 +138,23 @@ mod tests {
         assert_eq!(found.times, [0.0, 0.5, 2.0]);
         assert_eq!(found.asked[1], ("POST".to_owned(), "/c".to_owned()));
         assert_eq!(found.skipped, 1);
+    }
+
+    #[test]
+    fn blanks_quotes_and_escapes_of_a_request_line_are_kept() {
+        let of = |line: &str| {
+            let line = format!("1.2.3.4 - - [23/Nov/2026:10:00:01 +0000] \"{line}\" 200 5");
+            request(&line).map(|(_, path)| path)
+        };
+        assert_eq!(of("GET /a b c HTTP/1.1").as_deref(), Some("/a b c"));
+        assert_eq!(of(r"GET /q?x=\x22y HTTP/1.1").as_deref(), Some("/q?x=\"y"));
+        assert_eq!(of(r#"GET /q?x=\"y\\ HTTP/2.0"#).as_deref(), Some(r#"/q?x="y\"#));
+        assert_eq!(of(r"GET /\xC3\xA9 HTTP/1.1").as_deref(), Some("/é"));
+        assert_eq!(of("GET /plain").as_deref(), Some("/plain"));
+        for lost in [r"GET /\xE9 HTTP/1.1", r"GET /a\x0ab HTTP/1.1", "GET /\u{fffd} HTTP/1.1", "-"]
+        {
+            assert_eq!(of(lost), None, "{lost}");
+        }
     }
 
     #[test]

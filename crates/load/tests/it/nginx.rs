@@ -197,5 +197,5 @@ fn a_real_server_is_loaded_in_every_way_and_counts_the_same() {
     // Who signed its certificate is not known without the file.
     let tally = nginx.ask(&format!("https://127.0.0.1:{full}/small"), kept(false));
     assert_eq!((tally.answered, tally.failures()), (0, tally.failed_as(Failure::Tls)));
-    assert!(tally.tls_error.is_some_and(|why| why.contains("certificate")));
+    assert!(tally.details.get(&Failure::Tls).is_some_and(|why| why.contains("certificate")));
 }

@@ -13,6 +13,10 @@ const SHIM: &str = include_str!("shim.rb");
 /// The file that it leaves beside its dumps where not one sample was taken.
 pub(super) const NOTHING: &str = "nothing";
 
+/// The file in which a program's exit status is kept that its sampler does not report, and the shell line that writes it.
+pub(super) const STATUS: &str = "status";
+const KEEPS_STATUS: &str = r#""$@"; echo $? > "$0""#;
+
 /// A process to start.
 pub(super) struct Line {
     pub command: process::Command,
@@ -44,7 +48,7 @@ pub(super) fn of(
             if request.clock == Some(Clock::Wall) {
                 command.arg("--idle");
             }
-            if request.follow {
+            if !request.alone {
                 command.arg("--subprocesses");
             }
         }
@@ -55,9 +59,7 @@ pub(super) fn of(
             if request.clock == Some(Clock::Cpu) {
                 command.arg("--on-cpu");
             }
-            if request.follow {
-                command.arg("--subprocesses");
-            }
+            command.arg("--subprocesses");
         }
         _ => {
             let graph = match request.call_graph {
@@ -95,7 +97,12 @@ pub(super) fn of(
                 Sampler::PySpy => find::behind_shim(program.resolve()?),
                 _ => program.resolve()?,
             };
-            command.arg("--").arg(path).args(&program.argv[1..]);
+            command.arg("--");
+            if place.sampler == Sampler::PySpy && !request.alone {
+                // py-spy keeps the program's exit status to itself.
+                command.args(["/bin/sh", "-c", KEEPS_STATUS]).arg(request.directory.join(STATUS));
+            }
+            command.arg(path).args(&program.argv[1..]);
         }
     }
     Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time: false })

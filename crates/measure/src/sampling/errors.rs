@@ -217,6 +217,7 @@ mod tests {
     fn ended(said: &str) -> Ended {
         Ended {
             outcome: Outcome::Exited(1),
+            leader_cpu_seconds: 0.0,
             wall_seconds: 0.1,
             cpu_seconds: 0.1,
             interrupted: false,

@@ -6,12 +6,12 @@ use super::SamplingError;
 use crate::interrupt;
 use crate::runner::Outcome;
 use crate::sys::launcher::Launcher;
-use crate::sys::{child, clock, usage};
+use crate::sys::{child, clock, processes, usage};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getpid, kill_process, pidfd_open, set_child_subreaper,
-    waitpid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, pidfd_open,
+    set_child_subreaper, waitid, waitpid,
 };
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -40,6 +40,8 @@ pub struct Ended {
     pub wall_seconds: f64,
     /// Processor time of all that ran, a sampler beside the program included, s.
     pub cpu_seconds: f64,
+    /// Of that the part of the process that was started, without its children, s: the sampler's, where it started the program.
+    pub leader_cpu_seconds: f64,
     /// Whether the user interrupted.
     pub interrupted: bool,
     /// The end of what was said on standard error.
@@ -98,9 +100,10 @@ pub(super) fn run(
     end_what_is_left(&others);
     // Its number may be given anew from here on.
     guard.page().set_group(0);
-    let outcome = waited.map_err(failed)?;
+    let (outcome, leader_cpu_seconds) = waited.map_err(failed)?;
     Ok(Ended {
         outcome,
+        leader_cpu_seconds,
         wall_seconds,
         cpu_seconds: usage::children_cpu_seconds() - cpu_before,
         interrupted: interrupt::count() > count_before,
@@ -108,13 +111,13 @@ pub(super) fn run(
     })
 }
 
-/// Waits for the end; asks for it when time is up or the user interrupts, and does not ask for ever.
+/// Waits for the end, of which it returns how it came and the processor time of the process itself; asks for it when time is up or the user interrupts, and does not ask for ever.
 fn wait(
     process: Pid,
     stop_by: Signal,
     duration: Option<Duration>,
     mut handed_on: u32,
-) -> io::Result<Outcome> {
+) -> io::Result<(Outcome, f64)> {
     let handle = pidfd_open(process, PidfdFlags::empty())?;
     let began = Instant::now();
     let mut end_by = duration.map(|duration| began + duration);
@@ -133,8 +136,20 @@ fn wait(
             asked += 1;
             end_by = Some(Instant::now() + GRACE);
         }
-        match waitpid(Some(process), WaitOptions::NOHANG) {
-            Ok(Some((_, status))) => return Ok(Outcome::of_status(status.as_raw())),
+        // The accounting of an ended process can be read until it is waited for.
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match waitid(WaitId::Pid(process), look) {
+            Ok(Some(_)) => {
+                let id = process.as_raw_nonzero().get().unsigned_abs();
+                let own = processes::own_cpu_seconds(id).unwrap_or(0.0);
+                match waitpid(Some(process), WaitOptions::empty()) {
+                    Ok(Some((_, status))) => {
+                        return Ok((Outcome::of_status(status.as_raw()), own));
+                    }
+                    Ok(None) | Err(Errno::INTR) => continue,
+                    Err(error) => return Err(error.into()),
+                }
+            }
             Ok(None) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }

@@ -12,6 +12,21 @@ use assay_data::{Metric, Plan};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+/// A server whose requests fail beyond those of the other.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Failing {
+    /// Its side.
+    pub side: String,
+    /// Share of its requests that failed.
+    pub share: f64,
+    /// The same of the other side.
+    pub other_share: f64,
+    /// The slice, counted from 1, from which on it answered nothing; `null` if it still answers.
+    pub stopped_in_slice: Option<usize>,
+    /// Its slices.
+    pub slices: usize,
+}
+
 /// One metric of one side against the reference. Effects are `of` / `against` and `of` − `against`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -41,10 +56,12 @@ pub struct Comparison {
     pub size: Option<Size>,
     /// True where the direction is known, but not that the difference exceeds the threshold.
     pub possibly_below_threshold: bool,
+    /// The side of a load test whose requests fail beyond the other's: then that decided the verdict, and no value did. `null` otherwise.
+    pub failing: Option<Failing>,
     /// The verdict in words. For people; programs should read the numbers.
     pub sentence: String,
     /// `of` / `against`. The whole is `null` where a value is zero or negative. The one of `ratio` and `shift` that `scale` names
-    /// has both ends wherever there is a verdict other than `inconclusive`. The other may have none although there is one: its own
+    /// has both ends wherever there is a verdict other than `inconclusive` that failures did not decide. The other may have none although there is one: its own
     /// differences are tested for dependence, and where the machine changed its speed during the run, a steady ratio is no steady amount.
     pub ratio: Option<Estimate>,
     /// `of` − `against`, in the unit. Where `scale` is `ratio` it may lack its ends: see there.
@@ -309,6 +326,13 @@ impl Comparison {
                 }
             }),
             possibly_below_threshold: c.decision.possibly_below_threshold,
+            failing: c.failing.as_ref().map(|own| Failing {
+                side: if own.subject == c.of { of.side } else { against.side }.to_owned(),
+                share: own.share(),
+                other_share: own.other_share,
+                stopped_in_slice: own.stopped,
+                slices: own.slices,
+            }),
             sentence,
             ratio: c.ratio.map(Estimate::from),
             shift: c.shift.into(),

@@ -9,6 +9,10 @@ use assay_analysis::{Analysis, Comparison, Verdict};
 pub(crate) fn verdict_word(analysis: &Analysis, comparison: &Comparison) -> String {
     let teller = Teller::new(analysis, comparison, "", "");
     let decision = &comparison.decision;
+    if comparison.failing.is_some() {
+        // A rate or a share may be what is measured; who fails is worse all the same.
+        return decision.verdict.word().to_owned();
+    }
     let star = if decision.may_not_matter() { "*" } else { "" };
     match decision.verdict {
         Verdict::Faster => format!("{}{star}", teller.won(true)),
@@ -23,6 +27,9 @@ pub(crate) fn verdict_word(analysis: &Analysis, comparison: &Comparison) -> Stri
 pub(crate) fn in_plain_words(analysis: &Analysis, comparison: &Comparison) -> String {
     let teller = Teller::new(analysis, comparison, "", "");
     let decision = &comparison.decision;
+    if let Some(failing) = &comparison.failing {
+        return super::failing::in_short(failing);
+    }
     match decision.verdict {
         Verdict::Faster | Verdict::Slower => {
             let size = teller.size();

@@ -20,6 +20,8 @@ const SLICE: f64 = 2.0;
 const SETTLE: (f64, f64) = (0.2, 1.0);
 /// Where a search begins unless it is said.
 const FIRST_RATE: f64 = 100.0;
+/// Slices that a search takes, about.
+const TRIES: f64 = 10.0;
 /// Connections of a closed test unless they are said.
 const CONNECTIONS: &str = "16";
 /// The name of the parameter that a step is of.
@@ -99,14 +101,15 @@ impl Asked {
         let mut findings = Vec::new();
         let replayed = match &args.pace.replay {
             Some(path) => {
-                let text = fs::read_to_string(path)
+                let bytes =
+                    fs::read(path).with_context(|| format!("--replay {}", path.display()))?;
+                let found = replay(&String::from_utf8_lossy(&bytes))
                     .with_context(|| format!("--replay {}", path.display()))?;
-                let found =
-                    replay(&text).with_context(|| format!("--replay {}", path.display()))?;
                 if found.skipped > 0 {
                     let message = format!(
-                        "{} lines of {} hold no request and were left out",
+                        "{} of {} lines of {} hold no request that can be made again, and were left out",
                         found.skipped,
+                        found.skipped + found.asked.len(),
                         path.display()
                     );
                     findings.push(left_out(message));
@@ -140,6 +143,17 @@ impl Asked {
             }
             None => (Vec::new(), Vec::new()),
         };
+        let of_all = urls.iter().find(|url| {
+            let bare = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+            ["0.0.0.0", "[::]"].iter().any(|all| bare.starts_with(all))
+        });
+        if let Some(url) = of_all {
+            let message = format!(
+                "{} names all addresses of this machine, where a server listens; its loopback was loaded",
+                without_user(url)
+            );
+            findings.push(Finding::new("ALL_ADDRESSES", Severity::Note, message));
+        }
         if args.connect.insecure {
             let message = "certificates were not checked (--insecure)".to_owned();
             findings.push(Finding::new("CERTIFICATES_NOT_CHECKED", Severity::Note, message));
@@ -320,13 +334,14 @@ impl Asked {
             Some((None, text)) => text.as_bytes().to_vec(),
             None => Vec::new(),
         };
-        let usual = if body.is_empty() { "GET" } else { "POST" };
+        let has_body = ask.body.is_some();
+        let usual = if has_body { "POST" } else { "GET" };
         let method = ask.method.clone().unwrap_or_else(|| usual.to_owned());
         let is_token = |text: &str| {
             !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
         };
         ensure!(is_token(&method), "--method {method}: a method is a word, as in GET");
-        let first = Request { method, fields, body, ..Request::get(target.clone()) };
+        let first = Request { method, fields, body, has_body, ..Request::get(target.clone()) };
         if let Some(found) = self.replayed.as_ref().filter(|found| !found.asked.is_empty()) {
             return self.of_log(&first, target, found);
         }
@@ -393,11 +408,15 @@ impl Asked {
         })
     }
 
-    /// About how long a block takes, s.
-    pub fn block_seconds(&self, places: &[Place], searches: bool) -> f64 {
-        let once: f64 =
-            places.iter().map(|place| place.job.settle_seconds + place.job.seconds).sum();
-        if searches { once * 8.0 } else { once }
+    /// About how long a block takes, s. `search`: the fewest requests that a slice of a search has, and the rate at which it begins.
+    pub fn block_seconds(&self, places: &[Place], search: Option<(u64, f64)>) -> f64 {
+        let once = |place: &Place| {
+            let seconds = place.job.seconds;
+            place.job.settle_seconds
+                + search.map_or(seconds, |(fewest, rate)| seconds.max(fewest as f64 / rate))
+        };
+        let once: f64 = places.iter().map(once).sum();
+        if search.is_some() { once * TRIES } else { once }
     }
 
     /// Has this process, and all generators that it starts from now on, run where it was asked to.
@@ -409,7 +428,8 @@ impl Asked {
     }
 
     /// What a record says of the load.
-    pub fn facts(&self, args: &Args, environment: &mut Environment) {
+    pub fn facts(&self, args: &Args, load: &str, environment: &mut Environment) {
+        environment.set("load", load);
         let http = if args.connect.http2 { "HTTP/2" } else { "HTTP/1.1" };
         environment.set("load_loop", if self.is_closed { "closed" } else { "open" });
         environment.set("load_protocol", http);
@@ -500,6 +520,7 @@ fn connecting(args: &Args, is_closed: bool) -> anyhow::Result<Connecting> {
                 Some(HowVersion::V13) => Version::V13,
             },
             insecure: connect.insecure,
+            server_name: connect.sni.clone(),
             ca: connect.ca.clone(),
         },
         connect_timeout: connect.connect_timeout.unwrap_or(connect.timeout),

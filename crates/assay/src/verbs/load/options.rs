@@ -140,7 +140,7 @@ pub(crate) struct AskArgs {
     #[arg(long, short = 'H', value_name = "FIELD")]
     pub header: Vec<String>,
 
-    /// Body, or @FILE to read it from a file
+    /// Body, or @FILE to read it from a file; it may be empty
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub body: Option<String>,
 
@@ -161,7 +161,8 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "body", "method", "replay"])]
     pub har: Option<PathBuf>,
 
-    /// CSV file whose columns fill {{name}} in URL, headers and body, row by row
+    /// CSV file whose columns fill {{name}} in URL, headers and body, row by row; what can't be in a
+    /// URL is percent-encoded there
     #[arg(long, value_name = "FILE")]
     pub values: Option<PathBuf>,
 
@@ -170,7 +171,7 @@ pub(crate) struct AskArgs {
     pub follow: bool,
 
     /// Statuses that are right answers [default: below 400]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(100..600))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(100..1000))]
     pub expect_status: Vec<u16>,
 
     /// Text that every body must hold
@@ -209,6 +210,11 @@ pub(crate) struct ConnectArgs {
     /// Accept any certificate
     #[arg(long)]
     pub insecure: bool,
+
+    /// Name of the server in the TLS handshake (SNI), which its certificate must have [default: the
+    /// host of the URL]
+    #[arg(long, value_name = "NAME")]
+    pub sni: Option<String>,
 
     /// File with certificates (PEM) to trust in addition to the system's
     #[arg(long, value_name = "FILE")]

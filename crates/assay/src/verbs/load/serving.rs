@@ -9,16 +9,18 @@ use crate::revisions::{self, Prepared, Wanted};
 use crate::run_error::RunError;
 use crate::scan::fill;
 use anyhow::{Context, bail};
+use assay_data::Unit;
 use assay_load::{Failure, Job, Tally, Target};
 use assay_measure::Command;
 use assay_measure::interrupt;
 use assay_measure::serving::Server;
+use assay_report::number;
 use std::net::TcpListener;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a single look may take, s.
-const PATIENCE: f64 = 5.0;
+/// The shortest time that a look may take, s.
+const LAST_LOOK: f64 = 1.0;
 /// How long between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -100,9 +102,10 @@ pub(super) fn await_answers(
         let name = &asked.sides[place.side].name;
         match place.server {
             None => {
-                let tally = look(generators, &place.job)?;
+                let patience = args.connect.timeout;
+                let tally = look(generators, &place.job, patience)?;
                 let target = &place.job.scenario.requests[0].target;
-                if let Some(why) = refusal(&tally, target) {
+                if let Some(why) = refusal(args, &tally, target, patience) {
                     bail!("{target}: {why}");
                 }
             }
@@ -135,9 +138,11 @@ fn await_one(
         if let Some(how) = server.ended() {
             bail!("the server {name} {how}");
         }
-        let tally = look(generators, job)?;
+        let left = args.serve.ready_timeout - began.elapsed().as_secs_f64();
+        let patience = args.connect.timeout.min(left.max(LAST_LOOK));
+        let tally = look(generators, job, patience)?;
         let target = &job.scenario.requests[0].target;
-        let Some(why) = refusal(&tally, target) else { return Ok(()) };
+        let Some(why) = refusal(args, &tally, target, patience) else { return Ok(()) };
         if began.elapsed().as_secs_f64() > args.serve.ready_timeout {
             let said = server.said();
             let said = if said.trim().is_empty() {
@@ -154,9 +159,10 @@ fn await_one(
     }
 }
 
-fn look(generators: &mut Generators, job: &Job) -> anyhow::Result<Tally> {
+/// Makes one request, with `patience` as its time limit, s.
+fn look(generators: &mut Generators, job: &Job, patience: f64) -> anyhow::Result<Tally> {
     let before = interrupt::count();
-    let tally = generators.probe(job, PATIENCE)?;
+    let tally = generators.probe(job, patience)?;
     if interrupt::count() > before {
         return Err(RunError::Interrupted("before anything was measured".to_owned()).into());
     }
@@ -164,38 +170,65 @@ fn look(generators: &mut Generators, job: &Job) -> anyhow::Result<Tally> {
 }
 
 /// Why a server can't be loaded, in words; `None`: it can.
-fn refusal(tally: &Tally, target: &Target) -> Option<String> {
+fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option<String> {
     let failure = Failure::ALL.into_iter().find(|&failure| tally.failed_as(failure) > 0)?;
     let status = tally.statuses.keys().next().copied().unwrap_or_default();
+    let detail = tally.details.get(&failure).map(String::as_str);
+    let within = format!("within {}", number::rough(patience, &Unit::Second));
+    let speaks_tls = "does it speak TLS at this port?";
     Some(match failure {
         Failure::Refused if target.socket.is_some() => "nothing listens at that socket".to_owned(),
         Failure::Refused => "nothing listens there".to_owned(),
+        Failure::Reset | Failure::Closed if args.connect.http2 => {
+            "it broke the connection off without an answer: does it speak HTTP/2 at this port?"
+                .to_owned()
+        }
         Failure::Reset | Failure::Closed => {
             "it broke the connection off without an answer".to_owned()
         }
-        Failure::ConnectTimeout => format!("no connection within {PATIENCE} s"),
-        Failure::TlsTimeout => {
-            format!("no TLS handshake within {PATIENCE} s: does it speak TLS at this port?")
-        }
-        Failure::Timeout => format!("no answer within {PATIENCE} s"),
+        Failure::ConnectTimeout => format!("no connection {within}"),
+        Failure::TlsTimeout => format!("no TLS handshake {within}: {speaks_tls}"),
+        Failure::Timeout => match detail {
+            Some(detail) => format!(
+                "{detail} {within}; an answer that takes longer can be waited for with --timeout, and one without an end can't be measured"
+            ),
+            None => format!("no answer {within}; to wait longer, say --timeout"),
+        },
         Failure::Tls => {
-            let why = tally.tls_error.as_deref().unwrap_or("the connection was closed");
-            let hint = match why.contains("certificate") {
-                true => "; trust its certificate with --ca FILE, or take any with --insecure",
-                false => ": does it speak TLS at this port?",
-            };
-            format!("TLS: {why}{hint}")
+            let why = detail.unwrap_or("the connection was closed");
+            match why.contains("certificate") {
+                true => format!(
+                    "TLS: {why}; trust its certificate with --ca FILE, or take any with --insecure"
+                ),
+                false => format!("TLS: {why}: {speaks_tls}"),
+            }
         }
-        Failure::Malformed => "what it answers is not HTTP of the version asked for".to_owned(),
-        Failure::WrongLength => "its answer is shorter than it says".to_owned(),
+        Failure::Malformed => match detail {
+            Some(detail) => format!("its answer breaks the rules of HTTP: {detail}"),
+            None => "what it answers is not HTTP of the version asked for".to_owned(),
+        },
+        Failure::WrongLength => {
+            "its answer is not as long as it says (Content-Length, or a chunk)".to_owned()
+        }
+        Failure::WrongStatus if status == 101 => {
+            "it switches to another protocol (status 101), so that no HTTP follows; if that is what is to be measured, say --expect-status 101".to_owned()
+        }
         Failure::WrongStatus => {
             format!(
                 "it answers with status {status}; if that is right, say --expect-status {status}"
             )
         }
+        Failure::RedirectLoop => format!(
+            "it redirects without end, more than ten times, in the end to {}",
+            detail.unwrap_or("itself")
+        ),
+        Failure::RedirectedAway => format!(
+            "it redirects to another server, {}; only the server that was named is loaded: load that one, or leave out --follow",
+            detail.unwrap_or("which is not named")
+        ),
         Failure::WrongBody => "its answer does not hold the text of --expect-body".to_owned(),
         Failure::StreamReset => {
-            "it ended the stream with an error: does it speak HTTP/2 at this port?".to_owned()
+            "it ended the stream of HTTP/2 with an error".to_owned()
         }
         Failure::NoPort => "this machine has no free local port".to_owned(),
         Failure::NoDescriptor => "this process may open no more descriptors: ulimit -n".to_owned(),

@@ -1,11 +1,11 @@
 //! What is said while servers start and slices run.
 
-use super::asked::Asked;
+use super::options::{Args, HowArrivals};
 use crate::load::{Place, Told};
 use crate::progress::{Line, share_done};
 use assay_data::{Plan, StopRule, Unit};
 use assay_experiment::Standing;
-use assay_load::Pace;
+use assay_load::{Arrivals, Load, Pace};
 use assay_report::number;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -35,21 +35,25 @@ impl Telling {
         }
     }
 
-    /// What will be measured, and about how long that takes.
-    pub fn plan(&self, asked: &Asked, places: &[Place], plan: &Plan, block_seconds: f64) {
-        let names: Vec<&str> = asked.sides.iter().map(|side| side.name.as_str()).collect();
-        let steps = places.len() / asked.sides.len().max(1);
-        let block = number::rough(block_seconds, &Unit::Second);
+    /// Says what will be measured, and how long that takes at most.
+    pub fn plan(&self, load: &str, plan: &Plan, (steps, block_seconds, limit): (usize, f64, f64)) {
+        let time = |seconds: f64| number::rough(seconds, &Unit::Second);
         let steps = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
-        let blocks = match plan.stop {
-            StopRule::Fixed { blocks } => format!(
-                "; {blocks} of them take {}",
-                number::rough(block_seconds * f64::from(blocks), &Unit::Second)
-            ),
-            StopRule::Sequential { .. } => String::new(),
+        let total = match plan.stop {
+            StopRule::Fixed { blocks: 1 } => "1 block is taken".to_owned(),
+            StopRule::Fixed { blocks } => {
+                format!("{blocks} blocks take {}", time(block_seconds * f64::from(blocks)))
+            }
+            StopRule::Sequential { .. } => {
+                format!(
+                    "it ends as soon as the answer is clear, after {} at the latest",
+                    time(limit)
+                )
+            }
         };
-        self.line
-            .say(&format!("{}: {steps}, a block takes about {block}{blocks}", names.join(" and ")));
+        self.line.say(&format!("load: {load}"));
+        let block = time(block_seconds);
+        self.line.say(&format!("{steps}, about {block} a block; {total}"));
     }
 
     /// Hears of slices as they run.
@@ -95,4 +99,44 @@ impl Telling {
         let share = share_done(plan, standing);
         *self.standing.borrow_mut() = (share, standing.experiment.blocks(), standing.seconds);
     }
+}
+
+/// The load that each slice applies, in words.
+pub(super) fn load_in_words(args: &Args, places: &[Place]) -> String {
+    let Some(job) = places.first().map(|place| &place.job) else { return String::new() };
+    let seconds = |value: f64| number::rough(value, &Unit::Second);
+    let several = places.iter().any(|place| place.parameters != places[0].parameters);
+    let requests = |own: &Arrivals| match own {
+        Arrivals::Constant { rate } => {
+            format!("{} requests/s, evenly spaced", number::chosen(*rate, &Unit::One))
+        }
+        Arrivals::Poisson { rate, .. } => {
+            format!("{} requests/s, at random (Poisson)", number::chosen(*rate, &Unit::One))
+        }
+        Arrivals::Ramp { from, to } => format!("from {from} to {to} requests/s"),
+        Arrivals::Replay { times } => format!("{} recorded requests", times.len()),
+    };
+    let what = match (&args.find, &job.load) {
+        (Some(_), _) => "the highest rate that meets the goals".to_owned(),
+        (None, Load::Open(_)) if several => match args.pace.arrivals {
+            HowArrivals::Constant => "requests at each rate, evenly spaced".to_owned(),
+            HowArrivals::Poisson => "requests at each rate, at random (Poisson)".to_owned(),
+        },
+        (None, Load::Open(arrivals)) => requests(arrivals),
+        (None, Load::Closed { .. }) if several => {
+            "each number of connections, each as fast as it is answered".to_owned()
+        }
+        (None, Load::Closed { connections: 1 }) => {
+            "1 connection, one request after another".to_owned()
+        }
+        (None, Load::Closed { connections }) => {
+            format!("{connections} connections, each as fast as it is answered")
+        }
+    };
+    let settle = match job.settle_seconds {
+        0.0 => String::new(),
+        own => format!(", each after {} that do not count", seconds(own)),
+    };
+    let least = if args.find.is_some() { " or more" } else { "" };
+    format!("{what}; slices of {}{least}{settle}", seconds(job.seconds))
 }

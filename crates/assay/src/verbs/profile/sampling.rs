@@ -12,7 +12,7 @@ use assay_data::source::{Layout, Measured as Gave, Obstacle, Source, Turn};
 use assay_data::{Action, Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Unit};
 use assay_experiment::{Limits, Session};
 use assay_measure::sampling::{
-    self, CallGraph, Ended, Language, Place, Request, SamplingError, Target, find,
+    self, CallGraph, Ended, Language, Place, Request, Sampled, SamplingError, Target, find,
     language_of_process, language_of_program,
 };
 use assay_measure::{Command, interrupt};
@@ -26,10 +26,15 @@ use std::time::{Duration, Instant};
 /// Fewer pairs of runs say nothing of what sampling costs.
 const FEWEST_PAIRS: u32 = 6;
 
+/// Sampling periods of CPU time after which a program must have been sampled.
+const FEW_PERIODS: f64 = 20.0;
+
 /// One sampled run.
 pub(crate) struct Taken {
     pub profile: Profile,
     pub ended: Ended,
+    /// True if the sampler does not report how the program ended.
+    pub hides_status: bool,
 }
 
 /// How programs are sampled, whichever sampler does it.
@@ -39,7 +44,7 @@ pub(crate) struct Settings {
     pub call_graph: CallGraph,
     pub duration: Option<Duration>,
     pub show_output: bool,
-    /// Whether it is a suite whose processes mark what they run: those that the program starts are sampled, too, and only those that have marks count.
+    /// True for a suite whose processes mark what they run: only marked samples count.
     pub suite: bool,
 }
 
@@ -73,15 +78,16 @@ impl Sampling {
     pub fn sample_at(&self, rate: f64, target: Target<'_>, name: &str) -> anyhow::Result<Taken> {
         let directory = crate::room::temporary()?;
         let request = Request { rate, ..self.request(directory.path()) };
-        let sampled = sampling::sample(&self.place, target, &request)?;
-        let mut profiles = Vec::new();
-        let mut empty = None;
-        for bytes in &sampled.files {
-            match import::load_bytes(bytes, self.place.sampler.name()) {
-                Ok(profile) => profiles.push(profile),
-                // Of several processes one may have ended before its first sample.
-                Err(error) => empty = Some(error),
-            }
+        let mut sampled = sampling::sample(&self.place, target, &request)?;
+        let (mut profiles, mut empty) = self.read(&sampled);
+        let was_lost = profiles.is_empty() && self.lost(&sampled, rate);
+        if was_lost {
+            let directory = crate::room::temporary()?;
+            let request = Request { rate, alone: true, ..self.request(directory.path()) };
+            let first = sampled.ended.outcome;
+            sampled = sampling::sample(&self.place, target, &request)?;
+            sampled.ended.outcome = first;
+            (profiles, empty) = self.read(&sampled);
         }
         if self.settings.suite {
             profiles = marked::kept(profiles);
@@ -94,6 +100,12 @@ impl Sampling {
                 Some(error) => error.into(),
             });
         };
+        if was_lost {
+            profile.findings.push(run_again(name));
+        }
+        if !self.settings.suite {
+            profile.without_process_frames();
+        }
         profile.name = name.to_owned();
         profile.asked_hz = Some(rate);
         profile.seconds = Some(sampled.ended.wall_seconds);
@@ -122,7 +134,41 @@ impl Sampling {
                 );
             }
         }
-        Ok(Taken { profile, ended: sampled.ended })
+        // In a suite only marked samples count, which are a part of the CPU time.
+        let whole = sampled.program_cpu_seconds.filter(|_| !self.settings.suite);
+        if let Some(whole) = whole.filter(|_| self.looks_from_outside(&profile)) {
+            profile.held_against_whole(whole);
+            if profile.stacks.is_empty() {
+                bail!(
+                    "{name} only waited: the kernel counted {whole:.2} s of CPU time in {:.1} s. Count waiting too (--clock wall)",
+                    sampled.ended.wall_seconds
+                );
+            }
+        }
+        Ok(Taken { profile, ended: sampled.ended, hides_status: sampled.hides_status })
+    }
+
+    /// Reads the profiles of all processes, with the last error.
+    fn read(&self, sampled: &Sampled) -> (Vec<Profile>, Option<ImportError>) {
+        let (mut profiles, mut empty) = (Vec::new(), None);
+        for bytes in &sampled.files {
+            match import::load_bytes(bytes, self.place.sampler.name()) {
+                Ok(profile) => profiles.push(profile),
+                // Of several processes one may have ended before its first sample.
+                Err(error) => empty = Some(error),
+            }
+        }
+        (profiles, empty)
+    }
+
+    /// Returns true if a program used the processor and was not sampled, as py-spy loses one that calls exec.
+    fn lost(&self, sampled: &Sampled, rate: f64) -> bool {
+        let worked = sampled.program_cpu_seconds.is_some_and(|own| own > FEW_PERIODS / rate);
+        self.place.sampler == sampling::Sampler::PySpy
+            && worked
+            && self.settings.clock != Some(sampling::Clock::Wall)
+            && self.settings.duration.is_none()
+            && !sampled.ended.interrupted
     }
 
     /// Whether the sampler can only guess which threads run.
@@ -145,9 +191,10 @@ impl Sampling {
     }
 
     fn request<'b>(&self, directory: &'b std::path::Path) -> Request<'b> {
-        let Settings { clock, call_graph, duration, show_output, suite } = self.settings;
+        let Settings { clock, call_graph, duration, show_output, suite: _ } = self.settings;
         let rate = self.rate;
-        Request { rate, clock, call_graph, duration, directory, follow: suite, show_output }
+        let alone = false;
+        Request { rate, clock, call_graph, duration, directory, alone, show_output }
     }
 }
 
@@ -244,10 +291,23 @@ fn findings(args: &Args, source: &Sampling, language: Language, taken: &[Taken])
             Finding::new("COMMAND_FAILED", Severity::Warning, told).advise(Action::ShowOutput),
         );
     }
-    let beyond = taken.iter().filter(|own| source.looks_from_outside(&own.profile));
-    found.extend(beyond.filter_map(|own| own.profile.beyond_cpu(own.ended.cpu_seconds)).next());
+    if taken.iter().any(|own| own.hides_status) {
+        let told = format!(
+            "{} does not report how the program ended: a failure would not be seen here",
+            source.place.sampler.name()
+        );
+        found.push(Finding::new("PROFILE_STATUS_HIDDEN", Severity::Note, told));
+    }
     found.extend(no_collection(source, language));
     found
+}
+
+/// That a program was run a second time, because its sampler lost it.
+fn run_again(name: &str) -> Finding {
+    let told = format!(
+        "py-spy lost {name} when it replaced itself by another program (exec), so it was run a second time, without the processes that it starts"
+    );
+    Finding::new("PROFILE_RUN_AGAIN", Severity::Warning, told)
 }
 
 /// That of a Ruby program a sampler was taken that does not see the collector.

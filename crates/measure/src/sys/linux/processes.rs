@@ -127,6 +127,24 @@ impl Had {
     }
 }
 
+/// Processor time that a process itself has had, without its children, s; also of one that has ended and was not waited for yet.
+pub(crate) fn own_cpu_seconds(process: u32) -> Option<f64> {
+    let exactly = clock::process_cpu_ns(process).map(|ns| ns as f64 * 1e-9);
+    exactly.filter(|seconds| *seconds > 0.0).or_else(|| had(process).map(|had| had.cpu_seconds))
+}
+
+/// CPU time of a process and its children since they began; `None` if it is gone. Children that have ended count once they were waited for.
+pub(crate) fn had_with_children(process: u32) -> Option<Had> {
+    let mut sum = Had { cpu_seconds: 0.0, ..had(process)? };
+    for member in tree_of(process, &HashMap::new()) {
+        sum.cpu_seconds += member.cpu_seconds;
+        if let Some(own) = had(member.id).filter(|_| member.id != process) {
+            sum.threads.extend(own.threads);
+        }
+    }
+    Some(sum)
+}
+
 /// What a process has had of the processors since it began; `None` if it is gone.
 pub(crate) fn had(process: u32) -> Option<Had> {
     let tick = 1.0 / rustix::param::clock_ticks_per_second() as f64;

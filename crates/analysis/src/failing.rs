@@ -1,0 +1,179 @@
+//! Servers that fail more than those they are compared with. The latencies of a server that no longer answers say nothing of it: what decides
+//! is that its requests failed.
+//!
+//! A server has *stopped* when its last slices have not one answer while the other server answered. It fails *beyond* the other when the
+//! share of its failed requests is larger by more than the threshold, and the sign test over the blocks finds that no accident.
+
+use crate::comparison::Comparison;
+use crate::policy;
+use crate::slices::{Answers, SliceOf};
+use crate::verdict::Verdict;
+use assay_data::{Plan, Threshold};
+use assay_stats::binomial;
+
+/// How the requests of one side of a comparison fail.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failing {
+    /// Index of the subject that fails.
+    pub subject: usize,
+    /// Its requests that failed, and all of them.
+    pub failed: u64,
+    /// All of its requests.
+    pub requests: u64,
+    /// Share of the requests of the other side that failed.
+    pub other_share: f64,
+    /// The slice from which on it answered nothing, counted from 1; `None` if it still answers.
+    pub stopped: Option<usize>,
+    /// How many slices it had.
+    pub slices: usize,
+}
+
+impl Failing {
+    /// Share of its requests that failed.
+    pub fn share(&self) -> f64 {
+        self.failed as f64 / self.requests.max(1) as f64
+    }
+}
+
+/// Decides the comparisons in which one side fails beyond the other. O(slices · log slices).
+pub(crate) fn decide(comparisons: &mut [Comparison], answers: &[Answers], plan: &Plan) {
+    let level = (1.0 - plan.confidence) / comparisons.len().max(1) as f64;
+    let least = match plan.threshold {
+        Threshold::Relative(share) => share,
+        Threshold::Absolute { .. } => policy::FAILING_SHARE,
+    };
+    let own = |subject: usize| answers.iter().find(|own| own.subject == subject);
+    for c in comparisons.iter_mut().filter(|c| !c.mixed) {
+        let (Some(of), Some(against)) = (own(c.of), own(c.against)) else { continue };
+        c.failing = pair(of, against, least, level);
+        if let Some(failing) = &c.failing {
+            let worse = failing.subject == c.of;
+            c.decision.verdict = if worse { Verdict::Slower } else { Verdict::Faster };
+            c.decision.possibly_below_threshold = false;
+        }
+    }
+}
+
+/// The slice from which on a subject answered nothing, counted from 1; `None` if it still answered in the last one.
+pub fn stopped(own: &Answers) -> Option<usize> {
+    let dead = |slice: &&SliceOf| slice.answered == 0 && slice.failed > 0;
+    let last: Vec<&SliceOf> = own.by_slice.iter().rev().take_while(dead).collect();
+    let failed: u64 = last.iter().map(|slice| slice.failed).sum();
+    let enough = last.len() > 1 || failed >= policy::FEWEST_FAILED;
+    (!last.is_empty() && enough).then(|| own.by_slice.len() - last.len() + 1)
+}
+
+fn pair(of: &Answers, against: &Answers, least: f64, level: f64) -> Option<Failing> {
+    let share = |own: &Answers| own.count("failed") as f64 / requests(own).max(1) as f64;
+    let failing = |own: &Answers, other: &Answers, stopped| Failing {
+        subject: own.subject,
+        failed: own.count("failed"),
+        requests: requests(own),
+        other_share: share(other),
+        stopped,
+        slices: own.by_slice.len(),
+    };
+    for (own, other) in [(of, against), (against, of)] {
+        if let Some(since) = stopped(own)
+            && answers_from(other, own.by_slice[since - 1].block)
+        {
+            return Some(failing(own, other, Some(since)));
+        }
+    }
+    let (more, less) = blocks(of, against);
+    let unlikely = 2.0 * binomial::at_most(more.min(less), more + less) <= level;
+    let difference = share(of) - share(against);
+    if !unlikely || difference.abs() <= least || (difference > 0.0) != (more > less) {
+        return None;
+    }
+    let (own, other) = if more > less { (of, against) } else { (against, of) };
+    Some(failing(own, other, None))
+}
+
+fn requests(own: &Answers) -> u64 {
+    own.count("answered") + own.count("failed")
+}
+
+/// Whether most requests of a subject were answered from a block on. Recordings that were taken apart have no common blocks: then all counts.
+fn answers_from(own: &Answers, block: u32) -> bool {
+    let mut later = own.by_slice.iter().filter(|slice| slice.block >= block).peekable();
+    let sum = |slices: &mut dyn Iterator<Item = &SliceOf>| {
+        slices.fold((0, 0), |sum, slice| (sum.0 + slice.answered, sum.1 + slice.failed))
+    };
+    let (answered, failed) = match later.peek() {
+        Some(_) => sum(&mut later),
+        None => sum(&mut own.by_slice.iter()),
+    };
+    answered > failed
+}
+
+/// In how many of their common blocks a subject failed more than the other, and less.
+fn blocks(of: &Answers, against: &Answers) -> (u64, u64) {
+    let share = |slice: &SliceOf| slice.failed as f64 / (slice.answered + slice.failed) as f64;
+    let (mut more, mut less) = (0, 0);
+    for slice in &of.by_slice {
+        let mut others = against.by_slice.iter();
+        if let Some(other) = others.find(|other| other.block == slice.block) {
+            let (own, other) = (share(slice), share(other));
+            more += u64::from(own > other);
+            less += u64::from(own < other);
+        }
+    }
+    (more, less)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn answers(subject: usize, slices: &[(u64, u64)]) -> Answers {
+        let by_slice: Vec<SliceOf> = slices
+            .iter()
+            .enumerate()
+            .map(|(block, &(answered, failed))| SliceOf { block: block as u32, answered, failed })
+            .collect();
+        let sum = |of: fn(&SliceOf) -> u64| by_slice.iter().map(of).sum::<u64>();
+        let counts = BTreeMap::from([
+            ("answered".to_owned(), sum(|own| own.answered)),
+            ("failed".to_owned(), sum(|own| own.failed)),
+        ]);
+        Answers { counts, by_slice, ..Answers::empty(subject) }
+    }
+
+    fn found(of: &[(u64, u64)], against: &[(u64, u64)]) -> Option<(usize, Option<usize>)> {
+        let found = pair(&answers(1, of), &answers(0, against), 0.01, 0.05)?;
+        Some((found.subject, found.stopped))
+    }
+
+    const WELL: [(u64, u64); 7] = [(25, 0); 7];
+
+    #[test]
+    fn a_server_that_answers_no_more_has_stopped_whichever_side_it_is() {
+        let dies = [(25, 0), (25, 0), (20, 5), (0, 25), (0, 25), (0, 25), (0, 25)];
+        assert_eq!(found(&dies, &WELL), Some((1, Some(4))));
+        assert_eq!(found(&WELL, &dies), Some((0, Some(4))));
+        let at_the_end = [(25, 0), (25, 0), (25, 0), (25, 0), (25, 0), (25, 0), (0, 25)];
+        assert_eq!(found(&at_the_end, &WELL), Some((1, Some(7))));
+        assert_eq!(found(&[(0, 25); 3], &[(25, 0); 3]), Some((1, Some(1))));
+    }
+
+    #[test]
+    fn one_pause_or_what_befell_both_is_no_verdict() {
+        let comes_back = [(25, 0), (25, 0), (0, 25), (25, 0), (25, 0), (25, 0), (25, 0)];
+        assert_eq!(found(&comes_back, &WELL), None);
+        let both = [(25, 0), (25, 0), (25, 0), (25, 0), (25, 0), (0, 25), (0, 25)];
+        assert_eq!(found(&both, &both), None);
+        // Two requests of one slice are an accident.
+        assert_eq!(found(&[(2, 0), (2, 0), (0, 2)], &[(2, 0); 3]), None);
+    }
+
+    #[test]
+    fn failing_more_in_every_block_is_no_accident_and_a_trifle_does_not_count() {
+        assert_eq!(found(&[(90, 10); 7], &[(100, 0); 7]), Some((1, None)));
+        assert_eq!(found(&[(100, 0); 7], &[(90, 10); 7]), Some((0, None)));
+        assert_eq!(found(&[(90, 10); 4], &[(100, 0); 4]), None);
+        assert_eq!(found(&[(999, 1); 7], &[(1000, 0); 7]), None);
+        assert_eq!(found(&[(90, 10); 7], &[(90, 10); 7]), None);
+    }
+}

@@ -1,0 +1,246 @@
+//! `assay load` against servers that fail, close, redirect, stream, or break the rules of HTTP.
+
+use serde_json::Value;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::{sleep, spawn};
+use std::time::{Duration, Instant};
+
+fn assay(directory: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+    command.current_dir(directory).env("XDG_STATE_HOME", directory).arg("load").args(arguments);
+    command.stdin(Stdio::null()).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Maps the number of a request, from 1, and its path to an answer and to whether the connection is closed afterwards. `None`: it is closed
+/// without an answer.
+type Script = fn(u64, &str) -> Option<(Vec<u8>, bool)>;
+
+fn well() -> Option<(Vec<u8>, bool)> {
+    Some((b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec(), false))
+}
+
+/// Starts a server that follows a script. Returns its URL and the heads of the requests that it gets.
+fn scripted(script: Script) -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let heard = Arc::clone(&asked);
+    spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let heard = Arc::clone(&heard);
+            spawn(move || -> Option<()> {
+                let mut held = Vec::new();
+                let mut room = [0; 4096];
+                loop {
+                    let bytes = stream.read(&mut room).ok().filter(|bytes| *bytes > 0)?;
+                    held.extend_from_slice(&room[..bytes]);
+                    while let Some(end) = held.windows(4).position(|four| four == b"\r\n\r\n") {
+                        let head = String::from_utf8_lossy(&held[..end]).into_owned();
+                        held.drain(..end + 4);
+                        let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+                        let number = {
+                            let mut heard = heard.lock().unwrap();
+                            heard.push(head);
+                            heard.len() as u64
+                        };
+                        let (answer, closes) = script(number, &path)?;
+                        stream.write_all(&answer).ok()?;
+                        if closes {
+                            return None;
+                        }
+                    }
+                }
+            });
+        }
+    });
+    (url, asked)
+}
+
+fn shown(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn a_server_that_stops_answering_is_slower_by_its_failures() {
+    let directory = tempfile::tempdir().unwrap();
+    let (fine, _) = scripted(|_, _| well());
+    let (dies, _) = scripted(|number, _| if number < 45 { well() } else { None });
+    let line = ["--rate", "100", "--slice", "200ms", "--settle", "0", "-r", "4", "--no-save"];
+    let (a, b) = (format!("a={fine}/"), format!("b={dies}/"));
+    let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
+    assert_eq!(run.status.code(), Some(1), "{}{}", shown(&run), said(&run));
+    let screen = shown(&run);
+    assert!(screen.starts_with("b stopped answering in slice"), "{screen}");
+    assert!(
+        screen.contains("slower, by failures") && screen.contains("requests of b failed"),
+        "{screen}"
+    );
+    // A reference that fails never makes the other one fine.
+    let (dies, _) = scripted(|number, _| if number < 45 { well() } else { None });
+    let (a, b) = (format!("a={dies}/"), format!("b={fine}/"));
+    let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
+    assert!(!matches!(run.status.code(), Some(0 | 2)), "{}{}", shown(&run), said(&run));
+    assert!(shown(&run).starts_with("a, the reference, stopped answering"), "{}", shown(&run));
+    // Alone, too.
+    let (dies, _) = scripted(|number, _| if number < 45 { well() } else { None });
+    let run = assay(directory.path(), &[&line[..], &[&format!("{dies}/")]].concat());
+    assert!(
+        shown(&run).lines().next().is_some_and(|first| first.contains("failed")),
+        "{}",
+        shown(&run)
+    );
+}
+
+#[test]
+fn a_screen_says_the_load_and_that_a_server_closes_connections() {
+    let directory = tempfile::tempdir().unwrap();
+    let (closes, _) = scripted(|_, _| well().map(|(answer, _)| (answer, true)));
+    let line = ["--rate", "50", "--slice", "200ms", "-r", "2", "--no-save"];
+    let run = assay(directory.path(), &[&line[..], &[&format!("{closes}/")]].concat());
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let screen = shown(&run).replace("\n  ", " ");
+    for expected in [
+        "load: 50 requests/s, evenly spaced",
+        "slices of 200 ms",
+        "the server closes them",
+        "B/s received",
+    ] {
+        assert!(screen.contains(expected), "{expected}: {screen}");
+    }
+    assert!(said(&run).contains("2 blocks take"), "{}", said(&run));
+}
+
+#[test]
+fn what_a_server_does_wrong_is_named_for_what_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let (url, _) = scripted(|_, path| {
+        let answer = |text: &str| Some((text.as_bytes().to_vec(), false));
+        match path {
+            "/loop" => answer("HTTP/1.1 302 Found\r\nLocation: /loop\r\nContent-Length: 0\r\n\r\n"),
+            "/away" => answer(
+                "HTTP/1.1 302 Found\r\nLocation: //example.com/\r\nContent-Length: 0\r\n\r\n",
+            ),
+            "/101" => answer("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"),
+            "/ssh" => answer("SSH-2.0-OpenSSH_9.0\r\n"),
+            "/999" => answer("HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n"),
+            "/endless" => answer("HTTP/1.1 200 OK\r\n\r\ndata: 1\n\n"),
+            _ => well(),
+        }
+    });
+    let all: [(&str, &[&str], &str); 7] = [
+        ("/loop", &["--follow"], "redirects without end"),
+        ("/away", &["--follow"], "redirects to another server, //example.com/"),
+        ("/101", &[], "switches to another protocol"),
+        ("/ssh", &[], "does not begin with HTTP"),
+        ("/999", &[], "--expect-status 999"),
+        ("/endless", &["--timeout", "300ms"], "its answer began and did not end within 300 ms"),
+        ("/", &["--body", "abc", "-H", "Content-Length: 5"], "leave it out"),
+    ];
+    for (path, more, expected) in all {
+        let target = format!("{url}{path}");
+        let line = ["--rate", "20", "--slice", "50ms", "-r", "1", "--no-save"];
+        let run = assay(directory.path(), &[&line[..], more, &[&target]].concat());
+        assert_eq!(run.status.code(), Some(2), "{path}: {}", said(&run));
+        assert!(said(&run).contains(expected), "{path}: {}", said(&run));
+    }
+    let line =
+        ["--rate", "20", "--slice", "50ms", "-r", "1", "--no-save", "--expect-status", "999"];
+    let run = assay(directory.path(), &[&line[..], &[&format!("{url}/999")]].concat());
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let everywhere = url.replace("127.0.0.1", "0.0.0.0");
+    let line = ["--rate", "20", "--slice", "50ms", "-r", "1", "--no-save", &everywhere];
+    let run = assay(directory.path(), &line);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    assert!(shown(&run).contains("its loopback was loaded"), "{}", shown(&run));
+}
+
+#[test]
+fn values_and_recorded_paths_are_encoded_and_an_empty_body_is_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let (url, asked) = scripted(|_, _| well());
+    fs::write(directory.path().join("v.csv"), "name\na b\ncaf\u{e9}/..\n\"q\"\"t, u\"\n").unwrap();
+    let log = "1.2.3.4 - - [29/Nov/2026:06:00:00 +0000] \"GET /a b c HTTP/1.1\" 200 5\n\
+               1.2.3.4 - - [29/Nov/2026:06:00:00 +0000] \"GET /q?x=\\x22y HTTP/1.1\" 200 5\n\
+               1.2.3.4 - - [29/Nov/2026:06:00:00 +0000] \"\\x16\\x03\" 400 5\n";
+    fs::write(directory.path().join("log"), log).unwrap();
+    let common = ["--slice", "100ms", "--settle", "0", "-r", "1", "--no-save"];
+    let typed = format!("{url}/v/{{{{name}}}}");
+    let lines: [&[&str]; 4] = [
+        &["--rate", "60", "--values", "v.csv", &typed],
+        &["--replay", "log", &url],
+        &["--rate", "20", "--body", "", &url],
+        &["--rate", "20", "--body", "@/dev/null", &url],
+    ];
+    for line in lines {
+        let run = assay(directory.path(), &[&common[..], line].concat());
+        assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    }
+    let asked = asked.lock().unwrap();
+    let has = |start: &str| asked.iter().any(|head| head.starts_with(start));
+    for path in ["/v/a%20b", "/v/caf%C3%A9/..", "/v/q%22t,%20u", "/a%20b%20c", "/q?x=%22y"] {
+        assert!(has(&format!("GET {path} HTTP/1.1\r\n")), "{path}: {asked:?}");
+    }
+    let posts = asked.iter().filter(|head| head.starts_with("POST"));
+    assert!(
+        posts.clone().count() > 3 && posts.clone().all(|own| own.contains("Content-Length: 0"))
+    );
+}
+
+#[test]
+fn a_goal_out_of_reach_is_named_at_once_with_what_was_seen() {
+    let directory = tempfile::tempdir().unwrap();
+    let (url, _) = scripted(|_, _| {
+        sleep(Duration::from_millis(10));
+        well()
+    });
+    let line = ["--find", "p99<1ms", "--slice", "300ms", "--time", "60s", "--no-save", &url];
+    let began = Instant::now();
+    let run = assay(directory.path(), &line);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let screen = shown(&run).replace("\n  ", " ");
+    assert!(screen.contains("the goal p99<1ms is not met at any rate"), "{screen}");
+    assert!(began.elapsed() < Duration::from_secs(50), "it does not go on for all of its time");
+}
+
+#[test]
+fn gaps_between_chunks_and_first_bytes_are_metrics() {
+    let directory = tempfile::tempdir().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            spawn(move || -> Option<()> {
+                let mut room = [0; 4096];
+                while stream.read(&mut room).is_ok_and(|bytes| bytes > 0) {
+                    stream
+                        .write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                        .ok()?;
+                    for _ in 0..4 {
+                        stream.write_all(b"4\r\ndata\r\n").ok()?;
+                        sleep(Duration::from_millis(20));
+                    }
+                    stream.write_all(b"0\r\n\r\n").ok()?;
+                }
+                Some(())
+            });
+        }
+    });
+    let line = ["--rate", "20", "--slice", "500ms", "-r", "2", "--no-save", "--json", &url];
+    let run = assay(directory.path(), &line);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let json: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let metrics = &json["descriptions"][0]["metrics"];
+    let of = |name: &str| metrics[name]["median"].as_f64().unwrap_or(f64::NAN);
+    // A busy machine makes them longer, never shorter.
+    assert!(of("chunk_gap_p50") >= 0.019, "{metrics}");
+    assert!(of("first_byte_p50") > 0.0, "{metrics}");
+}
