@@ -331,9 +331,7 @@ pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
         .collect();
     if verdicts.iter().any(|&verdict| came_true(verdict)) {
         Ending::FailIfCameTrue
-    } else if verdicts.is_empty()
-        || without_reference
-        || verdicts.contains(&Verdict::Inconclusive)
+    } else if verdicts.is_empty() || without_reference || verdicts.contains(&Verdict::Inconclusive)
     {
         Ending::InconclusiveUnderFailIf
     } else {
