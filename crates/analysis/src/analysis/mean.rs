@@ -175,7 +175,7 @@ fn resampled(pairs: &[&Pair], plan: &Plan) -> Option<Intervals> {
         let benchmark = match pair {
             Pair::Apart(x, y, _) => Benchmark::Apart { x: &x.in_order, y: &y.in_order },
             Pair::Blocks(_) | Pair::Known(_) => Benchmark::Blocks { ratios: ratios.next()? },
-            Pair::Summaries(..) => return None,
+            Pair::Summaries(..) | Pair::Few(..) => return None,
         };
         let sizes = match benchmark {
             Benchmark::Apart { x, y } => (x.len(), y.len()),
@@ -211,7 +211,7 @@ fn error_of(pair: &Pair) -> Option<(f64, f64)> {
             let found = Summarised::of(logs)?;
             return Some((found.standard_error.powi(2), found.count - 1.0));
         }
-        Pair::Summaries(x, y) => {
+        Pair::Summaries(x, y) | Pair::Few(x, y) => {
             let test = summaries::log_ratio(&x.summarised()?, &y.summarised()?)?;
             return Some((test.standard_error.powi(2), test.df));
         }

@@ -117,6 +117,7 @@ impl Keys {
                         command: subject.command.clone(),
                         source: samples.side_of(subject).source.clone(),
                         builds: samples.side_of(subject).builds.clone(),
+                        recordings: samples.side_of(subject).recordings.clone(),
                     },
                 };
                 (Shape::Sides, subjects.iter().map(side).collect(), subjects.len().max(1))
