@@ -50,9 +50,9 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
     let in_sentences = page.fitted(&analysis.names(), (page.width() / 2).clamp(8, 60));
     let in_table = page.fitted(&analysis.names(), (page.width() * 3 / 10).clamp(8, 40));
     // Failures of a single server, and goals that no rate meets, come before all numbers.
-    let alone = analysis.comparisons.is_empty();
+    let is_alone = analysis.comparisons.is_empty();
     let comes_first = |f: &&Finding| match f.code.as_str() {
-        "REQUESTS_FAILED" => alone,
+        "REQUESTS_FAILED" => is_alone,
         "GOAL_MISSED" => true,
         _ => false,
     };

@@ -60,7 +60,7 @@ proptest! {
         std::fs::write(&file, &output).unwrap();
         let answer = if in_file { Answer::File(file) } else { Answer::Output };
         let (output, errors) = (output.into_bytes(), errors.into_bytes());
-        let reply = Reply { output, errors, success, answer };
+        let reply = Reply { output, errors, success, answer, own: Vec::new() };
         let program = Program::look(&["/x".into()], Path::new("/x"));
         for name in names() {
             let driver = by_name(name, &program).unwrap();

@@ -63,6 +63,7 @@ pub fn run(words: &[OsString], request: &Request, env: &[(&str, &str)]) -> Reply
         errors: output.stderr,
         success: output.status.success(),
         answer: request.answer.clone(),
+        own: Vec::new(),
     }
 }
 

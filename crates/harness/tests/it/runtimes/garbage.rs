@@ -53,7 +53,7 @@ proptest! {
     ) {
         let text = said.concat();
         for driver in drivers() {
-            let reply = Reply { output: text.clone().into(), errors: text.clone().into(), success, answer: Answer::Output };
+            let reply = Reply { output: text.clone().into(), errors: text.clone().into(), success, answer: Answer::Output, own: Vec::new() };
             if let Ok(names) = driver.listed(&reply) {
                 prop_assert!(!names.is_empty());
                 for name in names {

@@ -68,6 +68,7 @@ impl Subject {
             errors: output.stderr,
             success: output.status.success(),
             answer: request.answer,
+            own: Vec::new(),
         }
     }
 
