@@ -105,6 +105,7 @@ impl<'a> Benchmarks<'a> {
                 command: Some(typed(side)),
                 source: None,
                 builds: side.builds.iter().map(|build| build.name.clone()).collect(),
+                recordings: Vec::new(),
             });
         }
         let mut files = Fingerprints::default();

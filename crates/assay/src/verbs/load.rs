@@ -15,7 +15,7 @@ use crate::present::{self, Showing};
 use crate::record::Record;
 use crate::recorded::{self, Recorded};
 use crate::{Ending, load, output};
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use asked::Asked;
 use assay_analysis::{Options, analyse};
 use assay_data::plan::MAX_BLOCKS;

@@ -212,6 +212,7 @@ impl Job {
             reads,
             writes: vec![self.work(), self.base(), self.home(), self.rooms()],
             hides: Vec::new(),
+            opened: Vec::new(),
             environment: self.environment(),
             network,
             limits,

@@ -7,7 +7,7 @@
     reason = "a test may fail, and says what it skips"
 )]
 
-use crate::{hand, project};
+use crate::project;
 
 use project::{Project, SANDBOX, fates, text};
 use serde_json::Value;
