@@ -301,15 +301,14 @@ fn recordings_of(
         let file = path.display().to_string();
         let marks = &Marks::default();
         let context = Context { options, label, file: &file, tests: None, marks };
-        let part = criterion::read_directory(path, &context)?;
-        return Ok(vec![Recording { file, part, digest: None }]);
-    }
-    if !is_stdin
-        && path.is_dir()
-        && let Some(files) = recordings::files_of(path)
-    {
-        let found = files.iter().map(|file| recordings_of(file, label, options));
-        return Ok(found.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect());
+        return match (criterion::read_directory(path, &context), recordings::files_of(path)) {
+            // A directory without benchmarks of criterion is one of recordings.
+            (Err(ImportError::Directory { .. }), Some(files)) => {
+                let found = files.iter().map(|file| recordings_of(file, label, options));
+                Ok(found.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+            }
+            (part, _) => Ok(vec![Recording { file, part: part?, digest: None }]),
+        };
     }
     let source = if is_stdin { Source::stdin()? } else { Source::File(path) };
     let (input, again) = source.open()?;

@@ -13,25 +13,19 @@ impl Teller<'_> {
     pub(super) fn other_medians(&self, size: f64, bound: Bound) -> Option<String> {
         let c = self.c;
         let medians = c.ratio_of_medians()?;
-        let is_outside = c.blocks.is_some() && c.changes_shape();
+        let d = &c.decision;
+        let is_outside = c.blocks.is_some()
+            && c.changes_shape()
+            && (d.scale != Scale::Ratio
+                || contradicts(medians.ln(), size, bound, d.threshold / 2.0));
         (is_outside || self.differs(medians.ln(), size, bound)).then(|| apart(medians))
     }
 
     /// True if a ratio (its logarithm) differs from the size in the sentence by more than the threshold and by more than half of that size.
     fn differs(&self, own: f64, size: f64, bound: Bound) -> bool {
         let d = &self.c.decision;
-        if d.scale != Scale::Ratio || !own.is_finite() {
-            return false;
-        }
         let room = d.threshold.max(policy::SIZE_KNOWN * size.abs());
-        let own = own * size.signum();
-        let too_small = own < size.abs() - room;
-        let too_large = own > size.abs() + room;
-        match bound {
-            Bound::AtLeast => too_small,
-            Bound::AtMost => too_large,
-            Bound::None => too_small || too_large,
-        }
+        d.scale == Scale::Ratio && own.is_finite() && contradicts(own, size, bound, room)
     }
 
     /// A clause for intervals that are mostly the hidden part of a step.
@@ -77,6 +71,18 @@ impl Teller<'_> {
                 number::fixed(load, 0)
             )
         })
+    }
+}
+
+/// True if a number is farther than `room` from what a sentence says of it: a size, or a bound of one.
+fn contradicts(own: f64, size: f64, bound: Bound, room: f64) -> bool {
+    let own = own * size.signum();
+    let too_small = own < size.abs() - room;
+    let too_large = own > size.abs() + room;
+    match bound {
+        Bound::AtLeast => too_small,
+        Bound::AtMost => too_large,
+        Bound::None => too_small || too_large,
     }
 }
 

@@ -164,8 +164,10 @@ fn what_breaks_off_or_is_no_counter_is_named() {
     let print = text("perf-stat/once.txt");
     let said = refused(&print[..print.find("0.000997333").expect("the end")]);
     assert!(said.contains("breaks off before the seconds elapsed"), "{said}");
-    let said = refused(print.replace("50      page-faults", "50,1    page-faults"));
+    let said = refused(print.replace("50      page-faults", "50x     page-faults"));
     assert!(said.contains("is no counter; expected `value [unit] event`"), "{said}");
+    let said = refused(print.replace("50      page-faults", "50,1    page-faults"));
+    assert!(said.starts_with("x.txt:8: `50,1` has a decimal comma, but `0.54`"), "{said}");
     let json = text("perf-stat/once.json");
     assert!(refused(&json[..json.len() - 20]).contains("breaks off here"));
 }
