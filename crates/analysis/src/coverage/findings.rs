@@ -99,8 +99,7 @@ fn dependent(what: &str, n: usize, lag1: f64) -> Finding {
     let message = format!(
         "successive values of {what} are correlated ({lag1:.2} between neighbours): an interval that takes them for independent covers less than its level, and one that is widened for what {n} values show may do so, too"
     );
-    Finding::new(INTERVAL_OPTIMISTIC, Severity::Warning, message)
-        .about(what)
+    optimistic(message, what)
         .with("lag1", lag1)
         .with("n", n as f64)
         .advise(Action::MoreValues)
@@ -114,21 +113,21 @@ fn may_miss(method: Method, n: usize) -> bool {
 }
 
 fn finding(found: Optimistic, what: &str, subject: &str, n: usize) -> Finding {
-    Finding::new(
-        INTERVAL_OPTIMISTIC,
-        Severity::Warning,
-        format!(
-            "the interval of {what} covers less than its level: with {}, a 95 % interval contained the true value in only {:.0} % of simulated experiments",
-            found.situation.words(),
-            100.0 * found.simulated
-        ),
-    )
-    .about(subject)
-    .with("nominal", found.nominal)
-    .with("simulated", found.simulated)
-    .with("n", n as f64)
-    .advise(Action::MoreValues)
-    .advise(Action::text("read the interval as one of lower confidence"))
+    let message = format!(
+        "the interval of {what} covers less than its level: with {}, a 95 % interval contained the true value in only {:.0} % of simulated experiments",
+        found.situation.words(),
+        100.0 * found.simulated
+    );
+    optimistic(message, subject)
+        .with("nominal", found.nominal)
+        .with("simulated", found.simulated)
+        .with("n", n as f64)
+        .advise(Action::MoreValues)
+        .advise(Action::text("read the interval as one of lower confidence"))
+}
+
+fn optimistic(message: String, subject: &str) -> Finding {
+    Finding::new(INTERVAL_OPTIMISTIC, Severity::Warning, message).about(subject)
 }
 
 #[cfg(test)]
