@@ -134,7 +134,7 @@ impl<'a> Evidence<'a> {
 
     /// A series as it is compared with others that were recorded apart.
     pub(crate) fn recording(&self, subject: usize, metric: usize) -> Rc<Recording<'static>> {
-        let is_exact = self.samples.metrics[metric].exact;
+        let is_exact = !self.samples.metrics[metric].may_be_rounded();
         Rc::new(Recording::of(self.index.values(subject, metric)).of_exact(is_exact))
     }
 
@@ -221,7 +221,7 @@ impl<'a> Evidence<'a> {
             units.as_ref().is_some_and(|u| u.means.len() > 1 && u.means.len() < values.len())
         };
         if !is_nested(&units_x, &x) && !is_nested(&units_y, &y) {
-            let is_exact = self.samples.metrics[metric].exact;
+            let is_exact = !self.samples.metrics[metric].may_be_rounded();
             let recording = |values| Rc::new(Recording::of(values).of_exact(is_exact));
             let [x, y] = [x, y].map(recording);
             return Some(Pair::Apart(x, y, Basis::Values));

@@ -36,6 +36,8 @@ pub struct Paired {
     sorted_log_ratios: Vec<f64>,
     not_positive: usize,
     counts: bool,
+    /// Whether the values are whole, so that their steps hide nothing.
+    is_whole: bool,
     one_is_enough: bool,
     /// For every block the builds that met, of the reference and of the other; empty where there is one of each.
     builds: Vec<(u32, u32)>,
@@ -73,7 +75,8 @@ impl Paired {
     /// For the values of a metric: of one that is [exact](Metric::exact), two equal values on either side are certain, or one where that is assumed.
     pub fn of_metric(metric: &Metric) -> Self {
         let one_is_enough = metric.assumed_exact;
-        Self { counts: metric.exact, one_is_enough, ..Self::default() }
+        let is_whole = !metric.may_be_rounded();
+        Self { counts: metric.exact, is_whole, one_is_enough, ..Self::default() }
     }
 
     /// Whether the values are exact counts of which every run of a side gave the same, but for a thousandth (a program prints its
@@ -225,7 +228,7 @@ impl Paired {
 
     /// The steps in which the values come.
     pub fn ticks(&self) -> Ticks {
-        if self.counts {
+        if self.is_whole {
             return Ticks::default();
         }
         Ticks::of_sorted(&descriptive::sorted(&self.reference), &descriptive::sorted(&self.other))

@@ -21,7 +21,7 @@ pub struct Recording<'a> {
     pub lag1: f64,
     /// Rank correlation of the values with their place.
     pub with_time: f64,
-    /// True for exact counts: steps between them hide nothing.
+    /// True for counts and sizes: steps between them hide nothing.
     pub is_exact: bool,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// The same, of a metric that is exact or not.
+    /// The same, of a metric whose values are whole or may be rounded.
     pub fn of_exact(self, is_exact: bool) -> Self {
         Self { is_exact, ..self }
     }

@@ -336,8 +336,9 @@ fn object_name(text: &str) -> Option<String> {
 }
 
 /// Options that keep git from running programs named by the configuration of a repository, which the user has not agreed to run. Filters of contents and
-/// drivers of diffs have names of their own: see [`without_filters`] and [`PLAIN_DIFF`].
-pub const POWERLESS: [&str; 40] = [
+/// drivers of diffs have names of their own: see [`without_filters`] and [`PLAIN_DIFF`]. `core.alternateRefsCommand` stays: only fetching runs it, which is
+/// done in repositories of our own, and those need it to know what the lender of their objects has.
+pub const POWERLESS: [&str; 38] = [
     "-c",
     "core.fsmonitor=false",
     "-c",
@@ -352,8 +353,6 @@ pub const POWERLESS: [&str; 40] = [
     "core.editor=false",
     "-c",
     "core.gitProxy=",
-    "-c",
-    "core.alternateRefsCommand=false",
     "-c",
     "credential.helper=",
     "-c",

@@ -213,7 +213,16 @@ impl<'a> Teller<'a> {
                     );
                     return Sentence { claim, sureness };
                 }
-                (format!("not known yet: {ranged}, so {}", self.bound(interval)), sureness)
+                let bound = self.bound(interval);
+                // Not a difference but a step of the clock makes the interval up.
+                if self.c.decision.threshold.is_nan() && !self.coarse(interval).is_empty() {
+                    let claim = format!(
+                        "not known yet: {ranged}, so {bound}{}, but no share of 0 can be a threshold: give an amount (--threshold)",
+                        self.condition()
+                    );
+                    return Sentence { claim, sureness };
+                }
+                (format!("not known yet: {ranged}, so {bound}"), sureness)
             }
         };
         let untested = match self.c.dependence {

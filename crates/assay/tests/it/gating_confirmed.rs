@@ -37,6 +37,13 @@ pub fn repository(speed: u32) -> Room {
     room
 }
 
+/// Keeps a run that is as slow as the one to be judged, of the commit before it.
+fn slow_before(room: &Room, benchmark: &str) {
+    measured(room, "slow.json", 59.5);
+    room.write("slow.json", &room.read("slow.json").replace("BM_One", benchmark));
+    history(room, &["add", "-q", "slow.json", "--machine", "ci", "--rev", "HEAD~1"]).ends(0);
+}
+
 /// What the program would say of itself.
 pub fn measured(room: &Room, name: &str, time: f64) {
     let row = |i: u32| {
@@ -81,7 +88,8 @@ fn an_alarm_stands_if_a_fresh_run_is_slower_too() {
         (&"confirmed".into(), &"slower".into()),
         "{json:#}"
     );
-    assert_eq!(said["against"], Value::from(commit(&room, "t8")));
+    // The run before is looked at with the new one, and is not what is normal.
+    assert_eq!(said["against"], Value::from(commit(&room, "t7")));
     let ratio = said["ratio"]["estimate"].as_f64().unwrap();
     assert!((ratio - 1.5).abs() < 0.1, "{ratio}");
     assert!(codes(&json).contains(&"ALARM_CONFIRMED"), "{json:#}");
@@ -119,7 +127,20 @@ fn an_alarm_that_a_fresh_run_does_not_find_is_none_and_is_said() {
 #[test]
 fn an_alarm_that_can_not_be_measured_again_stands_and_says_so() {
     let room = repository(60);
+    as_somebody(room.shell("git commit -q --allow-empty -m newer")).ends(0);
     measured(&room, "now.json", 60.0);
+    // Alone it is no alarm, and stays open.
+    let json = finish(confirmed(&room, "exit 7")).ends(3).json();
+    let one = &json["benchmarks"][0];
+    assert_eq!(
+        (&one["stands_out"], &one["confirmation"]["outcome"]),
+        (&true.into(), &"not_measured".into()),
+        "{json:#}"
+    );
+    for code in ["STANDS_OUT", "ALARM_UNCONFIRMED"] {
+        assert!(codes(&json).contains(&code), "{code}: {json:#}");
+    }
+    slow_before(&room, "BM_One");
     let stands = |command: Command, why: &str| {
         let json = finish(command).ends(1).json();
         let said = &json["benchmarks"][0]["confirmation"];
@@ -137,7 +158,7 @@ fn an_alarm_that_can_not_be_measured_again_stands_and_says_so() {
         gate(&room, &[&words[..], &BENCH].concat())
     };
     stands(rev("nowhere"), "git knows no commit nowhere");
-    stands(rev("t8"), "the machine changed, not the code");
+    stands(rev("t7"), "the machine changed, not the code");
     // A benchmark that the program has no more.
     room.write("now.json", &room.read("now.json").replace("BM_One", "BM_Gone"));
     for run in 1..=8_u32 {
@@ -146,6 +167,7 @@ fn an_alarm_that_can_not_be_measured_again_stands_and_says_so() {
         history(&room, &["add", "-q", "run.json", "--machine", "ci", "--rev", &format!("t{run}")])
             .ends(0);
     }
+    slow_before(&room, "BM_Gone");
     stands(confirmed(&room, BUILD), "none of its benchmarks is wanted");
     // What is wrong with the command line is no alarm.
     let wrong = |words: &[&str]| finish(gate(&room, words)).ends(2);
@@ -173,7 +195,7 @@ fn a_command_is_confirmed_as_the_kept_run_says_and_the_better_question_is_named(
     room.write(".gitignore", "state/\ncache/\n.assay/\n");
     let lines = "mkdir .assay && git init -q -b main && echo 'sleep 0.01' > work && git add . && git commit -q -m 0 && \
                  for n in 1 2 3 4 5 6 7; do git commit -q --allow-empty -m $n; git tag t$n; done && \
-                 echo 'sleep 0.3' > work && git commit -q -a -m slow";
+                 echo 'sleep 0.3' > work && git commit -q -a -m slow && git tag slow && git commit -q --allow-empty -m newer";
     as_somebody(room.shell(lines)).ends(0);
     let with_cache = |words: &[&str]| {
         let mut command = room.assay(words);
@@ -182,8 +204,8 @@ fn a_command_is_confirmed_as_the_kept_run_says_and_the_better_question_is_named(
     };
     // So many runs that a machine which has other work in between leaves no doubt.
     let run = ["run", "-r", "12", "-n", "it", "sh work"];
-    // The last one is measured last.
-    for range in [["t1..t7", "--quiet"], ["--at", "main"]] {
+    // The last one is measured last, behind one that is as slow.
+    for range in [["t1..t7", "--quiet"], ["--at", "slow"], ["--at", "main"]] {
         with_cache(&[&["history", "backfill"], &range[..], &["--"], &run[..]].concat()).ends(0);
     }
     let asked = ["gate", "--detect", "900%", "--threshold", "50%"];

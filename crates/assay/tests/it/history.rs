@@ -1,6 +1,6 @@
 //! `assay history` and `--keep`: what is measured or read gets into the store with its revision, once, and out again.
 
-use crate::room::{Ended, Room, finish};
+use crate::room::{Ended, Room, codes, finish};
 
 /// A repository of three commits, in which runs are kept.
 pub fn repository() -> Room {
@@ -202,6 +202,17 @@ fn a_gate_ends_by_what_is_normal_and_says_what_it_can_not_know() {
     recorded_more(&room, 26);
     room.run(&["gate", "usual.json"]).ends(0).shows("nothing is worse than normal (2 benchmarks)");
     suite(&room, "worse.json", [120.0, 51.0]);
+    // One bad run is no alarm, but stands out; the second one is.
+    let alone = room.run(&["gate", "worse.json", "--all"]).ends(3);
+    alone.shows("this run of BM_Copy stands out: +").shows("BM_Sort wall");
+    let json = room.run(&["gate", "worse.json", "--json"]).ends(3).json();
+    assert_eq!(
+        (&json["verdict"], &json["benchmarks"][0]["stands_out"]),
+        (&"inconclusive".into(), &true.into())
+    );
+    assert!(codes(&json).contains(&"STANDS_OUT"), "{json:#}");
+    suite(&room, "before.json", [119.0, 51.0]);
+    history(&room, &["add", "-q", "before.json", "--rev", "HEAD"]).ends(0);
     let worse = room.run(&["gate", "worse.json", "--all"]).ends(1);
     worse.shows("BM_Copy is worse than normal: +").shows("BM_Sort wall");
     let json = room.run(&["gate", "worse.json", "--json"]).ends(1).json();

@@ -15,7 +15,10 @@ fn a_file_that_is_not_there_gets_a_suggestion() {
     let room = Room::new();
     room.write("results.txt", "1\n2\n");
     room.run(&["compare", "result.txt"]).ends(2).complains("`results.txt`");
-    room.run(&["compare", "."]).ends(2).complains("directory");
+    // The files of a directory are recordings of one side; one without files is none.
+    room.run(&["compare", "."]).ends(0);
+    std::fs::create_dir(room.path("none")).unwrap();
+    room.run(&["compare", "none"]).ends(2).complains("directory");
     room.run(&["compare"]).ends(2).complains("FILE");
 }
 
@@ -233,5 +236,9 @@ fn a_file_of_no_known_format_is_answered_with_what_it_is_and_what_is_known() {
     room.write("page", "<!doctype html>\n<html><body>1</body></html>\n");
     room.run(&["describe", "page"]).ends(2).complains("is an HTML page; that is no known format");
     room.run(&["describe", "page"]).ends(2).complains("\n  JSON of  hyperfine (1.x, 2.x), pyperf");
-    room.run(&["describe", "."]).ends(2).complains("there is no `new/sample.json` below this one");
+    // A directory is read as its files, in the order of their names.
+    room.run(&["describe", "."]).ends(2).complains("`./page` is an HTML page");
+    std::fs::create_dir(room.path("none")).unwrap();
+    let refused = room.run(&["describe", "none"]).ends(2);
+    refused.complains("there is no `new/sample.json` below this one");
 }

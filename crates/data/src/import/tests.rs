@@ -284,7 +284,8 @@ fn a_directory_and_a_missing_file_are_answered_with_help() {
         files.refused(&["result.txt"]),
         "`result.txt` does not exist; did you mean `results.txt`?"
     );
-    assert!(files.refused(&[""]).contains("is a directory; name a file in it"));
+    std::fs::create_dir(files.0.path().join("none")).unwrap();
+    assert!(files.refused(&["none"]).contains("is a directory; name a file in it"));
     assert_eq!(files.refused(&["zzz"]), "`zzz` does not exist");
     let none: [&str; 0] = [];
     assert!(

@@ -81,6 +81,17 @@ impl Metric {
             || ALLOCATIONS.contains(&name)
     }
 
+    /// Returns true if the numbers may be rounded readings, whose steps hide a part of each: times, rates, and numbers about which a file says
+    /// nothing. Counts and sizes are whole.
+    pub fn may_be_rounded(&self) -> bool {
+        let is_rounded = match self.unit {
+            Unit::Second | Unit::PerSecond => true,
+            Unit::One => self.name == "value",
+            Unit::Byte | Unit::Other(_) => false,
+        };
+        is_rounded && !self.exact
+    }
+
     /// Wall-clock time in seconds.
     pub fn wall() -> Self {
         Self::lower("wall", Unit::Second)
