@@ -430,7 +430,7 @@ mod tests {
         search.run(0, of_capacity(123.0)).expect("it goes on");
         let found = search.missed(0, "a").expect("a finding").message;
         assert!(
-            found.contains("p99 was 1 s at 1") && found.ends_with("p99<200ms is missed there"),
+            found.contains("p99 was 1.0 s at 1") && found.ends_with("p99<200ms is missed there"),
             "{found}"
         );
         assert!(!search.is_pointless());

@@ -121,7 +121,7 @@ fn of_several_columns_one_must_be_named() {
     let table = "1 10\n2 20\n";
     assert_eq!(
         refused(table),
-        "data.txt:1: 2 columns and no header that names them; say with `--value` which holds the values, and with `--by` which names the subjects; `--value 1` reads this file"
+        "data.txt:1: 2 columns and no header that names them; say with `--value` which holds the values, and with `--by` which names the subjects"
     );
     let second = ImportOptions { column: Some(2), ..ImportOptions::default() };
     assert_eq!(bytes(table, &second).unwrap().series(0, 0).values, [10.0, 20.0]);
@@ -575,7 +575,8 @@ fn options_are_advised_only_if_they_read_the_file() {
     let read = |text: &str, options: &ImportOptions| load_bytes(text.into(), "x", options);
     for (text, advised) in [
         ("a 1 x\nb 2 y\n", true),
-        ("1 2\n3 4\n", true),
+        // Nothing says which of the two columns is a measurement.
+        ("1 2\n3 4\n", false),
         ("book,ns\narray,1\nmap,2\n", true),
         ("my book,ns per op\narray,1\nmap,2\n", true),
         // What other tools print: no option reads all of their lines.

@@ -217,8 +217,8 @@ pub(crate) struct LookArgs {
     #[arg(long, short = 'n', value_name = "TESTS", default_value_t = 10)]
     pub number: usize,
 
-    /// What a flaky test is, which failed only in some runs or before it was tried again: with `fail`
-    /// the exit status is 4, as for a test that failed in all runs
+    /// Exit status for tests that failed at times, in some runs or before a retry: with `fail` it is
+    /// 4, as for a test that failed in all runs
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Flaky::Tell)]
     pub flaky: Flaky,
 
