@@ -146,7 +146,7 @@ impl Report {
         let option =
             |name| options.iter().find(|(known, _)| *known == name).map(|&(_, value)| value);
         let product = |numbers: &[Option<&str>]| {
-            let numbers = numbers.iter().map(|text| text.and_then(|text| plain(text)));
+            let numbers = numbers.iter().map(|text| text.and_then(plain));
             numbers.product::<Option<f64>>()
         };
         let mut sessions = option("wsess").unwrap_or_default().split(',');

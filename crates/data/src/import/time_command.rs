@@ -183,7 +183,7 @@ impl Reader<'_> {
 
 /// Seconds of `0:00.34` or `1:02:03`.
 fn clock(text: &str) -> Option<f64> {
-    let parts = text.split(':').map(|part| ungrouped(part));
+    let parts = text.split(':').map(ungrouped);
     let seconds =
         parts.collect::<Option<Vec<f64>>>()?.iter().fold(0.0, |sum, part| sum * 60.0 + part);
     (seconds.is_finite() && text.contains(':')).then_some(seconds)

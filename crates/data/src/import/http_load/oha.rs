@@ -63,7 +63,7 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
 fn report(file: &File) -> Report {
     let mut report = Report::default();
     for (percentile, value) in &file.latency_percentiles {
-        let percent = percentile.strip_prefix('p').and_then(|digits| plain(digits));
+        let percent = percentile.strip_prefix('p').and_then(plain);
         if let Some(percent) = percent {
             report.quantile(percent, value.0);
         }

@@ -97,7 +97,7 @@ fn parsed(text: &str, file: &str) -> Result<Data, ImportError> {
     let lines_before = text[..begin].matches('\n').count();
     let value = "\n".repeat(lines_before) + text[begin..].trim_end().trim_end_matches(';');
     let input = Input::of(Cursor::new(value.into_bytes()), file)?;
-    Ok(json::read(input, EXPECTED, PhantomData)?)
+    json::read(input, EXPECTED, PhantomData)
 }
 
 pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {

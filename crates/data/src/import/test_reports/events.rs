@@ -242,7 +242,7 @@ fn moment(time: &str) -> Option<Moment> {
     let (date, clock) = time.split_once('T')?;
     let (clock, zone) = clock.split_at(clock.find(['Z', '+', '-'])?);
     let numbers = |text: &str, by: char| -> Option<[f64; 3]> {
-        let mut parts = text.split(by).map(|part| plain(part));
+        let mut parts = text.split(by).map(plain);
         Some([parts.next()??, parts.next()??, parts.next().unwrap_or(Some(0.0))?])
     };
     let [year, month, day] = numbers(date, '-')?;
