@@ -159,7 +159,7 @@ impl Template {
 
     /// Fills the target of a request: characters of values that can't be part of one are encoded.
     fn fill_path(&self, row: &[String], into: &mut Vec<u8>) {
-        self.fill_by(row, into, |value, into| encode_value(value, into));
+        self.fill_by(row, into, encode_value);
     }
 
     fn fill_by(&self, row: &[String], into: &mut Vec<u8>, write: impl Fn(&str, &mut Vec<u8>)) {

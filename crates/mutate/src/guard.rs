@@ -70,6 +70,7 @@ impl Drop for Guard {
     }
 }
 
+#[expect(clippy::exit, reason = "what is waited for may never end")]
 fn watch(shared: &Shared) {
     let mut interrupted: Option<Instant> = None;
     while !shared.is_over.load(Ordering::Relaxed) {

@@ -17,7 +17,8 @@ pub(crate) type Glance = fn(&mut Store, &Context, &Asked) -> Result<Option<Answe
 pub(crate) type Shape = fn(&mut schemars::SchemaGenerator) -> schemars::Schema;
 /// Nothing: the program carries the document as it was generated.
 #[cfg(not(test))]
-pub(crate) type Shape = ();
+#[derive(Clone, Copy)]
+pub(crate) struct Shape;
 
 /// Who may ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

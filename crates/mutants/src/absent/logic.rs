@@ -6,6 +6,7 @@ pub(super) fn not(own: Option<bool>) -> Option<bool> {
 }
 
 /// Returns true if all conditions hold.
+#[expect(clippy::manual_try_fold, reason = "a false condition decides also after an unknown one")]
 pub(super) fn all(own: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     own.into_iter().fold(Some(true), |before, own| match (before, own) {
         (Some(false), _) | (_, Some(false)) => Some(false),

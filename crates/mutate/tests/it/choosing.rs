@@ -1,10 +1,5 @@
 //! The real binary on small projects of Go and Rust whose tests take long: each change is tried with the tests that reach it.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a test may fail, and says what it skips"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail, and says what it skips")]
 
 use project::{Project, is_there};
 use serde_json::{Value, json};

@@ -1,11 +1,6 @@
 //! The real binary on small projects of C, Go and Rust: what is built once for many changes finds what a build for each finds, and what can't be built so is
 //! tried all the same.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a test may fail, and says what it skips"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail, and says what it skips")]
 
 use project::is_there;
 use serde_json::Value;

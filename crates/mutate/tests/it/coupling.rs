@@ -1,11 +1,6 @@
 //! The real binary on the projects of examples/mutation-pairs, each of which it must call what it was made to be; and on survivors that are no fault of
 //! the tests. Ruby and JavaScript, which are not everywhere, have the example's own script.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a test may fail, and says what it skips"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail, and says what it skips")]
 
 use serde_json::Value;
 use std::fs;

@@ -1,10 +1,5 @@
 //! Tests of Ruby that are loaded once: every kind of method, by the real binary and by the driver itself.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a test may fail, and says what it skips"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail, and says what it skips")]
 
 use crate::project;
 

@@ -41,7 +41,7 @@ ask(Net::HTTP::Post, "/nodes/#{node}/hello",
     { tool: "agent.rb", targets: [{ name: node, facts: facts }], kinds: %w[test], instance: instance, time: Time.now.utc.strftime("%FT%TZ") })
 exit if job.zero?
 
-load File.expand_path("../../../../ruby/lib/assay/farm.rb", __dir__)
+load File.expand_path("../../../../../ruby/lib/assay/farm.rb", __dir__)
 digest = Assay::Farm.digest(facts)
 status, leased = ask(Net::HTTP::Post, "/nodes/#{node}/lease", { instance: instance, targets: [digest], kinds: %w[test], job: job })
 if status != 200

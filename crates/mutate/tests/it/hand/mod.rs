@@ -278,6 +278,7 @@ fn the_copy_comes_before_what_is_installed() {
         fs::write(packages.join("__editable__.pk-0.1.pth"), "import __editable___pk_finder\n")
             .unwrap();
     };
+    #[expect(clippy::type_complexity, reason = "a list of three closures")]
     let ways: [&dyn Fn(&Path, &Path); 3] = [&copied, &by_path, &by_finder];
     for (number, install) in ways.into_iter().enumerate() {
         let Some(project) = installed(install) else { return };
