@@ -22,7 +22,7 @@
 //! let mut experiment = Experiment::new(plan, 2);
 //! let (mut reason, mut elapsed) = (None, 0.0);
 //! while let Some(turn) = experiment.next_turn() {
-//!     let seconds = if turn.place == 0 { 1.0 } else { 2.0 };
+//!     let seconds = if turn.place == 0 { 1.02 } else { 2.04 };
 //!     elapsed += seconds;
 //!     if let Step::Stop(why) = experiment.observe(turn, &[seconds], elapsed) {
 //!         reason = Some(why);

@@ -145,9 +145,11 @@ if sys.version_info[0] == 2:
     let (out, built) = functions(Language::Python, "a.py", text);
     assert_eq!(out, ["a", "c", "d", "g", "P.h", "j"]);
     assert_eq!(built, ["b", "e", "f", "P.i"]);
-    let text = "if (process.platform === 'win32') { f = function a() { return 1; } } else { f = function b() { return 1; } }";
+    let text = "if (process.platform === 'win32') {\n f = function a() { return 1; }\n} else {\n f = function b() { return 1; }\n}";
     let (out, built) = functions(Language::JavaScript, "a.js", text);
     assert_eq!((out, built), (vec!["a".to_owned()], vec!["b".to_owned()]));
+    let (out, built) = functions(Language::JavaScript, "a.js", &text.replace('\n', " "));
+    assert_eq!((out.len(), built.len()), (0, 2));
     let text = "if RUBY_ENGINE == 'jruby'\n  def a; 1 + 1; end\nelse\n  def b; 1 + 1; end\nend\n";
     let (out, built) = functions(Language::Ruby, "a.rb", text);
     assert_eq!((out, built), (vec!["a".to_owned()], vec!["b".to_owned()]));
