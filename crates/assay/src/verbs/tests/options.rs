@@ -217,8 +217,7 @@ pub(crate) struct LookArgs {
     #[arg(long, short = 'n', value_name = "TESTS", default_value_t = 10)]
     pub number: usize,
 
-    /// Exit status for tests that failed at times, in some runs or before a retry: with `fail` it is
-    /// 4, as for a test that failed in all runs
+    /// With `fail`, a test that failed at times (in some runs, before a retry) gives status 4, too
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Flaky::Tell)]
     pub flaky: Flaky,
 
