@@ -1,6 +1,7 @@
 //! Imports arbitrary bytes under every kind of option, which the first two bytes choose.
 #![no_main]
 
+use assay_data::Better;
 use assay_data::import::{ColumnRef, ImportOptions, load_bytes};
 use assay_fuzz::{NAME, check};
 use libfuzzer_sys::fuzz_target;
@@ -28,6 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
         column: (which & 64 != 0).then_some(usize::from(choice & 7)),
         unit: pick(2, UNITS),
         metric: (which & 128 != 0).then(|| "wall".to_owned()),
+        better: (choice & 64 != 0).then_some(Better::Higher),
         skip: if which & 32 != 0 { usize::from(choice >> 2) } else { 0 },
         pattern: pick(3, PATTERNS),
         filter: pick(4, FILTERS).map(|text| text.parse().expect("a filter of this list")),
