@@ -11,7 +11,7 @@ module AssayCoverage
     METHOD = Module.instance_method(:instance_method)
     # As it is before it is looked at.
     DIRECTORY = ::File.method(:directory?)
-    LOADERS = %r{\A<internal:|/(rubygems|bundler)[/.]}
+    LOADERS = %r{\A<internal:|/(rubygems|bundler)[/.]|/assay_\w+\.rb\z}
 
     class << self
       def put_in
@@ -101,7 +101,7 @@ module AssayCoverage
         path = path.to_path if path.respond_to?(:to_path)
         # Sources are seen when they run, and a new source is a change by itself.
         return unless path.is_a?(::String) && !path.end_with?(".rb", ".so")
-        # RubyGems and Bundler look for what they load, which is seen when it is loaded.
+        # RubyGems and Bundler look for what they load, which is seen when it is loaded, and so do these files.
         return if caller_locations(2, 1)&.first&.path&.match?(LOADERS)
 
         ::AssayCoverage.path_used(DIRECTORY.call(path) ? :lists : :opens, path)
