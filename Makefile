@@ -44,7 +44,7 @@ TIMED := sh scripts/timed.sh
 
 test: tools runtimes
 	$(TIMED) 'compiling tests' $(CARGO) test --workspace --locked --no-run
-	$(TIMED) 'tests in Rust' $(CARGO) test --workspace --locked
+	$(TIMED) 'tests in Rust' $(CARGO) test --workspace --locked --no-fail-fast
 	$(TIMED) 'example is-it-faster' sh examples/is-it-faster/demo.sh $(TESTED) --smoke
 	$(TIMED) 'example copy-element' sh examples/copy-element/demo.sh $(TESTED) --smoke
 	$(TIMED) 'example layout-luck' sh examples/layout-luck/demo.sh $(TESTED) --smoke
