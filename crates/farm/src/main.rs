@@ -12,6 +12,7 @@ mod doctor;
 mod durations;
 mod executors;
 mod given;
+mod logging;
 mod policy;
 mod server;
 mod verbs;

@@ -39,6 +39,7 @@ use assay_builds::{FarmError, Store};
 use assay_console::output;
 use assay_history::{Access, Place};
 use dispatch::{App, now, router};
+use futures_util::future::{Either, select};
 use hosts::Hosts;
 use kept::Kept;
 use limits::Limits;
@@ -47,6 +48,7 @@ use pool::Pool;
 use std::mem;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -123,17 +125,18 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
         let mut ended = signal(SignalKind::terminate())?;
         let sweeping = tokio::spawn(sweep(Arc::clone(&app)));
         let connections = connections::Connections::new(router(&app), tls, app.ending.clone());
-        let ending = tokio::select! {
-            () = connections.accept(listener) => Ending::Fine,
-            _ = interrupted.recv() => Ending::Interrupted,
-            _ = ended.recv() => Ending::Fine,
+        let (interrupted, ended) = (pin!(interrupted.recv()), pin!(ended.recv()));
+        let accepting = pin!(connections.accept(listener));
+        let ending = match select(accepting, select(interrupted, ended)).await {
+            Either::Right((Either::Left(_), _)) => Ending::Interrupted,
+            _ => Ending::Fine,
         };
-        tracing::info!("ending");
+        log::info!("ending");
         let _everybody_hears = tell.send(true);
         sweeping.abort();
         connections.end().await;
         if let Err(failure) = flush(&app).await {
-            tracing::error!("when nodes and tokens were last seen: {}", failure.message);
+            log::error!("when nodes and tokens were last seen: {}", failure.message);
         }
         anyhow::Ok(ending)
     });
@@ -175,13 +178,13 @@ async fn sweep(app: Arc<App>) {
         again.tick().await;
         match app.writes.run(|store| Ok(store.sweep(now())?)).await {
             Ok(swept) if swept.expired + swept.lost > 0 => {
-                tracing::info!(expired = swept.expired, lost = swept.lost, "leases ran out");
+                log::info!("leases ran out: {} expired, {} lost", swept.expired, swept.lost);
             }
             Ok(_) => {}
-            Err(failure) => tracing::error!("leases can't be looked at: {}", failure.message),
+            Err(failure) => log::error!("leases can't be looked at: {}", failure.message),
         }
         if let Err(failure) = flush(&app).await {
-            tracing::error!("when nodes and tokens were last seen: {}", failure.message);
+            log::error!("when nodes and tokens were last seen: {}", failure.message);
         }
     }
 }

@@ -263,6 +263,14 @@ fn spread(page: &mut Page, analysis: &Analysis, d: &Description, column: &Column
     page.paragraph(2, &[(Tone::Plain, line)]);
 }
 
+/// Returns true if the drifts have one direction, and none is twice as large as another.
+fn are_alike(drifts: &[f64]) -> bool {
+    let least = drifts.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = drifts.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (near, far) = if least > 0.0 { (least, most) } else { (most.abs(), least.abs()) };
+    least * most > 0.0 && far < 2.0 * near
+}
+
 fn in_unit(suffix: &str) -> String {
     if suffix.is_empty() { String::new() } else { format!(" ({})", suffix.trim()) }
 }
@@ -273,28 +281,30 @@ fn checks(analysis: &Analysis) -> Vec<String> {
     said.extend(untested(analysis));
     said.extend(dependence(analysis));
     let primaries = || (0..analysis.subjects.len()).filter_map(|s| analysis.primary_of(s));
-    let drifting: Vec<String> = (0..analysis.subjects.len())
-        .filter_map(|s| {
-            let d = analysis.primary_of(s)?;
-            let fraction = d.drift? / d.median.abs();
-            let sign = if fraction < 0.0 { "-" } else { "+" };
-            Some(format!("{sign}{}", number::percent(fraction)))
-        })
-        .collect();
+    let drifts: Vec<f64> =
+        primaries().filter_map(|d| Some(d.drift? / d.median.abs())).collect();
     let most = primaries().map(|d| d.n).max().unwrap_or(0);
-    if !drifting.is_empty() {
+    if !drifts.is_empty() {
         let in_blocks = analysis.design == Design::Blocks && !analysis.comparisons.is_empty();
         // Drift of one side alone is part of the difference: blocks do not cancel it.
+        let alike = drifts.len() == primaries().count() && are_alike(&drifts);
         let cancelled = match analysis.comparisons.iter().any(Comparison::wanders) {
             _ if !in_blocks => "",
-            false => " (the blocks cancel it)",
             true => " (not alike in all: the difference wanders, too)",
+            false if alike => " (the blocks cancel it)",
+            false => " (not alike in all: the blocks cancel what is)",
         };
-        said.push(match drifting.len() {
+        let signed = |drift: &f64| {
+            format!("{}{}", if *drift < 0.0 { "-" } else { "+" }, number::percent(*drift))
+        };
+        said.push(match drifts.len() {
             n if n > MOST_DRIFTS => {
                 format!("drift in {n} of {}{cancelled}", analysis.subjects.len())
             }
-            _ => format!("drift {}{cancelled}", drifting.join(", ")),
+            _ => {
+                let drifts: Vec<String> = drifts.iter().map(signed).collect();
+                format!("drift {}{cancelled}", drifts.join(", "))
+            }
         });
     } else if most >= policy::DRIFT_FROM {
         said.push("no drift".to_owned());

@@ -340,6 +340,10 @@ impl<'a> Teller<'a> {
             }
             return format!("between {} and {} ×", ends[0], ends[1]);
         }
+        // What is left of zero by rounding is zero.
+        let farther = lower.abs().max(upper.abs());
+        let whole = |end: f64| if end.abs() < 1e-6 * farther { 0.0 } else { end };
+        let (lower, upper) = (whole(lower), whole(upper));
         let ends = self.numbers(&[lower, upper]);
         let (low, high, suffix) = (&ends[0], &ends[1], self.suffix());
         let (less, more) = (self.words.less, self.words.more);

@@ -8,7 +8,8 @@
 //!
 //! One bad run does not raise an alarm: single runs stand out for reasons of their own. A run that is worse alone is inconclusive until another run, or a
 //! fresh confirmation, decides. An alarm takes two runs (Lucas and Crosier, "Fast initial response for CUSUM quality-control schemes", 1982,
-//! ask for two in a row for the same reason): the mean of the last three is worse, and so is that of all but the worst of them. Alone, a run
+//! ask for two in a row for the same reason): either two runs in a row are each worse alone, or the mean of the last three is worse, and so
+//! is that of all but the worst of them, which finds smaller changes. Alone, a run
 //! is held against a t distribution of few degrees of freedom, since single runs have heavy tails. Benchmarks share the error by Holm's
 //! procedure. One run that is as slow as some run was before is normal, however rare that is; where there are too few runs for the second
 //! look, it may be a new level as well, and is inconclusive. Only counts that never varied raise an alarm immediately.
@@ -209,6 +210,8 @@ struct Known {
     is_confirmed: bool,
     /// p-values of "not worse", alone and together.
     worse: [f64; 2],
+    /// p-value of "this run or the one before it is not worse", each alone: the larger of the two.
+    in_a_row: f64,
     /// p-values of "not better".
     better: [f64; 2],
     /// p-value of a run alone that some run before resembles, where the second look is missing.
@@ -226,7 +229,8 @@ impl Known {
         let sign = if candidate.metric.better == Better::Lower { 1.0 } else { -1.0 };
         let mut points = candidate.before.clone();
         in_order(&mut points);
-        let nothing = Self { worse: [1.0; 2], better: [1.0; 2], ..Self::default() };
+        let nothing =
+            Self { worse: [1.0; 2], better: [1.0; 2], in_a_row: 1.0, ..Self::default() };
         let of = |summary: &RunSummary| sign * summary.centre.ln();
         let is_positive =
             candidate.now.centre > 0.0 && points.iter().all(|point| point.result.centre > 0.0);
@@ -319,23 +323,27 @@ impl Known {
         let alone = p(now, 1);
         let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let worse_alone = |value: f64| if value > highest { p(value, 1)[0] } else { 1.0 };
+        let run_before = last.last().map_or(1.0, |point| worse_alone(of(&point.result)));
         let last = together.map_or([1.0; 2], |mean| p(mean, known.together));
-        known.worse = [if now > highest { alone[0] } else { 1.0 }, last[0]];
+        known.worse = [worse_alone(now), last[0]];
+        known.in_a_row = known.worse[0].max(run_before);
         known.better = [if now < lowest { alone[1] } else { 1.0 }, last[1]];
         known.seen_before = (together.is_none() && now <= highest).then_some(alone[0]);
         known
     }
 
-    /// p-value of "not worse" for an alarm, relative to the whole error: of the last runs together, if all but the worst of them confirm it. If
-    /// no run ever varied, this run alone is enough.
+    /// p-value of "not worse" for an alarm, relative to the whole error: of two runs in a row that are worse alone, and of the last runs together,
+    /// if all but the worst of them confirm it. If no run ever varied, this run alone is enough.
     fn p_worse(&self) -> f64 {
         if self.runs >= policy::FEWEST_RUNS && self.spread == 0.0 && self.is_positive {
             return self.worse[0].min(self.worse[1]);
         }
-        match self.is_confirmed {
-            true => (self.worse[1] / policy::GATE_TOGETHER).min(1.0),
+        let together = match self.is_confirmed {
+            true => self.worse[1] / policy::GATE_TOGETHER,
             false => 1.0,
-        }
+        };
+        together.min(self.in_a_row / policy::GATE_ALONE).min(1.0)
     }
 
     /// p-value of "not better", both looks together.
@@ -453,7 +461,7 @@ impl Known {
         }
         // The look that says it, where one does.
         let together = match (has_worse, has_better) {
-            (true, _) => self.is_confirmed,
+            (true, _) => self.is_confirmed || self.in_a_row < 1.0,
             (_, true) => {
                 self.better[1] / (1.0 - policy::GATE_ALONE) < self.better[0] / policy::GATE_ALONE
             }

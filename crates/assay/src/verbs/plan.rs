@@ -14,11 +14,12 @@ use assay_data::{Environment, Threshold, Unit, import};
 use assay_measure::environment;
 use assay_report::json::{self, Meta};
 use assay_report::planning as report;
-use clap::ValueEnum;
+use clap::{ArgGroup, ValueEnum};
 use std::path::PathBuf;
 
 /// Arguments of `assay plan`.
 #[derive(clap::Args, Debug)]
+#[command(group = ArgGroup::new("recorded").args(["pilot", "sides"]).multiple(true))]
 #[command(after_help = "\
 Give four of number of runs, difference, standard deviation, significance level and power; the fifth is calculated. A pilot \
 experiment (a few recorded runs) supplies the standard deviation, the distribution for simulating the rank test, and the time per run.
@@ -66,11 +67,11 @@ pub(crate) struct Args {
     sides: SideArgs,
 
     /// Metric of the pilot to plan for [default: its primary metric, otherwise the first]
-    #[arg(long, value_name = "METRIC", requires = "pilot")]
+    #[arg(long, value_name = "METRIC", requires = "recorded")]
     primary: Option<String>,
 
     /// Plan in blocks, each of which measures both; two-sided
-    #[arg(long, requires = "pilot", conflicts_with_all = ["alternative", "kind", "strict"])]
+    #[arg(long, requires = "recorded", conflicts_with_all = ["alternative", "kind", "strict"])]
     blocks: bool,
 
     /// Alternative hypothesis: two-sided, only larger values, or only smaller ones

@@ -7,7 +7,7 @@ mod files;
 pub(super) mod sampling;
 
 use crate::args::{ColorWhen, JudgeArgs, seconds};
-use crate::{Ending, seed};
+use crate::{Ending, present, seed};
 use anyhow::bail;
 use assay_measure::sampling::{CallGraph, Clock, Sampler};
 use assay_measure::{Command, interrupt};
@@ -279,6 +279,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if args.show.lines && subjects.len() > 1 {
         bail!("--lines is of one profile: what is compared of two are functions");
     }
+    let instead = "give a second command";
+    present::check_fail_if(&args.judge.fail_if, subjects.len(), "one profile", instead)?;
     if let Some(process) = args.pid {
         interrupt::install()?;
         return sampling::process(args, process);

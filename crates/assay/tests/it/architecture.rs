@@ -85,7 +85,7 @@ const CARRIED: [(&str, &[&str]); 17] = [
     ("axum", &["assay-farm"]),
     ("tar", &["assay-farm"]),
     ("ureq", &["assay-farm"]),
-    ("tracing", &["assay-farm"]),
+    ("log", &["assay-farm"]),
     ("indicatif", &["assay"]),
     ("rustls", &["assay-farm", "assay-load"]),
     ("h2", &["assay-load"]),

@@ -206,6 +206,7 @@ fn two_files_are_compared_within_the_error_of_sampling() {
     room.run(&["profile", "old.collapsed", "new.collapsed", "--fail-if", "slower"])
         .ends(2)
         .complains("in blocks");
+    room.run(&["profile", "old.collapsed", "--fail-if", "slower"]).ends(2).complains("one profile");
 }
 
 #[test]

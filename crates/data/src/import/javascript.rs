@@ -30,8 +30,8 @@ pub(super) fn recognise_tinybench(head: &Head<'_>) -> bool {
     let has = |key: &str| head.text.contains(key);
     head.text.trim_start().starts_with('[')
         && has("\"result\"")
-        && has("\"latency\"")
-        && has("\"moe\"")
+        // Before version 3 the statistics were in the result itself.
+        && (has("\"latency\"") || has("\"hz\"") && has("\"period\""))
 }
 
 pub(super) fn recognise_mitata(head: &Head<'_>) -> bool {
@@ -74,14 +74,14 @@ impl<'a> Reader<'a> {
         let name = self.names.free(name);
         let of = |number: Option<Number>| number.map(|number| number.0 / per_second);
         let mean = of(statistics.mean);
-        if mean.is_none_or(|mean| !mean.is_finite()) {
+        let count = statistics.count;
+        if count == Some(0) || mean.is_none_or(|mean| !mean.is_finite()) {
             let place = mean.and_then(json::line_of);
             let place = place.map(|line| format!(" ({})", self.recorder.place(line)));
             let problem = format!("has no time{}", place.unwrap_or_default());
             self.recorder.finding(benchmark_error(&name, &problem));
             return Ok(());
         }
-        let count = statistics.count;
         let subject = self.recorder.benchmark(&name, None, parameters);
         let metric = Metric::wall();
         self.recorder.metric(&metric)?;
@@ -158,12 +158,29 @@ struct Task {
     result: Option<TaskResult>,
 }
 
+/// What a task measured. Before version 3 of tinybench its statistics are here, and not in `latency`.
 #[derive(Deserialize)]
 struct TaskResult {
     latency: Option<Statistics>,
+    #[serde(default, deserialize_with = "json::some_time")]
+    mean: Option<Number>,
+    sd: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
+    min: Option<Number>,
+    #[serde(default, deserialize_with = "json::some_time")]
+    max: Option<Number>,
+    samples: Option<Vec<IgnoredAny>>,
     #[serde(rename = "runtimeVersion")]
     runtime_version: Option<Value>,
     runtime: Option<Value>,
+}
+
+impl TaskResult {
+    fn statistics(self) -> Statistics {
+        let Self { mean, sd, min, max, samples, .. } = self;
+        let count = samples.map(|samples| samples.len() as u64);
+        self.latency.unwrap_or(Statistics { mean, sd, min, max, count, ..Statistics::default() })
+    }
 }
 
 pub(super) fn read_tinybench(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
@@ -178,9 +195,8 @@ pub(super) fn read_tinybench(input: Input, context: &Context<'_>) -> Result<Part
                 reader.recorder.fact(name, value.clone());
             }
         }
-        let none = Statistics::default();
-        let latency = result.and_then(|result| result.latency.as_ref());
-        reader.add(&task.name, &[], latency.unwrap_or(&none), 1e3)
+        let statistics = task.result.map(TaskResult::statistics).unwrap_or_default();
+        reader.add(&task.name, &[], &statistics, 1e3)
     });
     json::read(input, EXPECTED_TINYBENCH, tasks)?;
     reader.recorder.finish("tasks of tinybench without a result")

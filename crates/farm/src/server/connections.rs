@@ -3,6 +3,7 @@
 use super::dispatch::Peer;
 use crate::policy::{CONNECTIONS, ENDING, PATIENCE};
 use axum::Router;
+use futures_util::future::{Either, select};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -43,7 +44,7 @@ impl Connections {
                 continue;
             };
             let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() else {
-                tracing::error!("more than {CONNECTIONS} connections: one is refused");
+                log::error!("more than {CONNECTIONS} connections: one is refused");
                 continue;
             };
             // Small answers are not held back.
@@ -55,8 +56,8 @@ impl Connections {
                     None => answer(stream, peer.ip(), router, ending).await,
                     Some(tls) => match timeout(PATIENCE, tls.accept(stream)).await {
                         Ok(Ok(stream)) => answer(stream, peer.ip(), router, ending).await,
-                        Ok(Err(error)) => tracing::debug!(%peer, "TLS: {error}"),
-                        Err(_) => tracing::debug!(%peer, "TLS took too long"),
+                        Ok(Err(error)) => log::debug!("{peer}: TLS: {error}"),
+                        Err(_) => log::debug!("{peer}: TLS took too long"),
                     },
                 }
                 drop(permit);
@@ -68,7 +69,7 @@ impl Connections {
     pub async fn end(&self) {
         let all = u32::try_from(CONNECTIONS).unwrap_or(u32::MAX);
         if timeout(ENDING, self.free.acquire_many(all)).await.is_err() {
-            tracing::info!("some requests are left unanswered");
+            log::info!("some requests are left unanswered");
         }
     }
 }
@@ -87,15 +88,16 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = async { drop(ending.wait_for(|ends| *ends).await) } => {
+    let told = pin!(async { drop(ending.wait_for(|ends| *ends).await) });
+    let ended = match select(connection.as_mut(), told).await {
+        Either::Left((ended, _)) => ended,
+        Either::Right((_, mut connection)) => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
     };
     if let Err(error) = ended {
         // Whoever goes away in the middle of something is no failure of ours.
-        tracing::debug!(%peer, "{error}");
+        log::debug!("{peer}: {error}");
     }
 }

@@ -93,16 +93,13 @@ async fn dispatch(app: Arc<App>, route: &'static Route, request: Request) -> Res
     let name = who.get().map_or("-", |token| token.of.name.as_str());
     let (method, path) = (&parts.method, parts.uri.path());
     let ms = begun.elapsed().as_millis() as u64;
-    // What stands behind the path may be a nonce: it is in no log.
+    // The query may hold a nonce, and is not logged.
+    let request = format!("{method} {path} status={status} who={name} ms={ms}");
     match (&done, route.audited) {
-        (Err(failure), _) if failure.status >= 500 => {
-            tracing::error!(%method, path, status, who = name, ms, "{}", failure.message);
-        }
-        (Err(failure), _) => {
-            tracing::info!(%method, path, status, who = name, ms, "{}", failure.message);
-        }
-        (Ok(_), true) => tracing::info!(%method, path, status, who = name, ms),
-        (Ok(_), false) => tracing::debug!(%method, path, status, who = name, ms),
+        (Err(failure), _) if failure.status >= 500 => log::error!("{request}: {}", failure.message),
+        (Err(failure), _) => log::info!("{request}: {}", failure.message),
+        (Ok(_), true) => log::info!("{request}"),
+        (Ok(_), false) => log::debug!("{request}"),
     }
     let is_refused = matches!(status, 401 | 403);
     if route.audited && status != 429 || is_refused {
@@ -111,7 +108,7 @@ async fn dispatch(app: Arc<App>, route: &'static Route, request: Request) -> Res
         let noted = app.writes.run(move |store| Ok(store.audit(now(), &name, &what, status)?));
         // What was done is done.
         if let Err(failure) = noted.await {
-            tracing::error!("the audit: {}", failure.message);
+            log::error!("the audit: {}", failure.message);
         }
     }
     match done {

@@ -1,14 +1,14 @@
 //! `assay farm serve`: the server, until somebody ends it.
 
 use crate::data::DataArgs;
+use crate::logging;
 use crate::policy;
 use crate::server::{self, Options};
 use crate::{Ending, durations, given};
-use std::io;
+use log::LevelFilter;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
-use tracing_subscriber::filter::LevelFilter;
 
 /// Run the server: the API that agents and programs ask, and the pages for people
 ///
@@ -76,16 +76,12 @@ enum Level {
 /// Serves.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let level = match args.log {
-        Level::Off => LevelFilter::OFF,
-        Level::Error => LevelFilter::ERROR,
-        Level::Info => LevelFilter::INFO,
-        Level::Debug => LevelFilter::DEBUG,
+        Level::Off => LevelFilter::Off,
+        Level::Error => LevelFilter::Error,
+        Level::Info => LevelFilter::Info,
+        Level::Debug => LevelFilter::Debug,
     };
-    tracing_subscriber::fmt()
-        .with_max_level(level)
-        .with_writer(io::stderr)
-        .with_target(false)
-        .init();
+    logging::begin(level)?;
     anyhow::ensure!(args.rate.is_finite() && args.rate > 0.0, "--rate: a number above 0");
     server::serve(Options {
         data: args.data.begin()?,

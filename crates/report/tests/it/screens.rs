@@ -45,6 +45,30 @@ fn what_nobody_has_a_value_of_gets_no_column() {
 }
 
 #[test]
+fn blocks_cancel_only_the_drift_that_all_sides_share() {
+    let with = |drifts: [Option<f64>; 2]| {
+        let mut analysis = common::faster();
+        let primary = analysis.primary;
+        for (subject, drift) in analysis.subjects.iter_mut().zip(drifts) {
+            let own = subject.metrics[primary].as_mut().unwrap();
+            own.drift = drift.map(|share| share * own.median);
+        }
+        at(&analysis, 200)
+    };
+    assert!(with([Some(0.03), Some(0.04)]).contains("drift +3.0 %, +4.0 % (the blocks cancel it)"));
+    let not_alike = "(not alike in all: the blocks cancel what is)";
+    for apart in [
+        [Some(0.03), None],
+        [None, Some(-0.03)],
+        [Some(0.03), Some(-0.03)],
+        [Some(0.01), Some(0.03)],
+    ] {
+        assert!(with(apart).contains(not_alike), "{}", with(apart));
+    }
+    assert!(with([Some(-0.03), Some(-0.04)]).contains("(the blocks cancel it)"));
+}
+
+#[test]
 fn a_terminal_without_unicode_gets_ascii() {
     let screen = Screen { width: 100, color: false, unicode: false, whole: false };
     for (name, analysis) in common::all() {

@@ -70,6 +70,14 @@ fn time_is_taken_and_beyond_a_factor_of_two_it_is_multiples() {
 }
 
 #[test]
+fn what_rounding_leaves_of_zero_is_zero() {
+    let said = ratio(Metric::wall(), [1.05, 1.0 - 1e-10, 1.21]);
+    assert!(said.contains("takes up to 21 % more time than old"), "{said}");
+    let said = ratio(Metric::wall(), [0.95, 0.9, 1.0 + 1e-10]);
+    assert!(said.contains("takes up to 10 % less time than old"), "{said}");
+}
+
+#[test]
 fn every_metric_has_its_own_words() {
     let start = |metric: Metric, numbers| {
         let said = ratio(metric, numbers);

@@ -207,6 +207,23 @@ fn the_good_runs_after_a_bad_one_are_hardly_ever_alarms() {
 }
 
 #[test]
+fn two_bad_runs_in_a_row_are_an_alarm_whatever_was_before_them() {
+    for size in [0.1, 0.2, 0.4] {
+        let mut missed = Vec::new();
+        for number in 0..series() {
+            let mut runs = levels(Between::Independent, 42, &mut Stream::new(81, number));
+            // The run before them is as good as the best of the normal ones.
+            runs[39] = runs[..39].iter().copied().fold(f64::INFINITY, f64::min);
+            runs[40..].iter_mut().for_each(|level| *level += size);
+            let [first, second] = [40, 41].map(|run| judged_at(&runs, run));
+            let is_alarm = second.standing == Standing::Worse;
+            missed.extend((first.stands_out && !is_alarm).then_some(number));
+        }
+        assert!(missed.len() as f64 <= 0.01 * series() as f64, "{size}: {missed:?}");
+    }
+}
+
+#[test]
 fn a_lasting_step_is_an_alarm_within_three_runs_and_good_runs_are_none() {
     for between in [Between::Independent, Between::Remembering, Between::Outliers] {
         let (mut found, mut alarms) = (0, 0);

@@ -29,6 +29,32 @@ fn tinybench_tells_milliseconds() {
 }
 
 #[test]
+fn tinybench_before_version_3_has_its_statistics_in_the_result() {
+    let text = r#"[{"name": "ok", "result": {"hz": 800, "period": 1.25, "samples": [1.5, 1, 1.25], "mean": 1.25, "sd": 0.25}},
+        {"name": "threw", "result": {"error": {"message": "x"}}}, {"name": "never ran"}]"#;
+    let samples = load_bytes(text.as_bytes().to_vec(), "x.json", &ImportOptions::default());
+    let samples = samples.unwrap_or_else(|error| panic!("{error}"));
+    let read = summary(&samples, "ok", "wall");
+    assert_eq!((read.mean, read.sd, read.count), (Some(0.00125), Some(0.00025), Some(3)));
+    let without: Vec<_> =
+        findings(&samples, "BENCHMARK_ERROR").iter().map(|f| f.subject.clone()).collect();
+    assert_eq!(without, [Some("threw".to_owned()), Some("never ran".to_owned())]);
+}
+
+#[test]
+fn a_benchmark_of_no_samples_has_no_time() {
+    let text = r#"{"files": [{"groups": [{"fullName": "g", "benchmarks":
+        [{"name": "none", "mean": 0, "sampleCount": 0}, {"name": "one", "mean": 2, "sampleCount": 7}]}]}]}"#;
+    let samples = load_bytes(text.as_bytes().to_vec(), "x.json", &ImportOptions::default());
+    let samples = samples.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(names(&samples), ["g > one"]);
+    assert_eq!(
+        findings(&samples, "BENCHMARK_ERROR")[0].subject.as_deref(),
+        Some("g > none")
+    );
+}
+
+#[test]
 fn mitata_tells_nanoseconds_and_arguments() {
     let samples = read("mitata/fibonacci.json");
     assert_eq!(names(&samples), ["fib 20", "fib 22", "loop"]);
