@@ -6,8 +6,10 @@ use anyhow::{Context, anyhow};
 use assay_coverage::NOT_WRITTEN;
 use assay_measure::room::{self, Room};
 use std::fs::{self, File, FileTimes};
+use std::io::{self, Write as _};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Whether a path leads to a room of ours, or of another program of assay. What is temporary may lie within a project, and is no part of it: it is not copied
 /// into the copy, which lies there too, nor changed, nor does it tell one state from another.
@@ -55,7 +57,7 @@ impl Copy {
     /// When it can't be written.
     pub fn write(&self, path: &str, text: &[u8]) -> anyhow::Result<()> {
         let place = self.top().join(path);
-        fs::write(&place, text).with_context(|| place.display().to_string())?;
+        write_now(&place, text).with_context(|| place.display().to_string())?;
         self.forget_compiled(&place);
         Ok(())
     }
@@ -71,6 +73,14 @@ impl Copy {
             }
         }
     }
+}
+
+/// Writes a file that is newer than everything written before. The kernel's own times are those of its last tick, so that what was built in the same tick
+/// would not be older, and `make` would not build it again.
+fn write_now(place: &Path, text: &[u8]) -> io::Result<()> {
+    let mut file = File::create(place)?;
+    file.write_all(text)?;
+    file.set_times(FileTimes::new().set_modified(SystemTime::now()))
 }
 
 /// The settings with which CMake was called, in its build directory.
@@ -120,4 +130,22 @@ fn copy(from: &Path, to: &Path, tops: (&Path, &Path)) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_newer_than_what_was_built_just_before() {
+        let top = tempfile::tempdir().unwrap();
+        let copy = Copy::of(top.path()).unwrap();
+        let modified = |name: &str| copy.top().join(name).metadata().unwrap().modified().unwrap();
+        for _ in 0..100 {
+            fs::write(copy.top().join("built"), "").unwrap();
+            copy.write("source", b"").unwrap();
+            assert!(modified("source") > modified("built"));
+        }
+    }
 }
