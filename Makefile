@@ -1,6 +1,6 @@
 # Targets: demo (the main job on real input), install (the four programs, optimised), quick (the loop of a working day), test (everything,
 # installing what it needs), check (formatting, lints, that
-# the fuzz targets compile and the libraries can be packaged), bench (every figure of BENCHMARKS.md), foreign (suites of real projects), coverage (how
+# the fuzz targets compile and the libraries can be packaged), fuzz (runs them: make fuzz TIME=10m), bench (every figure of BENCHMARKS.md), foreign (suites of real projects), coverage (how
 # often intervals hold), docs (the pages that are generated), site (the documentation as pages with a search), history (how fast this program was at
 # each tag, as pages), dist (all that is handed out), dist-test (installs that and tries it), dist-same (builds it twice and compares), dist-smoke
 # (tries three channels in a minute), other-systems (compiles for them), arm64 (tests under an emulator), tools and runtimes (what tests need), clean.
@@ -16,7 +16,7 @@ PREFIX ?= $(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)
 # What `cargo test` builds: examples and front ends are tested with it, so that nothing is compiled twice.
 TESTED := target/debug/assay
 
-.PHONY: demo install quick test check bench foreign coverage docs site dist dist-test dist-same dist-smoke history compiler other-systems arm64 tools runtimes clean
+.PHONY: demo install quick test check fuzz bench foreign coverage docs site dist dist-test dist-same dist-smoke history compiler other-systems arm64 tools runtimes clean
 
 demo: compiler
 	$(CARGO) build --profile demo --locked -p assay
@@ -69,6 +69,10 @@ check:
 	$(TIMED) packaging $(CARGO) package --quiet --no-verify --allow-dirty $(LIBRARIES)
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check bans licenses sources; \
 	 else echo "cargo-deny is not installed: licences were not checked (cargo install cargo-deny)"; fi
+
+# All fuzz targets in turn, for TIME together; TARGETS: those alone. Needs a nightly toolchain.
+fuzz: compiler
+	sh scripts/fuzz.sh $(or $(TIME),10m) $(TARGETS)
 
 bench: tools
 	python3 bench/judge.py

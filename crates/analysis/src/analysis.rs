@@ -30,6 +30,7 @@ use assay_stats::signed_rank::SignedRankDistribution;
 use family::Member;
 pub(crate) use family::shared_out;
 use shape::Keys;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 mod family;
@@ -146,7 +147,12 @@ impl Analysis {
 
     /// The comparison of another metric of a subject, by the metric's name.
     pub fn secondary_of(&self, subject: usize, metric: &str) -> Option<&Comparison> {
-        self.secondary.iter().find(|c| c.of == subject && self.metrics[c.metric].name == metric)
+        self.secondaries(metric).find(|c| c.of == subject)
+    }
+
+    /// The comparisons of another metric, by its name.
+    fn secondaries(&self, metric: &str) -> impl Iterator<Item = &Comparison> {
+        self.secondary.iter().filter(move |c| self.metrics[c.metric].name == metric)
     }
 
     /// The comparison of a subject's primary metric; `None` for a reference.
@@ -445,6 +451,7 @@ fn findings(
     let in_blocks = analysis.design == Design::Blocks;
     let compared = analysis.subjects.iter().any(|s| s.against.is_some());
     let mut findings = checks::outcomes(samples, analysis.primary, analysis.blocks);
+    let cpu: HashMap<usize, &Comparison> = analysis.secondaries("cpu").map(|c| (c.of, c)).collect();
     for comparison in &analysis.comparisons {
         findings.extend(checks::comparison(comparison, &names, metric, &analysis.plan));
         findings.extend(evidence::findings(comparison, &names[comparison.of]));
@@ -454,7 +461,7 @@ fn findings(
             findings.extend(coverage::findings::verdict(evidence, comparison, name));
         }
         if metric.name == "wall"
-            && let Some(cpu) = analysis.secondary_of(comparison.of, "cpu")
+            && let Some(cpu) = cpu.get(&comparison.of)
         {
             findings.extend(checks::wall_and_cpu(comparison, cpu, &names[comparison.of]));
         }

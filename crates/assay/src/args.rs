@@ -10,9 +10,16 @@ use assay_data::import::{ColumnRef, ImportOptions, SideFiles};
 use assay_data::select::Filter;
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Better, Threshold, Unit};
+use assay_measure::text_of;
 use assay_report::remarks::Remarks;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::{Path, PathBuf};
+
+/// Reads what a command is made of, which need not be UTF-8: programs and files may have such names.
+pub(crate) fn any_words() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().map(|word| text_of(&word))
+}
 
 /// How to decide.
 #[derive(Args, Debug)]

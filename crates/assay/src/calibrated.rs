@@ -5,7 +5,7 @@
 
 use crate::store;
 use anyhow::Context;
-use assay_data::Environment;
+use assay_data::{Environment, private};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -59,11 +59,9 @@ pub(crate) fn keep(
         kept[fact] = environment.facts.get(fact).cloned().unwrap_or(Value::Null);
     }
     let directory = path.parent().context("a file stands in a directory")?;
-    std::fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
-    // Renamed into place, so that a crash leaves the old file or the new one.
-    let new = path.with_extension("new");
-    std::fs::write(&new, format!("{kept:#}\n")).with_context(|| new.display().to_string())?;
-    std::fs::rename(&new, &path).with_context(|| path.display().to_string())?;
+    private::directory(directory).with_context(|| directory.display().to_string())?;
+    private::replace(&path, format!("{kept:#}\n").as_bytes())
+        .with_context(|| path.display().to_string())?;
     Ok(path)
 }
 

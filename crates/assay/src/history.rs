@@ -15,8 +15,8 @@ use crate::args::{LookArgs, ReadingArgs};
 use crate::store;
 use anyhow::{Context, bail};
 use assay_analysis::history::Revision;
-use assay_data::Samples;
 use assay_data::import::stores::last_written;
+use assay_data::{Samples, private};
 use assay_history::{Access, Added, NewRun, Place, Store, StoreError};
 use assay_measure::git;
 use jiff::Timestamp;
@@ -105,7 +105,7 @@ impl StoreArgs {
         };
         if access == Access::Write && self.store.is_none() {
             let directory = path.parent().context("a file stands in a directory")?;
-            fs::create_dir_all(directory).with_context(|| directory.display().to_string())?;
+            private::directory(directory).with_context(|| directory.display().to_string())?;
         }
         let is_new = !path.exists();
         let store = Store::open(&place, access)?;
@@ -224,7 +224,7 @@ fn hide(store: &Path) {
     let ignored = store.with_file_name(".gitignore");
     if store.parent().is_some_and(|directory| directory.ends_with(".assay")) && !ignored.exists() {
         // A tree that is taken for changed is worth a mark in a list, and no error.
-        let _marked = fs::write(ignored, format!("{FILE}*\n.gitignore\n"));
+        let _marked = private::replace(&ignored, format!("{FILE}*\n.gitignore\n").as_bytes());
     }
 }
 

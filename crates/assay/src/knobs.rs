@@ -8,7 +8,7 @@
 use crate::{output, store};
 use anyhow::Context;
 use assay_data::finding::shared::not_controlled;
-use assay_data::{Action, Finding, Severity};
+use assay_data::{Action, Finding, Severity, private};
 use assay_measure::Guard;
 use assay_measure::machine::{
     Change, Holder, Journal, Knob, KnobError, LeftBehind, Machine, Undone, privileges,
@@ -83,7 +83,7 @@ fn hold_on(
          XDG_STATE_HOME nor HOME names one",
     )?;
     let failed = || directory.display().to_string();
-    std::fs::create_dir_all(&directory).with_context(failed)?;
+    private::directory(&directory).with_context(failed)?;
     let _turn = Journal::turn(&directory).with_context(failed)?;
     // Another run may have been at it until our turn came.
     let (wanted, mut findings) = plan(&machine, Some(&directory), knobs)?;

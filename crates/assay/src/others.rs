@@ -7,6 +7,7 @@
 use crate::completing;
 use crate::system::{become_program, is_program};
 use anyhow::Context;
+use assay_data::threads;
 use clap::Command as Arguments;
 use clap_complete::Shell;
 use std::collections::BTreeMap;
@@ -200,8 +201,8 @@ fn asked<'a>(
         let mut child = command.spawn().ok()?;
         let output = child.stdout.take()?;
         let (sender, answer) = std::sync::mpsc::channel();
-        // Whoever keeps the pipe open is not waited for.
-        std::thread::spawn(move || sender.send(std::io::read_to_string(output)));
+        // Whoever keeps the pipe open is not waited for. Without a thread nothing comes, and it is ended.
+        let _reads = threads::start(move || sender.send(std::io::read_to_string(output)));
         Some((child, answer))
     });
     let asked: Vec<_> = asked.collect();

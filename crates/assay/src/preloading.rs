@@ -3,6 +3,7 @@
 
 use crate::revisions::cache_directory;
 use assay_coverage::sum;
+use assay_data::private;
 use assay_measure::Command;
 use assay_measure::preloaded::Preloaded;
 use assay_suites::preloading::{Preloading, is_read_first};
@@ -93,7 +94,7 @@ pub(crate) fn fits(directory: &Path) -> Result<(), String> {
 /// The file in which a process notes what its runs loaded, for the next one of its kind; `None`: there is no place for it.
 pub(crate) fn seen(root: &Path, way: &Preloading) -> Option<PathBuf> {
     let directory = cache_directory()?.join("preloaded");
-    std::fs::create_dir_all(&directory).ok()?;
+    private::directory(&directory).ok()?;
     let key = sum(format!("{}\n{}", root.display(), way.kind.join("\n")).as_bytes());
     Some(directory.join(format!("{key:016x}")))
 }

@@ -12,6 +12,7 @@ use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Verdict};
 pub(crate) use assay_console::output::screen;
 use assay_console::outputs;
+use assay_data::export::{Escapes, plain_text};
 use assay_data::finding::shared::RECORDINGS_ALTERNATE;
 use assay_data::{Design, Finding, Metric, Samples, StopReason};
 use assay_history::without_password;
@@ -167,7 +168,9 @@ pub(crate) fn export_all(
                     protocol::add_to_markdown(&mut text, analysis, chains);
                     file.write_all(text.as_bytes())?;
                 }
-                Form::Summary => file.write_all(csv::render(analysis).as_bytes())?,
+                Form::Summary => {
+                    file.write_all(plain_text(&csv::render(analysis), Escapes::Text).as_bytes())?;
+                }
                 Form::Raw(form) => form.write(samples, &mut file)?,
             }
             Ok(())

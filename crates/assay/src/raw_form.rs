@@ -1,6 +1,7 @@
 //! The forms in which samples are handed on, all observations of them: what `--export` and `assay convert` can write, and by which ending of
 //! a file each is known.
 
+use assay_data::export::{Escapes, Plain};
 use assay_data::{Samples, assay_file, export};
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -57,7 +58,20 @@ impl RawForm {
         ENDINGS.map(|(ending, _)| ending).join(", ")
     }
 
-    /// Writes samples.
+    /// What it is made of.
+    fn escapes(self) -> Escapes {
+        match self {
+            Self::Csv | Self::Go | Self::HdrLog | Self::Text => Escapes::Text,
+            Self::Assay
+            | Self::Hyperfine
+            | Self::Hyperfine2
+            | Self::GoogleBenchmark
+            | Self::Pyperf
+            | Self::K6 => Escapes::Json,
+        }
+    }
+
+    /// Writes samples. Whatever names hold, no control character gets out.
     ///
     /// # Errors
     /// When the form can't hold these samples, or the sink refuses.
@@ -66,6 +80,7 @@ impl RawForm {
             let problem = "only summaries were recorded, and this form holds observations; write .assay, which keeps both";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
+        let sink = &mut Plain::new(sink, self.escapes());
         match self {
             Self::Assay => assay_file::write(samples, sink),
             Self::Csv => export::csv(samples, sink),

@@ -33,7 +33,7 @@ fn directory() -> Option<PathBuf> {
 /// When there is no such place or it can't be written.
 pub(crate) fn open_kept(began: &jiff::Timestamp) -> anyhow::Result<(PathBuf, File)> {
     let directory = directory().context("neither XDG_STATE_HOME nor HOME names a directory")?;
-    fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
+    private::directory(&directory).with_context(|| directory.display().to_string())?;
     let name = format!("{}-{}.assay", began.strftime("%Y-%m-%dT%H-%M-%S%.3fZ"), std::process::id());
     let path = directory.join(name);
     let file = private::options()

@@ -12,13 +12,14 @@ use crate::revisions::cache_directory;
 use crate::{output, own};
 use anyhow::Context;
 use assay_coverage::sum;
+use assay_data::private;
 use assay_measure::preloaded::{self, Asked, Client, PreloadedError, Waiting};
 use assay_measure::{Command, Outcome, git};
 use serde_json::{Value, json};
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -188,8 +189,8 @@ impl Place {
         }
         // Of one that was killed.
         let _not_there = fs::remove_dir_all(&self.directory);
-        DirBuilder::new().mode(0o700).create(&self.directory).with_context(|| self.named())?;
-        let said = File::create(self.directory.join(SAID)).with_context(|| self.named())?;
+        private::directory(&self.directory).with_context(|| self.named())?;
+        let said = private::create(&self.directory.join(SAID)).with_context(|| self.named())?;
         let mut keeper = std::process::Command::new(own::program()?);
         keeper.args(["warm", "--idle", &format!("{}s", idle.as_secs_f64()), "--keep"]);
         keeper.arg0("assay").arg(&self.directory).arg("--").args(&command.argv);
@@ -295,8 +296,8 @@ fn is_passing(name: &str) -> bool {
 /// Held as long as a directory below this one is made or removed. The one above is made, and is this user's alone.
 fn locked(base: &Path) -> anyhow::Result<File> {
     let named = || base.display().to_string();
-    DirBuilder::new().recursive(true).mode(0o700).create(base).with_context(named)?;
-    let lock = File::create(base.join(LOCK)).with_context(named)?;
+    private::directory(base).with_context(named)?;
+    let lock = private::create(&base.join(LOCK)).with_context(named)?;
     let (found, own) = (fs::metadata(base)?, lock.metadata()?);
     anyhow::ensure!(
         found.uid() == own.uid() && found.mode() & 0o077 == 0,

@@ -17,10 +17,13 @@ fn main() -> ExitCode {
         _ => (ABOUT, 2),
     };
     let said = match status {
-        0 => io::stdout().write_all(text.as_bytes()),
+        0 => io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()),
         _ => io::stderr().write_all(text.as_bytes()),
     };
-    ExitCode::from(if said.is_ok() { status } else { 1 })
+    match said {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => failed(&error),
+        _ => ExitCode::from(status),
+    }
 }
 
 fn serve() -> ExitCode {
@@ -30,9 +33,11 @@ fn serve() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever asked is gone.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => {
-            let _nobody_listens = writeln!(io::stderr(), "assay-blocks: {error}");
-            ExitCode::from(2)
-        }
+        Err(error) => failed(&error),
     }
+}
+
+fn failed(error: &io::Error) -> ExitCode {
+    let _nobody_listens = writeln!(io::stderr(), "assay-blocks: {error}");
+    ExitCode::from(2)
 }

@@ -15,6 +15,7 @@ mod lease;
 pub mod model;
 mod names;
 mod nodes;
+mod order;
 mod pages;
 mod paging;
 pub mod policy;

@@ -8,6 +8,8 @@ pub const DELAY: i64 = 30_000;
 pub const ROUNDS: i64 = 4;
 /// Leases that are ended, and jobs that are queued again, in one transaction.
 pub const SWEPT: i64 = 100;
+/// Versions that are queued again, the newest first, where what is done with each has changed.
+pub const AGAIN: i64 = 20;
 /// Bytes of a name.
 pub const LONGEST_NAME: usize = 200;
 /// Targets that one question for a lease may name.

@@ -69,6 +69,13 @@ pub(crate) const VERSION_BEFORE: &str = "SELECT b.id FROM farm_version v JOIN fa
      ORDER BY b.place DESC, b.id DESC LIMIT 1";
 pub(crate) const NEWEST_VERSION: &str = "SELECT id FROM farm_version WHERE project = ?1 AND NOT is_gone \
      ORDER BY place DESC, id DESC LIMIT 1";
+pub(crate) const NEWEST_VERSIONS: &str = "SELECT id FROM farm_version WHERE project = ?1 AND NOT is_gone \
+     ORDER BY place DESC, id DESC LIMIT ?2";
+/// Those that no target was there for.
+pub(crate) const WAITING_VERSIONS: &str = "SELECT v.id FROM farm_version v WHERE v.project = ?1 AND NOT v.is_gone \
+     AND v.n0 + v.n1 + v.n2 + v.n3 + v.n4 + v.n5 + v.n6 + v.n7 = 0 AND NOT EXISTS (SELECT 1 FROM farm_job j \
+     WHERE j.project = v.project AND j.version = v.id AND j.progress IN (0, 1, 4)) ORDER BY v.place, v.id";
+pub(crate) const VERSION_PLACES: &str = "SELECT name, place FROM farm_version WHERE project = ?1";
 /// A version that is gone can't be fetched.
 pub(crate) const CANCEL_VERSION: &str = "UPDATE farm_job SET progress = 3, due = NULL \
      WHERE project = (SELECT project FROM farm_version WHERE id = ?1) AND version = ?1 AND progress IN (0, 1, 4) AND progress <> 1";

@@ -3,10 +3,11 @@
 use crate::coded::{from_json, json};
 use crate::error::{FarmError, Stop};
 use crate::jobs::{self, Asked};
-use crate::model::{Facts, Kind, digest, meets};
+use crate::model::{Facts, Kind, VersionKind, digest, meets};
+use crate::policy::AGAIN;
 use crate::store::{Put, Store, added};
 use crate::wire::{NewProject, NewTarget, NewVersion, Owner, Page, Project, Target, Version};
-use crate::{names, paging, sql, stamps, when};
+use crate::{names, order, paging, sql, stamps, when};
 use assay_history::db::{Db, DbError, Row, values};
 
 impl Store {
@@ -46,7 +47,8 @@ impl Store {
         Ok(paging::page(found, most, |owner| owner.name.clone()))
     }
 
-    /// Adds a project, or gives the one that is there, changed to these words.
+    /// Adds a project, or gives the one that is there, changed to these words. Where that changes what is done with its versions, or on which targets, the
+    /// newest are queued again.
     ///
     /// # Errors
     /// When there is no such owner, it can't be called that, or the store can't be written.
@@ -55,13 +57,17 @@ impl Store {
         owner: &str,
         name: &str,
         said: &NewProject,
+        now: i64,
     ) -> Result<Put<Project>, FarmError> {
         names::plain("a project", name)?;
         names::facts(&said.needs)?;
         let found = self.look(|db| project(db, owner, name))?;
-        if let Some(found) = found.filter(|found| found.of == *said) {
-            return Ok(Put { thing: found, is_new: false });
+        if let Some(found) = found.as_ref().filter(|found| found.of == *said) {
+            return Ok(Put { thing: found.clone(), is_new: false });
         }
+        let is_another = found.is_some_and(|found| {
+            (&found.of.recipe, &found.of.needs) != (&said.recipe, &said.needs)
+        });
         let text = json(said)?;
         self.alone(|db| {
             let own = self::owner(db, owner)?.ok_or_else(|| no_owner(owner))?;
@@ -70,6 +76,12 @@ impl Store {
                 db.execute(sql::CHANGE_PROJECT, values![own.id, name, &text])?;
             }
             let thing = project(db, owner, name)?.ok_or_else(|| no_project(owner, name))?;
+            if is_another {
+                let newest = values![thing.id, AGAIN];
+                for version in db.rows(sql::NEWEST_VERSIONS, newest, |row| row.get::<i64>(0))? {
+                    queue_everywhere(db, &thing, version, now)?;
+                }
+            }
             stamps::changed(db, thing.id)?;
             Ok(Put { thing, is_new })
         })
@@ -102,7 +114,8 @@ impl Store {
         Ok(paging::page(found, most, |project| project.name.clone()))
     }
 
-    /// Adds a version, or gives the one that is there. For a new one, a job is queued for each target that its project's needs are met by: of its
+    /// Adds a version, or gives the one that is there. Of one of which nobody says when it was published, or which it is, the number says its place among
+    /// the others. For a new one, a job is queued for each target that its project's needs are met by: of its
     /// tests, and where the project has benchmarks and an earlier version, of these.
     ///
     /// # Errors
@@ -124,7 +137,16 @@ impl Store {
         self.alone(|db| {
             let of = self::project(db, owner, project)?;
             let of = of.ok_or_else(|| no_project(owner, project))?;
-            let place = said.ordinal.or(published).unwrap_or(now);
+            let place = match said.ordinal.or(published) {
+                Some(place) => place,
+                None if said.kind == VersionKind::Release => {
+                    let others = db.rows(sql::VERSION_PLACES, values![of.id], |row| {
+                        Ok((row.get::<String>(0)?, row.get::<i64>(1)?))
+                    })?;
+                    order::place(name, &others, now)
+                }
+                None => now,
+            };
             let new = values![of.id, name, place, now, &text];
             let is_new = db.execute(sql::ADD_VERSION, new)? > 0;
             if !is_new {
@@ -133,36 +155,31 @@ impl Store {
             let thing = version(db, owner, project, name)?;
             let thing = thing.ok_or_else(|| no_version(owner, project, name))?;
             if is_new {
-                let targets = db.rows(sql::ALL_TARGETS, &[], |row| {
-                    Ok((row.get::<i64>(0)?, row.get::<String>(1)?, row.get::<String>(2)?))
-                })?;
-                for (target, digest, facts) in targets {
-                    if meets(&from_json(&facts)?, &of.of.needs) {
-                        queue(db, &of, thing.id, (target, &digest), now)?;
-                    }
-                }
+                queue_everywhere(db, &of, thing.id, now)?;
             }
             stamps::changed(db, of.id)?;
             Ok(Put { thing, is_new })
         })
     }
 
-    /// Notes that a version is gone where it came from. What was found of it stays, and its jobs are cancelled.
+    /// Notes that a version is gone where it came from. What was found of it stays; `cancels`: its jobs are cancelled.
     ///
     /// # Errors
     /// When there is none, or the store can't be written.
     pub fn version_is_gone(
         &self,
-        owner: &str,
-        project: &str,
+        (owner, project): (&str, &str),
         name: &str,
+        cancels: bool,
     ) -> Result<Version, FarmError> {
         self.alone(|db| {
             let none = || no_version(owner, project, name);
             let of = self::project(db, owner, project)?.ok_or_else(none)?;
             let found = version(db, owner, project, name)?.ok_or_else(none)?;
             db.execute(sql::VERSION_IS_GONE, values![found.id])?;
-            db.execute(sql::CANCEL_VERSION, values![found.id])?;
+            if cancels {
+                db.execute(sql::CANCEL_VERSION, values![found.id])?;
+            }
             stamps::changed(db, of.id)?;
             version(db, owner, project, name)?.ok_or_else(|| none().into())
         })
@@ -206,7 +223,8 @@ impl Store {
         Ok(Page { items, next: page.next })
     }
 
-    /// Adds a target, or gives the one that is there. For a new one, the newest version of each project whose needs it meets is queued.
+    /// Adds a target, or gives the one that is there. For a new one, the newest version of each project whose needs it meets is queued, and whatever
+    /// waited for a target to be built on.
     ///
     /// # Errors
     /// When the digest is not that of the facts, or the store can't be written.
@@ -250,6 +268,19 @@ impl Store {
         })?;
         Ok(paging::page(found, most, |target| target.id.to_string()))
     }
+}
+
+/// Queues what is to be found out of a version, on each target that its project's needs are met by.
+fn queue_everywhere(db: &Db, project: &Project, version: i64, now: i64) -> Result<(), Stop> {
+    let targets = db.rows(sql::ALL_TARGETS, &[], |row| {
+        Ok((row.get::<i64>(0)?, row.get::<String>(1)?, row.get::<String>(2)?))
+    })?;
+    for (target, digest, facts) in targets {
+        if meets(&from_json(&facts)?, &project.of.needs) {
+            queue(db, project, version, (target, &digest), now)?;
+        }
+    }
+    Ok(())
 }
 
 /// Queues what is to be found out of a version on a target.
@@ -307,8 +338,10 @@ pub(crate) fn target_or_new(
         if !meets(&said.facts, &project.of.needs) {
             continue;
         }
-        if let Some(newest) = db.first::<i64>(sql::NEWEST_VERSION, values![project.id])? {
-            queue(db, &project, newest, (id, key), now)?;
+        let waiting = db.rows(sql::WAITING_VERSIONS, values![project.id], |row| row.get(0))?;
+        let newest = db.first::<i64>(sql::NEWEST_VERSION, values![project.id])?;
+        for version in newest.into_iter().chain(waiting) {
+            queue(db, &project, version, (id, key), now)?;
         }
     }
     let thing = target(db, key)?.ok_or_else(|| no_target(key))?;

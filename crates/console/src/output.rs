@@ -38,14 +38,50 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// Those of `write`, and when standard output can't be written to.
 pub fn stream(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    while_read(io::stdout().lock(), write).context("standard output")
+}
+
+/// Hands a sink to a writer of data, until whoever reads what comes out of it is gone: then no more is written, and that is no error.
+///
+/// # Errors
+/// Those of `write`, and when the sink can't be written to.
+pub(crate) fn while_read(
+    sink: impl Write,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut out = io::BufWriter::new(UntilGone { sink, is_gone: false });
     let written = write(&mut out).and_then(|()| Ok(out.flush()?));
-    let is_gone = |error: &anyhow::Error| {
-        error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
-    };
-    match written {
-        Err(error) if is_gone(&error) => Ok(()),
-        other => other,
+    let is_gone = out.get_ref().is_gone;
+    if is_gone {
+        // What it still holds nobody wants.
+        let _unread = out.into_parts();
+        return Ok(());
+    }
+    written
+}
+
+/// A sink that remembers whether its reader went away: formats wrap that error in their own, each in another way.
+struct UntilGone<W> {
+    sink: W,
+    is_gone: bool,
+}
+
+impl<W: Write> UntilGone<W> {
+    fn noted<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        self.is_gone |= done.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
+        done
+    }
+}
+
+impl<W: Write> Write for UntilGone<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.sink.write(bytes);
+        self.noted(done)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.sink.flush();
+        self.noted(done)
     }
 }
 
@@ -77,9 +113,18 @@ fn told(error: &anyhow::Error) -> String {
 
 /// Prints what clap has to say (help, version, a wrong argument) and gives the status for it.
 pub fn clap_ending(told: &clap::Error) -> ExitCode {
-    // Help that nobody reads any more is no failure.
-    let _nobody_listens = told.print();
-    if told.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
+    let printed = told.print().and_then(|()| io::stdout().flush());
+    if told.use_stderr() {
+        return ExitCode::from(2);
+    }
+    match printed {
+        // Help that nobody reads any more is no failure.
+        Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
+            error(&anyhow::Error::new(failed).context("standard output"));
+            ExitCode::from(2)
+        }
+        _ => ExitCode::SUCCESS,
+    }
 }
 
 /// Whether standard output gets colours.
@@ -199,6 +244,38 @@ mod tests {
         let cause = || anyhow::anyhow!("no space left");
         assert_eq!(told(&cause().context("s.assay")), "s.assay: no space left");
         assert_eq!(told(&cause().context("s.assay: no space left")), "s.assay: no space left");
+    }
+
+    /// Takes a few bytes, and then its reader is gone.
+    struct Reader(usize);
+
+    impl Write for Reader {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            match self.0.min(bytes.len()) {
+                0 => Err(io::ErrorKind::BrokenPipe.into()),
+                taken => {
+                    self.0 -= taken;
+                    Ok(taken)
+                }
+            }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_went_away_is_no_error_however_a_format_tells_of_it() {
+        let many = |out: &mut dyn Write| {
+            for _ in 0..100_000 {
+                out.write_all(b"1,2,3\n").map_err(|error| anyhow::anyhow!("a table: {error}"))?;
+            }
+            Ok(())
+        };
+        assert!(while_read(Reader(10), many).is_ok());
+        let fails = |_: &mut dyn Write| anyhow::bail!("no more numbers");
+        assert!(while_read(Reader(10), fails).is_err());
     }
 
     #[test]

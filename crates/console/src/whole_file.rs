@@ -4,6 +4,7 @@
 //! what was there before, and so does whoever comes after a failure. Recordings of a run are no business of this room: they are
 //! written as they are measured.
 
+use crate::output;
 use anyhow::Context;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -29,9 +30,8 @@ pub fn write(
 ) -> anyhow::Result<()> {
     let named = || path.display().to_string();
     if is_special(path) {
-        let mut out = BufWriter::new(File::options().write(true).open(path).with_context(named)?);
-        fill(&mut out)?;
-        return out.flush().with_context(named);
+        let out = File::options().write(true).open(path).with_context(named)?;
+        return output::while_read(out, fill).with_context(named);
     }
     // A link stays a link, and what it names is replaced.
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());

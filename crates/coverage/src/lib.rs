@@ -3,7 +3,7 @@
 //! A source file is cut into [`Blocks`] that are known by what they say, by a [`Cutter`] that is handed in: the grammars are large, and few carry
 //! them (`assay-blocks`). A [`Map`] has for each test the checksums of the blocks that it
 //! entered, and of the files that it opened; [`choose`] holds them against what the files of the [`Project`] say now. The map is kept in a
-//! [`Store`]. docs/design/007-watching.md says what is seen and what is not.
+//! `Store`. docs/design/007-watching.md says what is seen and what is not.
 //!
 //! Nothing is run here, nobody is watched, and nothing is printed. What a run saw is handed in ([`assay_data::seen`]).
 #![cfg_attr(
@@ -20,6 +20,7 @@ mod project;
 mod rule;
 pub mod rules;
 mod started;
+#[cfg(feature = "store")]
 mod store;
 mod taking;
 pub mod wire;
@@ -30,4 +31,5 @@ pub use language::Language;
 pub use map::{Before, Ended, How, Known, Map, Use};
 pub use project::{Kept, NOT_WRITTEN, Now, Project, Stamp};
 pub use rule::Rule;
+#[cfg(feature = "store")]
 pub use store::{Store, StoreError};

@@ -4,6 +4,7 @@
 use crate::blocks::Sum;
 use crate::map::{How, Known, Map, Use};
 use crate::project::Kept;
+use assay_data::private;
 use assay_data::test_results::TestStatus;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::path::{Path, PathBuf};
@@ -60,7 +61,7 @@ impl Store {
     /// When it can't be written.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         if let Some(directory) = path.parent() {
-            let made = std::fs::create_dir_all(directory);
+            let made = private::directory(directory);
             made.map_err(|source| StoreError::Directory { path: directory.to_owned(), source })?;
         }
         match Self::opened(path) {
@@ -79,6 +80,8 @@ impl Store {
     }
 
     fn opened(path: &Path) -> rusqlite::Result<Self> {
+        // SQLite would let everybody read it. That it can't be made SQLite says as well.
+        let _begun = private::options().append(true).create(true).open(path);
         let mut connection = Connection::open(path)?;
         connection.busy_timeout(PATIENCE)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;

@@ -11,6 +11,7 @@ pub(crate) mod google_context;
 mod hdr_log;
 mod hyperfine;
 mod k6;
+mod plain;
 mod pyperf;
 mod text;
 
@@ -19,6 +20,7 @@ pub use google_benchmark::google_benchmark;
 pub use hdr_log::hdr_log;
 pub use hyperfine::{hyperfine, hyperfine2};
 pub use k6::k6;
+pub use plain::{Escapes, Plain, plain_text};
 pub use pyperf::pyperf;
 pub use text::text;
 

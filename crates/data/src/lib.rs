@@ -40,6 +40,7 @@ pub mod select;
 pub mod source;
 pub mod test_log;
 pub mod test_results;
+pub mod threads;
 pub mod tool;
 pub mod unit;
 

@@ -1,19 +1,105 @@
-//! Files that are their owner's alone: recordings may hold what commands were given, and what those said.
+//! Files and directories that are their owner's alone, whatever the umask: recordings may hold what commands were given, and what those said.
+//!
+//! Whatever a program of this house keeps in the user's state, cache or runtime directory is made here. What the user names, as with `--export`, is
+//! made as any program makes its files.
 
-use std::fs::OpenOptions;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
 
-/// Options by which a file that is made is nobody else's to read, where the system is told so at its making; elsewhere its directory decides.
+/// Options by which a file that is made is nobody else's to read, where the system knows of such rights; elsewhere its directory decides.
 pub fn options() -> OpenOptions {
-    private(OpenOptions::new())
-}
-
-#[cfg(unix)]
-fn private(mut options: OpenOptions) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
 }
 
+/// Makes a directory of ours, with those above it that are missing. One that is there already, from an earlier version or made by hand, is closed to
+/// others if it can be.
+///
+/// # Errors
+/// When it can't be made.
+pub fn directory(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)?;
+    close(path);
+    Ok(())
+}
+
+#[cfg(unix)]
+fn close(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let Ok(found) = fs::metadata(path) else { return };
+    if found.permissions().mode() & 0o077 != 0 {
+        // Somebody else's stays as it is.
+        let _stays = fs::set_permissions(path, fs::Permissions::from_mode(0o700));
+    }
+}
+
 #[cfg(not(unix))]
-fn private(options: OpenOptions) -> OpenOptions {
-    options
+fn close(_: &Path) {}
+
+/// Makes an empty file, in the place of what one of that name held.
+///
+/// # Errors
+/// When it can't be made.
+pub fn create(path: &Path) -> io::Result<File> {
+    options().write(true).create(true).truncate(true).open(path)
+}
+
+/// Puts a whole new file in the place of what was there; whoever is stopped meanwhile leaves the old one or the new one.
+///
+/// # Errors
+/// When it can't be written; then what was there stays.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let new = Path::new(&name);
+    let written =
+        create(new).and_then(|mut file| file.write_all(bytes)).and_then(|()| fs::rename(new, path));
+    if written.is_err() {
+        let _never_made = fs::remove_file(new);
+    }
+    written
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn what_is_made_is_its_owners_alone() {
+        let room = tempfile::tempdir().unwrap();
+        let deep = room.path().join("state/assay/runs");
+        directory(&deep).unwrap();
+        assert_eq!(mode(&deep), 0o700);
+        assert_eq!(mode(&room.path().join("state")), 0o700);
+        let file = deep.join("a");
+        for text in ["first", "second"] {
+            replace(&file, text.as_bytes()).unwrap();
+            assert_eq!((fs::read_to_string(&file).unwrap().as_str(), mode(&file)), (text, 0o600));
+        }
+        assert_eq!(fs::read_dir(&deep).unwrap().count(), 1);
+        drop(create(&file).unwrap());
+        assert_eq!(fs::read(&file).unwrap(), b"");
+    }
+
+    #[test]
+    fn what_an_earlier_version_left_open_is_closed() {
+        let room = tempfile::tempdir().unwrap();
+        let open = room.path().join("assay");
+        fs::create_dir(&open).unwrap();
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+        directory(&open).unwrap();
+        assert_eq!(mode(&open), 0o700);
+    }
 }

@@ -47,7 +47,7 @@ fn main() {
     store.add_owner("simulated").unwrap();
     let project =
         NewProject { origin: None, recipe: Recipe::default(), needs: target.facts.clone() };
-    store.add_project("simulated", "jobs", &project).unwrap();
+    store.add_project("simulated", "jobs", &project, 0).unwrap();
     store.add_target(&digest(&target.facts), &target, now).unwrap();
     let token = |scope: Scope, node: Option<String>| {
         let name = node.clone().unwrap_or_else(|| "submitter".to_owned());

@@ -310,9 +310,13 @@ impl Agent<'_> {
         let job = self.place.job(&key, &own.runtime, self.assay.as_deref())?;
         let mut log = Log::new(&job.beside().join("log"), self.welcome.log_limit)?;
         let every = Duration::from_secs(self.welcome.heartbeat.max(1));
-        let held = Held::start(Arc::clone(&self.client), id, &leased.nonce, every);
-        let sending =
-            Sending::start(Arc::clone(&self.client), (id, leased.nonce.clone()), &log, held.over());
+        let held = Held::start(Arc::clone(&self.client), id, &leased.nonce, every)?;
+        let sending = Sending::start(
+            Arc::clone(&self.client),
+            (id, leased.nonce.clone()),
+            &log,
+            held.over(),
+        )?;
         self.walls.refresh()?;
         let done = self.done(leased, &own, (&job, &mut log, &held));
         let Done { found, comparisons, samples } = done.unwrap_or_else(|error| {
@@ -463,6 +467,15 @@ impl Done {
     fn of(found: Found) -> Self {
         Self { found, comparisons: Vec::new(), samples: None }
     }
+}
+
+/// What an agent of this machine would test on, and what is to be said of runtimes that it would leave out.
+///
+/// # Errors
+/// When there can be no sandbox here.
+pub(crate) fn platforms() -> anyhow::Result<(Vec<String>, Vec<String>)> {
+    let found = runtimes::find(&mut Walls::find()?, &[]);
+    Ok((found.targets.into_iter().map(|own| own.target.name).collect(), found.notes))
 }
 
 /// The program that measures: the one that ASSAY names, or beside this program. `None`: there is none.

@@ -6,6 +6,7 @@ mod backup;
 mod doctor;
 mod place;
 mod restore;
+mod retry;
 mod serve;
 mod setup;
 mod status;
@@ -20,6 +21,7 @@ use clap::Subcommand;
 pub(crate) enum Verb {
     Serve(serve::Args),
     Add(add::Args),
+    Retry(retry::Args),
     Agent(agent::Args),
     Status(status::Args),
     Token(token::Args),
@@ -39,6 +41,7 @@ pub(crate) fn run(verb: &Verb) -> anyhow::Result<Ending> {
     match verb {
         Verb::Serve(args) => serve::run(args),
         Verb::Add(args) => add::run(args),
+        Verb::Retry(args) => retry::run(args),
         Verb::Agent(args) => agent::run(args),
         Verb::Status(args) => status::run(args),
         Verb::Token(args) => token::run(args),

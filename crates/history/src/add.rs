@@ -77,9 +77,13 @@ impl Store {
         if summaries.is_empty() {
             return Err(StoreError::Nothing);
         }
-        // Benchmarks of one side are no rivals.
-        let analysis = analyse(&samples, &Options::default()).ok();
         let compares = samples.sides.len() > 1;
+        if !compares {
+            // Benchmarks of one side are no rivals.
+            let own = samples.subjects.iter_mut().enumerate();
+            own.for_each(|(index, subject)| subject.against = Some(index));
+        }
+        let analysis = analyse(&samples, &Options::default()).ok();
         let deflated = pack(&text)?;
         let parts = Parts {
             new,

@@ -3,32 +3,50 @@
 //! A [`Job`] says all of one slice: what is asked, when, over which connections, and what must come. [`generate`] does it and gives a
 //! [`Tally`]: counts, and histograms that add up exactly over generators. There are no statistics here, and nothing is printed.
 
+#[cfg(feature = "generator")]
 mod clock;
+#[cfg(feature = "generator")]
 mod connection;
+#[cfg(feature = "generator")]
 mod engine;
 mod failure;
+#[cfg(feature = "generator")]
 mod http2;
+#[cfg(feature = "generator")]
 mod job;
+#[cfg(feature = "generator")]
 mod probe;
+#[cfg(feature = "generator")]
 mod raw;
 mod reading;
 mod response;
 mod scenario;
+#[cfg(feature = "generator")]
 mod schedule;
+#[cfg(feature = "generator")]
 mod socket;
+#[cfg(feature = "generator")]
 mod tally;
 mod target;
+#[cfg(feature = "generator")]
 mod tls;
 
+#[cfg(feature = "generator")]
 pub use engine::{Hooks, LoadError, Pace, generate};
 pub use failure::Failure;
+#[cfg(feature = "generator")]
 pub use job::{Connecting, Expect, Job, Load};
+#[cfg(feature = "generator")]
 pub use probe::probe;
+#[cfg(feature = "generator")]
 pub use raw::Raw;
 pub use reading::{ReadingError, Replayed, replay, session_of_har, values};
 pub use response::answers_in;
 pub use scenario::{Request, Scenario, ScenarioError};
+#[cfg(feature = "generator")]
 pub use schedule::Arrivals;
+#[cfg(feature = "generator")]
 pub use tally::{Connections, Second, Tally};
 pub use target::{Target, TargetError, without_user};
+#[cfg(feature = "generator")]
 pub use tls::{Handshakes, Tls, TlsError, Version};

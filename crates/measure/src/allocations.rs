@@ -35,6 +35,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use assay_data::private;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
@@ -218,9 +219,9 @@ fn unpack(directory: &Path) -> io::Result<PathBuf> {
     if fs::read(&path).is_ok_and(|found| found == LIBRARY) {
         return Ok(path);
     }
-    fs::create_dir_all(directory)?;
+    private::directory(directory)?;
     // A program may be loading the old one.
-    embedded::write(&path, LIBRARY, 0o644)?;
+    embedded::write(&path, LIBRARY, 0o600)?;
     Ok(path)
 }
 

@@ -5,6 +5,10 @@
 //! shell can do (`|`, `>`, `*`, `$`...) is refused by name and column instead of being passed on
 //! as a plain word. Nothing here looks at the file system; that is `resolve`.
 
+mod foreign;
+
+pub use foreign::{text_of, word_of};
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -187,7 +191,7 @@ impl Command {
         if argv.is_empty() {
             return Err(CommandError::NoProgram { text: text.to_owned() });
         }
-        let mut command = Self::new(argv)?;
+        let mut command = Self::new(argv.iter().map(|word| word_of(word)))?;
         command.env = words
             .iter()
             .filter_map(|word| word.split_once('='))
@@ -205,7 +209,7 @@ impl Command {
         if text.trim().is_empty() {
             return Err(CommandError::Empty);
         }
-        let mut command = Self::new([shell.into(), "-c".into(), text.into()])?;
+        let mut command = Self::new([shell.into(), "-c".into(), word_of(text)])?;
         command.shell = true;
         Ok(command)
     }

@@ -130,6 +130,12 @@ pub enum MeasureError {
         /// What the system says.
         source: io::Error,
     },
+    /// The system allows no further thread.
+    #[error(transparent)]
+    Thread {
+        /// Which says so.
+        source: io::Error,
+    },
     /// A kind of runner that this system does not have.
     #[error("ASSAY_RUNNER=`{named}`: there is no such runner here; there is {offered}")]
     UnknownRunner {

@@ -106,7 +106,7 @@ pub mod workload;
 #[cfg(unix)]
 pub use capture::Kept;
 #[cfg(unix)]
-pub use command::{Channel, Command, CommandError, Input, Output};
+pub use command::{Channel, Command, CommandError, Input, Output, text_of, word_of};
 #[cfg(unix)]
 pub use control::{Control, Setting};
 #[cfg(unix)]

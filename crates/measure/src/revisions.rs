@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
+use assay_data::private;
 use rustix::fs::FlockOperation;
 
 use crate::interrupt;
@@ -98,7 +99,7 @@ impl Repository {
         let common = common.canonicalize().map_err(failed(common.clone()))?;
         let cache = std::path::absolute(cache).map_err(failed(cache.to_owned()))?;
         let home = cache.join(&digest([common.as_os_str().as_encoded_bytes()])[..16]);
-        fs::create_dir_all(&home).map_err(failed(home.clone()))?;
+        private::directory(&home).map_err(failed(home.clone()))?;
         Ok(Self { subprocesses, top: path_in(&top), common, home })
     }
 
@@ -250,7 +251,7 @@ impl Repository {
             Some(links) => self.link(revision, place, line, links)?,
         }
         let told = format!("{commit}\n{line}\n");
-        fs::write(&place.marker, told)
+        private::replace(&place.marker, told.as_bytes())
             .map_err(|source| RevisionError::Cache { path: place.marker.clone(), source })
     }
 

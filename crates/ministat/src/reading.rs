@@ -12,6 +12,7 @@ use crate::{Flavour, Opened, Source, Surroundings};
 use memchr::memchr;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read};
+use std::sync::mpsc::channel;
 use std::thread;
 
 /// Bytes of a line at most, its end included.
@@ -96,14 +97,23 @@ fn read_in_order(
 ) -> Result<Vec<Dataset>, Complaint> {
     enum Work<'scope> {
         Done(Result<Dataset, Complaint>),
-        Going(thread::ScopedJoinHandle<'scope, Result<Dataset, Complaint>>),
+        Going(thread::ScopedJoinHandle<'scope, Option<Result<Dataset, Complaint>>>),
     }
     thread::scope(|scope| {
         let mut all = Vec::new();
         for (name, opened) in opened {
             let work = match opened {
                 Ok(opened) if opened.is_regular => {
-                    Work::Going(scope.spawn(move || read(name, opened.reader, rules)))
+                    let (give, take) = channel();
+                    let reads = move || take.recv().ok().map(|(name, own)| read(name, own, rules));
+                    match thread::Builder::new().spawn_scoped(scope, reads) {
+                        Ok(reading) => {
+                            let _it_waits = give.send((name, opened.reader));
+                            Work::Going(reading)
+                        }
+                        // The system allows no further thread.
+                        Err(_) => Work::Done(read(name, opened.reader, rules)),
+                    }
                 }
                 Ok(opened) => Work::Done(read(name, opened.reader, rules)),
                 Err(complaint) => Work::Done(Err(complaint)),
@@ -116,7 +126,7 @@ fn read_in_order(
         }
         let results = all.into_iter().map(|work| match work {
             Work::Done(result) => result,
-            Work::Going(handle) => handle.join().expect("reading does not panic"),
+            Work::Going(handle) => handle.join().ok().flatten().expect("reading does not panic"),
         });
         results.collect()
     })

@@ -1,11 +1,12 @@
 //! Ends what runs when the time is up or somebody wants an end: a build or a test run may take much longer than anybody waits. It is a thread of its own, since
 //! the others wait for such runs.
 
+use assay_data::threads;
 use assay_measure::{AbortHandle, interrupt};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 /// Interval between two looks at the clock.
 const LOOK: Duration = Duration::from_millis(50);
@@ -40,12 +41,15 @@ impl std::fmt::Debug for Shared {
 
 impl Guard {
     /// One that ends what runs at a moment; `None`: only after an interrupt.
-    pub fn start(until: Option<Instant>) -> Self {
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn start(until: Option<Instant>) -> io::Result<Self> {
         let own = Self::default();
         *own.shared.until.lock().unwrap_or_else(PoisonError::into_inner) = until;
         let shared = Arc::clone(&own.shared);
-        thread::spawn(move || watch(&shared));
-        own
+        threads::start(move || watch(&shared))?;
+        Ok(own)
     }
 
     /// Has the runs of another runner ended, too.

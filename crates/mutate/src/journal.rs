@@ -3,9 +3,10 @@
 
 use anyhow::Context;
 use assay_data::mutation::Fate;
+use assay_data::private;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +48,7 @@ impl Journal {
     fn at(path: &Path, again: bool) -> anyhow::Result<(Self, HashMap<String, Entry>)> {
         let named = || path.display().to_string();
         if let Some(above) = path.parent() {
-            fs::create_dir_all(above).with_context(named)?;
+            private::directory(above).with_context(named)?;
         }
         let text = fs::read(path).unwrap_or_default();
         let text = if again { Vec::new() } else { text };
@@ -55,7 +56,7 @@ impl Journal {
         let entries = lines.filter_map(|line| serde_json::from_slice::<Entry>(line).ok());
         let entries = entries.filter(|own| Fate::named(&own.fate).is_some());
         let known: HashMap<String, Entry> = entries.map(|own| (own.id.clone(), own)).collect();
-        let mut options = OpenOptions::new();
+        let mut options = private::options();
         let mut file = options.create(true).append(true).open(path).with_context(named)?;
         if again {
             file.set_len(0).with_context(named)?;

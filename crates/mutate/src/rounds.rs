@@ -8,6 +8,7 @@ use crate::singly::counted;
 use crate::sources::Source;
 use crate::switched::{At, Behind, Reached};
 use crate::switches::{Round, Standing, Switches};
+use assay_data::threads;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::thread;
 
@@ -156,7 +157,7 @@ fn others(
             .skip(1)
             .map(|arena| {
                 let standing = standing(switches, round, unviable, arena);
-                scope.spawn(move || -> anyhow::Result<bool> {
+                threads::start_in(scope, move || -> anyhow::Result<bool> {
                     let Some(standing) = standing else { return Ok(false) };
                     arena.stand(&standing, sources)?;
                     // One that reaches nothing runs what another copy built.
@@ -165,7 +166,7 @@ fn others(
                 })
             })
             .collect();
-        let ended = begun.into_iter().map(|own| own.join().unwrap_or(Ok(false)));
+        let ended = begun.into_iter().map(|own| own?.join().unwrap_or(Ok(false)));
         ended.collect::<anyhow::Result<Vec<bool>>>()
     })?;
     let mut is_built = std::iter::once(true).chain(built);

@@ -5,6 +5,7 @@ use crate::settings::Settings;
 use anyhow::{Context, bail};
 use assay_coverage::Project;
 use assay_data::mutation::{Fate, MutantResult, MutatedFile, MutatedUnit, Place};
+use assay_data::threads;
 use assay_measure::git;
 use assay_mutants::{Alone, Generator, Language, Mutant, Mutants, line_starts, why_passed};
 use std::collections::{BTreeMap, HashMap};
@@ -12,7 +13,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
-use std::{fs, thread};
+use std::{fs, io, thread};
 
 /// A source file with what can be changed in it.
 #[derive(Debug)]
@@ -194,10 +195,10 @@ fn generated(
 ) -> anyhow::Result<Vec<Made>> {
     let next = AtomicUsize::new(0);
     let made: Mutex<Vec<(usize, anyhow::Result<Made>)>> = Mutex::new(Vec::new());
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(paths.len().max(1));
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
+    let count = thread::available_parallelism().map_or(1, usize::from).min(paths.len().max(1));
+    thread::scope(|scope| -> io::Result<()> {
+        for _ in 0..count {
+            threads::start_in(scope, || {
                 let mut generators: HashMap<Language, Option<Generator>> = HashMap::new();
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
@@ -209,9 +210,10 @@ fn generated(
                         all.push((index, one));
                     }
                 }
-            });
+            })?;
         }
-    });
+        Ok(())
+    })?;
     let mut made = made.into_inner().unwrap_or_default();
     made.sort_by_key(|(index, _)| *index);
     made.into_iter().map(|(_, one)| one).collect()

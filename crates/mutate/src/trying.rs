@@ -13,6 +13,7 @@ use crate::switched::Behind;
 use crate::switches::{Own, Round, Switches};
 use assay_console::output::Passing;
 use assay_data::mutation::{Fate, MutantResult, MutationTest};
+use assay_data::threads;
 use assay_measure::{AbortHandle, interrupt};
 use assay_mutants::{Operator, is_same};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -350,10 +351,11 @@ impl<'a> Trying<'a> {
         let (deadline, later) = (self.deadline, self.later);
         let behind = &self.behind.clone();
         let (tasks, covered, stop, next) = (&tasks, &covered, &stop, &next);
+        let mut refused = None;
         thread::scope(|scope| {
             for arena in arenas.iter_mut() {
                 let sender: Sender<News> = sender.clone();
-                scope.spawn(move || {
+                let started = threads::start_in(scope, move || {
                     while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
                         for index in task {
                             let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -389,9 +391,15 @@ impl<'a> Trying<'a> {
                         }
                     }
                 });
+                if let Err(error) = started {
+                    stop.store(true, Ordering::Relaxed);
+                    refused = Some(error);
+                    break;
+                }
             }
             drop(sender);
-            self.hear(&news, (stop, &handles, &lines), (total, progress))
+            let heard = self.hear(&news, (stop, &handles, &lines), (total, progress));
+            refused.map_or(heard, |error| Err(error.into()))
         })
     }
 

@@ -301,7 +301,7 @@ fn suite(args: &Args, root: &Root, began: Instant) -> anyhow::Result<Suite> {
     let layout = Layout::of(&Project::of(&root.top).files());
     let (root, below, by_status) = (root.top.clone(), root.below.clone(), OnceLock::new());
     let time = args.budget.and_then(Budget::time);
-    let guard = Guard::start(time.map(|time| began + time + BUDGET_MORE));
+    let guard = Guard::start(time.map(|time| began + time + BUDGET_MORE))?;
     Ok(Suite { framework, argv, root, below, walls, layout, guard, by_status })
 }
 

@@ -63,6 +63,7 @@ pub use values::{Estimate, Interval, Verdict};
 pub use watching::WatchedRun;
 
 use assay_data::ParameterValue;
+use assay_data::export::{Escapes, plain_text};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -98,12 +99,12 @@ impl Head {
     }
 }
 
-/// A document as text, with a line feed at its end.
+/// A document as text, with a line feed at its end and no other control character but those of its lines.
 ///
 /// # Errors
 /// Never for the documents of this crate, whose keys are all texts.
 pub fn text(document: &impl Serialize) -> serde_json::Result<String> {
-    serde_json::to_string_pretty(document).map(|text| text + "\n")
+    serde_json::to_string_pretty(document).map(|text| plain_text(&text, Escapes::Json) + "\n")
 }
 
 /// A document on one line, which a line feed ends: of those that come one after the other.
@@ -111,7 +112,7 @@ pub fn text(document: &impl Serialize) -> serde_json::Result<String> {
 /// # Errors
 /// As of [`text`].
 pub fn line(document: &impl Serialize) -> serde_json::Result<String> {
-    serde_json::to_string(document).map(|text| text + "\n")
+    serde_json::to_string(document).map(|text| plain_text(&text, Escapes::Json) + "\n")
 }
 
 /// Parameters by name; numbers stay numbers.

@@ -62,7 +62,8 @@ pub(crate) fn clean(text: &str) -> String {
 
 /// Characters that turn the direction of what follows, or show nothing at all.
 fn is_format(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    // The last are bytes that are no UTF-8, in a command that was given so.
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{10ff80}'..='\u{10ffff}')
 }
 
 /// Columns that a text takes, character by character, as most terminals count.

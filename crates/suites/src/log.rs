@@ -44,8 +44,11 @@ fn read_in_chunks(log: &mut dyn Read, marker: &Marker, chunk: usize) -> io::Resu
     let mut pieces = Pieces::of(log, chunk);
     let processors = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let lookers: Vec<Looker> =
-            (0..processors.min(MOST_LOOKERS)).map(|_| Looker::start(scope, marker)).collect();
+        // One is enough where the system allows no second.
+        let mut lookers = vec![Looker::start(scope, marker)?];
+        let others =
+            (1..processors.min(MOST_LOOKERS)).map_while(|_| Looker::start(scope, marker).ok());
+        lookers.extend(others);
         // Each in its turn, so that pieces come back in their order.
         let (mut given, mut counted) = (0, 0);
         let mut spare = Vec::new();

@@ -14,6 +14,7 @@ use assay_data::Plan;
 use assay_stats::suite::{Benchmark, geometric_mean};
 use assay_stats::summaries::{self, Summarised};
 use assay_stats::{Interval, descriptive, student_t};
+use std::collections::HashMap;
 
 /// Fewest comparisons that make a whole.
 const FEWEST: usize = 2;
@@ -111,17 +112,15 @@ pub(super) fn groups(
     is_whole: impl Fn(usize) -> bool,
 ) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
+    // A scan may have as many as it has commands.
+    let mut places: HashMap<(usize, usize, usize), usize> = HashMap::new();
     for (index, c) in decided.iter().enumerate().filter(|(_, c)| wanted(c)) {
         let (metric, of, against) = (c.metric, side(c.of), side(c.against));
-        let same = |g: &&mut Group| (g.metric, g.of, g.against) == (metric, of, against);
-        // Those of a suite follow one another; a scan has few.
-        match groups.iter_mut().rev().find(same) {
-            Some(group) => group.comparisons.push(index),
-            None => {
-                let comparisons = vec![index];
-                groups.push(Group { metric, of, against, comparisons, mean: None });
-            }
-        }
+        let place = *places.entry((metric, of, against)).or_insert_with(|| {
+            groups.push(Group { metric, of, against, comparisons: Vec::new(), mean: None });
+            groups.len() - 1
+        });
+        groups[place].comparisons.push(index);
     }
     for group in &mut groups {
         let own = group.comparisons.iter().copied();

@@ -4,6 +4,7 @@
 //! dropped for all commands, as long as nothing was measured with it.
 
 use super::Prepared;
+use assay_data::threads;
 use assay_measure::counters::{Count, Counters, Event, Refusal};
 use assay_measure::{
     AbortHandle, MeasureError, RunOptions, RunResult, Runner, RunnerKind, Setting, SubjectId,
@@ -106,13 +107,23 @@ impl Runners {
                 .zip(&self.ids[1..])
                 .map(|(runner, ids)| {
                     let (id, main) = (ids[subject][build], main.clone());
-                    scope.spawn(move || {
+                    threads::start_in(scope, move || {
                         let result = runner.run(id, options);
                         main.unpark();
                         result
                     })
                 })
                 .collect();
+            let running: Vec<_> = match running.into_iter().collect::<std::io::Result<_>>() {
+                Ok(running) => running,
+                Err(source) => {
+                    // Those that were started are not waited for.
+                    abort.iter().for_each(|handle| {
+                        handle.abort_in_flight();
+                    });
+                    return Err(MeasureError::Thread { source });
+                }
+            };
             let signals_before = interrupt::count();
             let mut results = vec![first.run(own, options)];
             while running.iter().any(|job| !job.is_finished()) {

@@ -3,10 +3,10 @@
 //! A file holds one run with everything the store needs to know of it, and the address of the store without a password. Nothing here waits: when a
 //! server is asked again is the business of those who write.
 
-use crate::{output, store, whole_file};
+use crate::{output, store};
 use anyhow::Context;
 use assay_analysis::history::Revision;
-use assay_data::assay_file;
+use assay_data::{assay_file, private};
 use assay_history::{NewRun, Place, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -52,11 +52,12 @@ pub(super) fn put(place: &Place, new: &NewRun<'_>) -> anyhow::Result<PathBuf> {
         recording: String::from_utf8(text).context("a recording is a text")?,
     };
     let directory = directory().context("neither XDG_STATE_HOME nor HOME names a directory")?;
-    fs::create_dir_all(&directory).with_context(|| directory.display().to_string())?;
+    private::directory(&directory).with_context(|| directory.display().to_string())?;
     let free =
         (0..).map(|n| directory.join(format!("{}-{}-{n}.json", new.added, std::process::id())));
     let path = free.into_iter().find(|path| !path.exists()).context("some number is free")?;
-    whole_file::replace(&path, &serde_json::to_vec(&waiting)?)?;
+    private::replace(&path, &serde_json::to_vec(&waiting)?)
+        .with_context(|| path.display().to_string())?;
     Ok(path)
 }
 

@@ -6,6 +6,7 @@
 use crate::own;
 use crate::run_error::RunError;
 use anyhow::Context;
+use assay_data::threads;
 use assay_load::{Hooks, Job, Pace, Tally, generate, probe};
 use assay_measure::clock::now_seconds;
 use assay_measure::interrupt;
@@ -119,7 +120,7 @@ fn here(job: &Job, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunError> {
     let last: Mutex<Option<Pace>> = Mutex::new(None);
     let (done, waits) = mpsc::channel();
     std::thread::scope(|scope| {
-        let started = std::thread::Builder::new().spawn_scoped(scope, || {
+        let started = threads::start_in(scope, || {
             let stop = || interrupt::count() > before;
             let say = |pace: Pace| {
                 if let Ok(mut last) = last.try_lock() {
@@ -131,8 +132,7 @@ fn here(job: &Job, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunError> {
             let _heard = done.send(tally);
         });
         if let Err(error) = started {
-            let why = format!("no thread can be started for the generator: {error} (ulimit -u)");
-            return Err(RunError::Reading(why));
+            return Err(RunError::Reading(error.to_string()));
         }
         loop {
             match waits.recv_timeout(LOOK) {

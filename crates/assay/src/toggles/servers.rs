@@ -6,6 +6,7 @@
 use super::{kind_of, server_kind_of, started};
 use crate::{output, store};
 use anyhow::{Context, bail, ensure};
+use assay_data::private;
 use assay_measure::afterwards::Afterwards;
 use assay_measure::machine::{JournalOf, Undone};
 use assay_measure::servers::settings::Wanted;
@@ -126,7 +127,7 @@ impl Servers {
              XDG_STATE_HOME nor HOME names one",
         )?;
         let failed = || directory.display().to_string();
-        std::fs::create_dir_all(&directory).with_context(failed)?;
+        private::directory(&directory).with_context(failed)?;
         let _turn = Journal::turn(&directory).with_context(failed)?;
         for other in Journal::held_by_others(&directory).with_context(failed)? {
             let is_ours = |own: &&ServerChange| {

@@ -6,7 +6,7 @@ mod revisions;
 mod telling;
 
 use crate::advice::Dialect;
-use crate::args::{JudgeArgs, seconds};
+use crate::args::{JudgeArgs, any_words, seconds};
 use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, TIMES, Trial, check_differ};
 use crate::builds::{self, Builds};
 use crate::counted::Counted;
@@ -64,7 +64,7 @@ Examples:
 pub(crate) struct Args {
     /// Benchmark programs, in quotes if they have arguments; the first is the reference. Of one alone
     /// the numbers are shown
-    #[arg(required_unless_present_any = ["rev", "builds", "resume"], value_name = "PROGRAM")]
+    #[arg(required_unless_present_any = ["rev", "builds", "resume"], value_name = "PROGRAM", value_parser = any_words())]
     programs: Vec<String>,
 
     /// Arguments for all programs, appended to their own

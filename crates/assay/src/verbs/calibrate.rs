@@ -4,7 +4,7 @@
 //! way of measuring would have. Then two byte-identical copies of the program are compared. What came of it is kept for later
 //! runs.
 
-use crate::args::{LookArgs, seconds};
+use crate::args::{LookArgs, any_words, seconds};
 use crate::commands::{self, Prepared};
 use crate::known_work::{self, SEED};
 use crate::progress::Progress;
@@ -41,7 +41,7 @@ Examples:
   assay calibrate --from series.assay             evaluate later")]
 pub(crate) struct Args {
     /// Program to run [default: a built-in one that computes for 2 ms]
-    #[arg(value_name = "COMMAND", conflicts_with = "from")]
+    #[arg(value_name = "COMMAND", conflicts_with = "from", value_parser = any_words())]
     command: Option<String>,
 
     /// The same, word by word behind `--`

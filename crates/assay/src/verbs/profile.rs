@@ -6,11 +6,11 @@ pub(super) mod exporting;
 mod files;
 pub(super) mod sampling;
 
-use crate::args::{ColorWhen, JudgeArgs, seconds};
+use crate::args::{ColorWhen, JudgeArgs, any_words, seconds};
 use crate::{Ending, present, seed};
 use anyhow::bail;
 use assay_measure::sampling::{CallGraph, Clock, Sampler};
-use assay_measure::{Command, interrupt};
+use assay_measure::{Command, interrupt, word_of};
 use assay_report::remarks::Remarks;
 use clap::ValueEnum;
 use sampling::Settings;
@@ -39,7 +39,7 @@ Examples:
 pub(crate) struct Args {
     /// A command in quotes, or a profile file; two of the same kind are compared, the first is the
     /// reference
-    #[arg(value_name = "COMMAND|FILE", num_args = 0..=2)]
+    #[arg(value_name = "COMMAND|FILE", num_args = 0..=2, value_parser = any_words())]
     subjects: Vec<String>,
 
     /// A command as separate words, after --
@@ -312,7 +312,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 
 /// A file of a profile, or a command: what can be read and not be run is a file.
 fn subject(text: &str) -> anyhow::Result<Subject> {
-    let path = Path::new(text);
+    let own = word_of(text);
+    let path = Path::new(&own);
     if text == "-" {
         return Ok(Subject::File(path.to_owned()));
     }
@@ -336,7 +337,7 @@ fn subject(text: &str) -> anyhow::Result<Subject> {
 
 /// Whether a name is that of a program in PATH, whatever its ending.
 fn found_as_program(text: &str) -> bool {
-    Command::new([text]).is_ok_and(|command| command.resolve().is_ok())
+    Command::new([word_of(text)]).is_ok_and(|command| command.resolve().is_ok())
 }
 
 /// Reads a sampling rate: `997`, `997Hz`.

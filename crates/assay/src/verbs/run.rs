@@ -8,7 +8,7 @@ mod metrics;
 mod planning;
 
 use crate::advice::Dialect;
-use crate::args::JudgeArgs;
+use crate::args::{JudgeArgs, any_words};
 use crate::builds::Builds;
 use crate::commands::{self as source, COUNTING_RUNS, CommandSession, Prepared, RunSettings};
 use crate::counted::Counted;
@@ -71,7 +71,7 @@ Examples:
   assay run --resume run.assay --time 10min             add more blocks")]
 pub(crate) struct Args {
     /// Commands to measure, each in quotes; the first is the reference
-    #[arg(required_unless_present_any = ["resume", "builds"], value_name = "COMMAND")]
+    #[arg(required_unless_present_any = ["resume", "builds"], value_name = "COMMAND", value_parser = any_words())]
     commands: Vec<String>,
 
     /// Measure several builds a side, so that what the linker's placement does is measured, not

@@ -15,7 +15,7 @@ use assay_data::{
 };
 use assay_report::json::{self, Meta};
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// How the first line of text begins; a file that begins so may be overwritten.
@@ -133,18 +133,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
                 output::print(&json::text(&made.report(path))?)?;
             }
         }
-        None => match made.write(simulation, &form, BufWriter::new(io::stdout().lock())) {
-            // A reader that has seen enough is no error.
-            Err(error) if is_broken_pipe(&error) => {}
-            other => other.context("standard output")?,
-        },
+        None => output::stream(|out| made.write(simulation, &form, out))?,
     }
     Ok(Ending::Fine)
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-    kind == Some(io::ErrorKind::BrokenPipe)
 }
 
 fn recipe(args: &Args, numbers: &Numbers) -> anyhow::Result<Recipe> {

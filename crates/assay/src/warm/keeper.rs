@@ -6,6 +6,7 @@ use crate::watch::events::Events;
 use crate::watch::ignored::Ignored;
 use crate::{Ending, preloading};
 use anyhow::Context;
+use assay_data::private;
 use assay_measure::preloaded::{Preloaded, Recipe, Standing, State};
 use assay_measure::{Command, interrupt};
 use assay_report::preloaded::{Held, HeldStage};
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -52,8 +54,8 @@ pub(crate) fn keep(directory: &Path, command: Command, idle: Duration) -> anyhow
     interrupt::install().context("signals can't be handled")?;
     let root = root()?;
     let way = preloading::of(&command).map_err(anyhow::Error::msg)?;
-    fs::write(directory.join(NUMBER), std::process::id().to_string())?;
-    File::create(directory.join(IN_USE))?;
+    private::replace(&directory.join(NUMBER), std::process::id().to_string().as_bytes())?;
+    private::create(&directory.join(IN_USE))?;
     let request = way.request(&command.argv, &directory.join("hooks"));
     let side =
         crate::tests::Side { env: way.env.clone(), ..crate::tests::Side::new("", Vec::new()) };
@@ -83,6 +85,7 @@ pub(crate) fn keep(directory: &Path, command: Command, idle: Duration) -> anyhow
     };
     // Whoever waits for us finds us from here on.
     let listener = UnixListener::bind(directory.join(CONTROL))?;
+    fs::set_permissions(directory.join(CONTROL), fs::Permissions::from_mode(0o600))?;
     listener.set_nonblocking(true)?;
     let kept = keeper.until_not_wanted(&listener, directory);
     let _not_there = fs::remove_file(directory.join(CONTROL));

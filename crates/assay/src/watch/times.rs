@@ -4,14 +4,13 @@
 use crate::revisions::cache_directory;
 use assay_analysis::history::slower_tests;
 use assay_coverage::sum;
-use assay_data::Finding;
+use assay_data::{Finding, private};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// A run is kept if none was within so many milliseconds before it.
@@ -112,7 +111,7 @@ fn read(path: &Path) -> Vec<Run> {
 /// Two may write at once: a line is written in one piece, at the end.
 fn write(path: &Path, run: &Run) -> std::io::Result<()> {
     if let Some(above) = path.parent() {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(above)?;
+        private::directory(above)?;
     }
     if fs::metadata(path).is_ok_and(|file| file.len() > LONGEST) {
         let runs = read(path);
@@ -121,13 +120,11 @@ fn write(path: &Path, run: &Run) -> std::io::Result<()> {
             serde_json::to_writer(&mut text, run)?;
             text.push(b'\n');
         }
-        let beside = path.with_extension(format!("{}.new", std::process::id()));
-        fs::write(&beside, text)?;
-        fs::rename(beside, path)?;
+        private::replace(path, &text)?;
     }
     let mut line = serde_json::to_vec(run)?;
     line.push(b'\n');
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path)?.write_all(&line)
+    private::options().append(true).create(true).open(path)?.write_all(&line)
 }
 
 #[cfg(test)]
@@ -135,6 +132,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
     use super::*;
+    use std::fs::OpenOptions;
 
     fn times(path: &Path) -> Times {
         Times { path: Some(path.to_owned()), last: None, told: BTreeSet::new(), is_refused: false }

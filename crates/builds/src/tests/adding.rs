@@ -12,11 +12,14 @@ fn what_is_added_twice_is_there_once() {
         let store = home.store();
         assert!(store.add_owner("rails").unwrap().is_new);
         assert!(!store.add_owner("rails").unwrap().is_new);
-        assert!(store.add_project("rails", "rack", &project()).unwrap().is_new);
+        assert!(store.add_project("rails", "rack", &project(), NOW).unwrap().is_new);
         let needs = NewProject { needs: facts(&[("runtime.ruby", "3")]), ..project() };
-        let changed = store.add_project("rails", "rack", &needs).unwrap();
+        let changed = store.add_project("rails", "rack", &needs, NOW).unwrap();
         assert!(!changed.is_new && changed.thing.of == needs);
-        assert_eq!(store.add_project("nobody", "x", &project()).unwrap_err().code(), "not_found");
+        assert_eq!(
+            store.add_project("nobody", "x", &project(), NOW).unwrap_err().code(),
+            "not_found"
+        );
         let target = target("3.1.2");
         assert!(store.add_target(&key(&target), &target, NOW).unwrap().is_new);
         assert!(!store.add_target(&key(&target), &target, NOW).unwrap().is_new);
@@ -48,7 +51,7 @@ fn a_version_is_queued_where_its_needs_are_met_and_a_new_target_gets_the_newest(
         let store = home.store();
         begun(&store);
         let needs = NewProject { needs: facts(&[("runtime.ruby", "3.4")]), ..project() };
-        store.add_project("rails", "new", &needs).unwrap();
+        store.add_project("rails", "new", &needs, NOW).unwrap();
         store.add_version(("rails", "new"), "1", &version(1), NOW).unwrap();
         store.add_version(("rails", "new"), "2", &version(2), NOW).unwrap();
         let jobs = store.jobs(None, 99).unwrap().items;
@@ -66,6 +69,64 @@ fn a_version_is_queued_where_its_needs_are_met_and_a_new_target_gets_the_newest(
         let benches: Vec<_> = jobs.iter().filter(|job| job.of.kind == Kind::Bench).collect();
         assert_eq!((jobs.len(), benches.len()), (12, 3));
         assert!(benches.iter().all(|b| b.of.version == "2" && b.of.base.as_deref() == Some("1")));
+    });
+}
+
+#[test]
+fn versions_that_were_added_before_any_target_are_all_built_in_the_order_of_their_numbers() {
+    on_both(|home| {
+        let store = home.store();
+        store.add_owner("rails").unwrap();
+        store.add_project("rails", "rack", &project(), NOW).unwrap();
+        let bare = NewVersion { ordinal: None, published: None, ..version(1) };
+        for (place, name) in ["1.10", "1.9", "2.0"].into_iter().enumerate() {
+            store.add_version(("rails", "rack"), name, &bare, NOW + place as i64).unwrap();
+        }
+        let names = |store: &Store| -> Vec<String> {
+            let page = store.versions("rails", "rack", None, 9).unwrap();
+            page.items.into_iter().map(|version| version.name).collect()
+        };
+        assert_eq!(names(&store), ["2.0", "1.10", "1.9"]);
+        assert_eq!(store.queue().unwrap().queued, 0);
+        let one = target("3.1.2");
+        store.add_target(&key(&one), &one, NOW).unwrap();
+        let queued = |store: &Store| -> Vec<String> {
+            store.jobs(None, 99).unwrap().items.into_iter().map(|job| job.of.version).collect()
+        };
+        let mut all = queued(&store);
+        all.sort();
+        assert_eq!(all, ["1.10", "1.9", "2.0"]);
+    });
+}
+
+#[test]
+fn a_changed_recipe_builds_again_and_the_same_one_does_not() {
+    on_both(|home| {
+        let store = home.store();
+        begun(&store);
+        let of = ("rails", "rack");
+        store.add_version(of, "1", &version(1), NOW).unwrap();
+        for job in store.jobs(None, 99).unwrap().items {
+            store.cancel(job.id, NOW).unwrap();
+        }
+        let known = store.project("rails", "rack").unwrap().of;
+        store.add_project("rails", "rack", &known, NOW).unwrap();
+        assert_eq!(store.queue().unwrap().queued, 0);
+        let mut other = known;
+        other.recipe.test = Some("rake spec".to_owned());
+        store.add_project("rails", "rack", &other, NOW).unwrap();
+        assert_eq!(store.queue().unwrap().queued, 2);
+    });
+}
+
+#[test]
+fn what_an_agent_says_is_gone_keeps_the_jobs_that_others_asked_for() {
+    on_both(|home| {
+        let store = home.store();
+        begun(&store);
+        store.add_version(("rails", "rack"), "1", &version(1), NOW).unwrap();
+        assert!(store.version_is_gone(("rails", "rack"), "1", false).unwrap().is_gone);
+        assert_eq!(store.queue().unwrap().queued, 2);
     });
 }
 
@@ -146,7 +207,7 @@ fn a_version_that_is_gone_keeps_what_was_found_and_has_no_jobs() {
         let of = ("rails", "rack");
         store.add_version(of, "1", &version(1), NOW).unwrap();
         assert_eq!(store.queue().unwrap().queued, 2);
-        assert!(store.version_is_gone("rails", "rack", "1").unwrap().is_gone);
+        assert!(store.version_is_gone(("rails", "rack"), "1", true).unwrap().is_gone);
         assert_eq!(store.queue().unwrap().queued, 0);
         assert_eq!(store.versions("rails", "rack", None, 9).unwrap().items.len(), 1);
         // A new target is not asked to test what can't be fetched.

@@ -14,7 +14,7 @@ pub(super) fn targets() -> [NewTarget; 2] {
 pub(super) fn begun(store: &Store) {
     store.add_owner("rails").unwrap();
     let recipe = Recipe { bench: Some("bench.rb".to_owned()), ..Recipe::default() };
-    store.add_project("rails", "rack", &NewProject { recipe, ..project() }).unwrap();
+    store.add_project("rails", "rack", &NewProject { recipe, ..project() }, NOW).unwrap();
     for (node, target) in NODES {
         store.hello(node, &hello(&[targets()[target].clone()], node), NOW).unwrap();
     }

@@ -36,7 +36,7 @@ fn a_store_of_the_first_version_keeps_what_it_has() {
         let store = home.store();
         assert_eq!(store.version().unwrap(), Store::VERSION);
         assert_eq!(store.owners(None, 9).unwrap().items.len(), 1);
-        store.add_project("rails", "rack", &project()).unwrap();
+        store.add_project("rails", "rack", &project(), NOW).unwrap();
         let before = store.home_stamp().unwrap();
         store.add_version(("rails", "rack"), "1", &version(1), NOW).unwrap();
         assert_ne!(store.home_stamp().unwrap(), before);

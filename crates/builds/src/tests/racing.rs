@@ -11,7 +11,7 @@ const JOBS: usize = 60;
 fn race(home: &Home) {
     let store = home.store();
     store.add_owner("rails").unwrap();
-    store.add_project("rails", "rack", &project()).unwrap();
+    store.add_project("rails", "rack", &project(), NOW).unwrap();
     let target = target("3.1.2");
     store.add_target(&key(&target), &target, NOW).unwrap();
     for number in 0..JOBS {
@@ -68,7 +68,7 @@ fn a_thing_that_many_add_at_once_is_one() {
             let add = || {
                 let store = home.store();
                 let owner = store.add_owner("rails").unwrap().is_new;
-                store.add_project("rails", "rack", &project()).unwrap();
+                store.add_project("rails", "rack", &project(), NOW).unwrap();
                 let target = target("3.1.2");
                 store.add_target(&key(&target), &target, NOW).unwrap();
                 store.add_version(("rails", "rack"), "1", &version(1), NOW).unwrap();

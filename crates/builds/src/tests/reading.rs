@@ -78,7 +78,7 @@ fn home_and_project_show_the_newest_version_and_the_last_build() {
     on_both(|home| {
         let store = home.store();
         filled(&store);
-        store.add_project("rails", "quiet", &project()).unwrap();
+        store.add_project("rails", "quiet", &project(), NOW).unwrap();
         let page = store.home(None, 9).unwrap();
         let names: Vec<&str> = page.projects.iter().map(|p| p.name.as_str()).collect();
         assert_eq!(names, ["rack", "quiet"]);

@@ -53,7 +53,7 @@ fn whatever_pages_show_changes_their_stamp_and_nothing_else_does() {
             store.add_version(of, "1", &version(1), NOW).unwrap();
         });
         does("another project", [true, false], &|store| {
-            store.add_project("rails", "rake", &project()).unwrap();
+            store.add_project("rails", "rake", &project(), NOW).unwrap();
         });
         let build = NewBuild {
             owner: "rails".to_owned(),
@@ -96,10 +96,10 @@ fn whatever_pages_show_changes_their_stamp_and_nothing_else_does() {
         });
         let changed = NewProject { needs: facts(&[("os", "none")]), ..project() };
         does("another recipe", [true; 2], &|store| {
-            store.add_project("rails", "rack", &changed).unwrap();
+            store.add_project("rails", "rack", &changed, NOW).unwrap();
         });
         does("a version that is gone", [true; 2], &|store| {
-            store.version_is_gone("rails", "rack", "1").unwrap();
+            store.version_is_gone(("rails", "rack"), "1", true).unwrap();
         });
         does("and there again", [true; 2], &|store| {
             store.add_version(of, "1", &version(1), NOW).unwrap();

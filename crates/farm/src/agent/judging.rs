@@ -28,6 +28,15 @@ const NETWORK: [&str; 14] = [
 /// What they say where no room is left.
 const DISK: &str = "No space left on device";
 
+/// How runtimes say that something is missing that was to be loaded, and what its name ends with.
+const MISSING: [(&str, char); 5] = [
+    ("ModuleNotFoundError: No module named '", '\''),
+    ("ImportError: No module named ", '\n'),
+    ("cannot load such file -- ", ' '),
+    ("Cannot find module '", '\''),
+    ("Cannot find package '", '\''),
+];
+
 /// Why a command was ended before its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
@@ -154,7 +163,7 @@ pub(super) fn tested(ended: &Ended<'_>, run: &Result<Run, SuiteError>) -> Judged
             ),
         ),
         (Ok(_) | Err(SuiteError::NoTests { .. }), Outcome::Exited(_)) => {
-            (State::NotTested, None, "no test ran".to_owned())
+            (State::NotTested, None, format!("no test ran{}", missing(ended.said)))
         }
         (_, Outcome::Exited(0)) => (
             State::NotTested,
@@ -167,9 +176,12 @@ pub(super) fn tested(ended: &Ended<'_>, run: &Result<Run, SuiteError>) -> Judged
         ),
         (Err(error), _) => {
             let why = crate::plain::line(&error.to_string());
-            (State::Errored, None, format!("the command {outcome}: {why}"))
+            (State::Errored, None, format!("the command {outcome}: {why}{}", missing(ended.said)))
         }
-        (Ok(_), _) => (State::Errored, None, format!("no test ran; the command {outcome}")),
+        (Ok(_), _) => {
+            let missing = missing(ended.said);
+            (State::Errored, None, format!("no test ran; the command {outcome}{missing}"))
+        }
     }
 }
 
@@ -187,6 +199,15 @@ pub(super) fn evidence(run: &Result<Run, SuiteError>) -> Evidence {
         assertions: None,
         failures: failed.take(FAILURES).map(|own| crate::plain::line(&own.name)).collect(),
     }
+}
+
+/// What was missing, behind a colon; nothing where nobody said so.
+fn missing(said: &str) -> String {
+    let first = MISSING.iter().filter_map(|(told, end)| Some((said.find(told)?, told, *end))).min();
+    let Some((at, told, end)) = first else { return String::new() };
+    let name = said[at + told.len()..].lines().next().unwrap_or_default();
+    let name = crate::plain::line(name.split(end).next().unwrap_or_default());
+    format!(": `{name}` is missing; the recipe (`--install`) can bring it")
 }
 
 /// The last line of what was said that has something in it.
@@ -266,6 +287,21 @@ mod tests {
         assert_eq!(of(&ended(Outcome::Exited(2))), Some((State::InstallFailed, None)));
         let away = Ended { said: "fetch: Could not resolve host: x", ..ended(Outcome::Exited(2)) };
         assert_eq!(of(&away), Some((State::Infrastructure, Some(Fault::Network))));
+    }
+
+    #[test]
+    fn what_was_missing_is_named() {
+        let two = || ended(Outcome::Exited(2));
+        let reason = |said: &'static str| tested(&Ended { said, ..two() }, &run(&[])).2;
+        let python = "E   ModuleNotFoundError: No module named 'freezegun'\n2 errors\n";
+        assert_eq!(
+            reason(python),
+            "no test ran: `freezegun` is missing; the recipe (`--install`) can bring it"
+        );
+        let ruby = "x.rb:1:in `require': cannot load such file -- mocha/minitest (LoadError)\n";
+        assert!(reason(ruby).starts_with("no test ran: `mocha/minitest` is missing"));
+        assert!(reason("Error: Cannot find module 'tape'\nRequire stack").contains("`tape`"));
+        assert_eq!(reason("nothing"), "no test ran");
     }
 
     #[test]

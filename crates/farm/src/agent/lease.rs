@@ -4,6 +4,8 @@
 use super::policy::AWAY;
 use crate::client::{Client, Code};
 use assay_builds::wire::Beat;
+use assay_data::threads;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,13 +23,16 @@ pub(super) struct Held {
 
 impl Held {
     /// Begins, with a sign each `every`.
-    pub fn start(client: Arc<Client>, job: i64, nonce: &str, every: Duration) -> Self {
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn start(client: Arc<Client>, job: i64, nonce: &str, every: Duration) -> io::Result<Self> {
         let (ends, ended) = channel::<()>();
         let over = Arc::new(AtomicBool::new(false));
         let why = Arc::new(Mutex::new(String::new()));
         let beat = Beat { nonce: nonce.to_owned() };
         let (its_over, its_why) = (Arc::clone(&over), Arc::clone(&why));
-        let thread = std::thread::spawn(move || {
+        let thread = threads::start(move || {
             let mut pause = every;
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(pause) {
                 pause = every;
@@ -50,8 +55,8 @@ impl Held {
                 its_over.store(true, Ordering::Release);
                 break;
             }
-        });
-        Self { over, why, ends: Some(ends), thread: Some(thread) }
+        })?;
+        Ok(Self { over, why, ends: Some(ends), thread: Some(thread) })
     }
 
     /// Whether nobody wants the job of this agent any more.

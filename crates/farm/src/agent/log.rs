@@ -4,8 +4,9 @@
 use super::policy::{LAST_LINES, PIECE, SEND};
 use crate::client::{Client, ClientError};
 use anyhow::Context;
+use assay_data::threads;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -99,15 +100,18 @@ pub(super) struct Sending {
 
 impl Sending {
     /// Begins. `is_over`: whether the lease is lost, so that nobody wants it any more.
+    ///
+    /// # Errors
+    /// When no thread can be started.
     pub fn start(
         client: Arc<Client>,
         (job, nonce): (i64, String),
         log: &Log,
         is_over: Arc<AtomicBool>,
-    ) -> Self {
+    ) -> io::Result<Self> {
         let (ends, ended) = channel::<()>();
         let (path, length) = (log.path.clone(), Arc::clone(&log.length));
-        let thread = std::thread::spawn(move || {
+        let thread = threads::start(move || {
             let mut sent = 0;
             while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(SEND) {
                 if is_over.load(Ordering::Relaxed) {
@@ -118,8 +122,8 @@ impl Sending {
                     send(&client, (job, &nonce), &path, &mut sent, length.load(Ordering::Acquire));
             }
             sent
-        });
-        Self { thread: Some(thread), ends: Some(ends) }
+        })?;
+        Ok(Self { thread: Some(thread), ends: Some(ends) })
     }
 
     /// Ends it; how much the server has.

@@ -1,6 +1,8 @@
 //! What the files of a version suggest: how what it needs is installed, and how its tests are run. Only names of files are looked at, and whether some words
 //! stand in them; what a recipe says comes first.
 
+mod requirements;
+
 use super::runtimes::Runtime;
 use assay_builds::wire::Recipe;
 use std::fs::{self, File};
@@ -28,7 +30,7 @@ pub(super) struct Steps {
 pub(super) fn steps(recipe: &Recipe, top: &Path, runtime: &Runtime, gem: Option<&Path>) -> Steps {
     let suggested = match runtime.name {
         "ruby" => ruby(top, gem),
-        "python" => python(top),
+        "python" => python(top, recipe),
         "node" => node(top),
         "go" => go(top),
         "rust" => rust(top),
@@ -36,8 +38,11 @@ pub(super) fn steps(recipe: &Recipe, top: &Path, runtime: &Runtime, gem: Option<
     };
     let suggested = suggested.or_else(|| cmake(top)).unwrap_or_default();
     let is_own_install = !recipe.install.is_empty();
+    // What a recipe installs goes where what is suggested would go.
+    let own = (runtime.name == "python").then(|| VENV.to_owned()).into_iter();
+    let own = own.chain(recipe.install.iter().cloned());
     Steps {
-        install: if is_own_install { recipe.install.clone() } else { suggested.install },
+        install: if is_own_install { own.collect() } else { suggested.install },
         is_own_install,
         test: recipe.test.clone().or(suggested.test),
         is_own_test: recipe.test.is_some(),
@@ -53,14 +58,19 @@ fn is_there(top: &Path, name: &str) -> bool {
     fs::symlink_metadata(top.join(name)).is_ok_and(|own| !own.file_type().is_symlink())
 }
 
-fn has_text(path: &Path, words: &[&str]) -> bool {
+/// What a file says, as far as one wants to read; nothing of what is no file of the version's own.
+fn text_of(path: &Path) -> String {
     if !fs::symlink_metadata(path).is_ok_and(|own| own.is_file()) {
-        return false;
+        return String::new();
     }
     let mut text = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MOST_TEXT).read_to_end(&mut text));
-    let text = String::from_utf8_lossy(&text);
-    read.is_ok() && words.iter().any(|word| text.contains(word))
+    read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&text).into_owned())
+}
+
+fn has_text(path: &Path, words: &[&str]) -> bool {
+    let text = text_of(path);
+    words.iter().any(|word| text.contains(word))
 }
 
 /// Files with such an ending at or below a directory, as far as one wants to look.
@@ -120,7 +130,10 @@ fn ruby(top: &Path, gem: Option<&Path>) -> Option<Steps> {
     suggested(install, test.as_deref())
 }
 
-fn python(top: &Path) -> Option<Steps> {
+/// What is installed for all is there, so that a common framework need not come over the network.
+const VENV: &str = "python3 -m venv --system-site-packages \"$HOME/venv\"";
+
+fn python(top: &Path, recipe: &Recipe) -> Option<Steps> {
     let is_package =
         ["pyproject.toml", "setup.py", "setup.cfg"].iter().any(|own| is_there(top, own));
     let place = ["tests", "test"].into_iter().find(|own| is_there(top, own));
@@ -136,16 +149,28 @@ fn python(top: &Path) -> Option<Steps> {
     let is_pytest = ["pyproject.toml", "setup.cfg", "tox.ini", "conftest.py", "pytest.ini"]
         .iter()
         .any(|own| says(&top.join(own)))
-        || files.iter().any(|own| says(own) || own.ends_with("conftest.py"));
-    // What is installed for all is there, so that a common framework need not come over the network.
-    let venv = "python3 -m venv --system-site-packages \"$HOME/venv\"".to_owned();
+        || files.iter().any(|own| says(own) || own.ends_with("conftest.py"))
+        || recipe.test.as_ref().is_some_and(|own| own.contains("pytest"));
+    let needed = requirements::of(top);
     let wanted = [(is_package, "."), (is_pytest, "pytest")].into_iter();
-    let wanted: Vec<&str> =
-        wanted.filter_map(|(is_wanted, own)| is_wanted.then_some(own)).collect();
-    let install = match wanted.is_empty() {
-        true => Vec::new(),
-        false => vec![venv, format!("python3 -m pip install --quiet {}", wanted.join(" "))],
-    };
+    let wanted = wanted.filter_map(|(is_wanted, own)| is_wanted.then(|| own.to_owned()));
+    let mut wanted: Vec<String> = wanted.collect();
+    let pip =
+        |words: &[String]| format!("python3 -m pip install --quiet {}", shell_words::join(words));
+    let mut install = vec![VENV.to_owned()];
+    if !needed.is_optional {
+        wanted.extend(needed.words.iter().cloned());
+    }
+    if !wanted.is_empty() {
+        install.push(pip(&wanted));
+    }
+    if needed.is_optional && !needed.words.is_empty() {
+        // Tools of developers that can't be had are no fault of the version.
+        install.push(format!("{} || true", pip(&needed.words)));
+    }
+    if install.len() == 1 {
+        install.clear();
+    }
     let test = match place {
         _ if is_pytest => Some("python3 -m pytest".to_owned()),
         Some(place) if !files.is_empty() => {
@@ -228,6 +253,19 @@ mod tests {
         assert_eq!(test("rust", &[("Cargo.toml", "")]), "cargo test");
         assert_eq!(test("go", &[("CMakeLists.txt", "")]), "ctest --test-dir build");
         assert_eq!(of("python", &[("README", "")]), Steps::default());
+        let found = of(
+            "python",
+            &[("pyproject.toml", "[dependency-groups]\ntest = ['a>1']"), ("tests/test_a.py", "")],
+        );
+        assert_eq!(found.install[1], "python3 -m pip install --quiet . 'a>1'");
+        let found = of(
+            "python",
+            &[("setup.py", ""), ("requirements-dev.txt", ""), ("tests/test_a.py", "")],
+        );
+        assert_eq!(
+            found.install[2],
+            "python3 -m pip install --quiet -r requirements-dev.txt || true"
+        );
     }
 
     #[test]
@@ -244,5 +282,9 @@ mod tests {
         let own = steps(&recipe, room.path(), &runtime, None);
         assert_eq!(own.test.as_deref(), Some("go test ./a"));
         assert!(own.is_own_test && !own.is_own_install && own.install.len() == 2);
+        let python = Runtime { name: "python", ..runtime };
+        let recipe = Recipe { install: vec!["pip install .".to_owned()], ..Recipe::default() };
+        let own = steps(&recipe, room.path(), &python, None);
+        assert_eq!(own.install, [VENV, "pip install ."]);
     }
 }

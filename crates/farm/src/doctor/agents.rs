@@ -11,13 +11,6 @@ use std::process::{Command, Stdio};
 const FREE: u64 = 256 << 20;
 /// Seconds that the clocks may differ before it is worth a word: what is shown as times would be in the wrong order.
 const CLOCK: f64 = 2.0;
-/// What agents test with: the program, and what it is there for.
-const TOOLS: [(&str, &str); 4] = [
-    ("git", "projects that are repositories"),
-    ("ruby", "gems"),
-    ("gem", "gems"),
-    ("python3", "distributions of Python"),
-];
 
 /// Whether what others wrote can be run where it does no harm.
 pub(crate) fn sandbox() -> Vec<Check> {
@@ -52,11 +45,21 @@ pub(crate) fn tools() -> Vec<Check> {
             "neither beside this program nor named by ASSAY: without it no benchmarks are run",
         ),
     };
-    let found = TOOLS.iter().map(|&(program, purpose)| match version(program) {
-        Some(version) => Check::fine(program, version),
-        None => Check::note(program, format!("not on PATH: needed for {purpose}")),
-    });
-    std::iter::once(assay).chain(found).collect()
+    let git = match version("git") {
+        Some(version) => Check::fine("git", version),
+        None => Check::note("git", "not on PATH: needed for projects that are repositories"),
+    };
+    let mut checks = vec![assay, git];
+    // Why there is no sandbox was said.
+    if let Ok((targets, notes)) = crate::agent::platforms() {
+        if targets.is_empty() {
+            let told = "none that the sandbox's user can run: install ruby, python, node, go or rust for all users, and have it on PATH";
+            checks.push(Check::lacks("runtime", told));
+        }
+        checks.extend(targets.into_iter().map(|target| Check::fine("runtime", target)));
+        checks.extend(notes.into_iter().map(|note| Check::note("runtime", note)));
+    }
+    checks
 }
 
 fn version(program: impl AsRef<std::ffi::OsStr>) -> Option<String> {

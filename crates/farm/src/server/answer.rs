@@ -191,9 +191,10 @@ impl Failure {
         Self::new(500, "internal", message)
     }
 
-    /// The disk refuses.
+    /// The disk refuses. Where things are on it is the server's own business, and in its log.
     pub fn of_disk(path: &Path, error: &io::Error) -> Self {
-        let told = format!("{}: {error}", path.display());
+        tracing::error!("{}: {error}", path.display());
+        let told = format!("the disk of the server: {error}");
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::unavailable(told),
             _ => Self::internal(told),

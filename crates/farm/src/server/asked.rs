@@ -109,8 +109,11 @@ impl Asked {
     /// When it is no number.
     pub fn offset(&self) -> Result<u64, Failure> {
         let Some(text) = self.word("offset") else { return Ok(0) };
-        text.parse()
-            .map_err(|_| Failure::bad(format!("offset=`{}`: a number", text.escape_debug())))
+        // No file has a place beyond that.
+        let place = text.parse().ok().filter(|place| i64::try_from(*place).is_ok());
+        place.ok_or_else(|| {
+            Failure::bad(format!("offset=`{}`: a number of bytes", text.escape_debug()))
+        })
     }
 
     /// Which builds are asked for.

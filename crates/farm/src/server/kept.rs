@@ -121,7 +121,7 @@ mod tests {
         let before = store.home_stamp().unwrap();
         store.add_owner("a").unwrap();
         assert_eq!(store.home_stamp().unwrap(), before, "no page shows owners alone");
-        store.add_project("a", "p", &serde_json::from_str("{}").unwrap()).unwrap();
+        store.add_project("a", "p", &serde_json::from_str("{}").unwrap(), 0).unwrap();
         let after = store.home_stamp().unwrap();
         assert_ne!(after, before);
         let kept = Kept::default();

@@ -3,6 +3,7 @@
 use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
 use assay_builds::Store;
+use assay_builds::model::Scope;
 use assay_builds::wire::{NewProject, NewTarget, NewVersion};
 
 pub(crate) fn owners(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
@@ -37,7 +38,7 @@ pub(crate) fn add_project(
     let owner = asked.part("owner");
     asked.is_owner(owner)?;
     let said: NewProject = asked.thing()?;
-    let put = store.add_project(owner, asked.part("project"), &said)?;
+    let put = store.add_project(owner, asked.part("project"), &said, asked.now)?;
     Answer::put(&put.thing, put.is_new)
 }
 
@@ -66,7 +67,10 @@ pub(crate) fn add_version(
 pub(crate) fn gone(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
     let (owner, project) = (asked.part("owner"), asked.part("project"));
     asked.is_owner(owner)?;
-    Answer::json(200, &store.version_is_gone(owner, project, asked.part("version"))?)
+    // An agent says what it saw. What others asked for is not an agent's to take back.
+    let cancels = asked.token.as_ref().is_none_or(|token| token.of.scope != Scope::Agent);
+    let version = asked.part("version");
+    Answer::json(200, &store.version_is_gone((owner, project), version, cancels)?)
 }
 
 pub(crate) fn targets(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {

@@ -2,7 +2,7 @@
 
 use crate::client::{Client, Token};
 use crate::{Ending, given};
-use assay_builds::model::{Facts, VersionKind};
+use assay_builds::model::{Facts, VersionKind, meets};
 use assay_builds::wire::{NewProject, NewVersion, Origin, Recipe};
 use assay_console::output;
 use clap::ArgGroup;
@@ -165,9 +165,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (owner, name) = given::project(&args.project)?;
     assay_builds::has_pages(owner)?;
     let client = Client::new(&args.server, Token::find(args.token_file.as_deref())?)?.once();
+    let mut waits = None;
     let (json, told) = match &args.version {
         Some(version) => {
             let added = client.add_version((owner, name), version, &args.new_version())?;
+            waits = waits_for(&client, (owner, name))?;
             (serde_json::to_string_pretty(&added)?, format!("{owner}/{name} {version}"))
         }
         None => {
@@ -181,5 +183,26 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         true => json + "\n",
         false => format!("{told} is there: {page}\n"),
     })?;
+    if let Some(why) = waits {
+        output::say(&why);
+    }
     Ok(Ending::Fine)
+}
+
+/// Why no version of a project is built yet; `None`: there is a platform for it.
+fn waits_for(client: &Client, (owner, name): (&str, &str)) -> anyhow::Result<Option<String>> {
+    let targets = client.targets()?;
+    let own = client.projects(owner)?.into_iter().find(|own| own.name == name);
+    let needs = own.map(|own| own.of.needs).unwrap_or_default();
+    if targets.iter().any(|target| meets(&target.of.facts, &needs)) {
+        return Ok(None);
+    }
+    let needs: Vec<String> = needs.iter().map(|(fact, value)| format!("{fact}={value}")).collect();
+    Ok(Some(match needs.is_empty() {
+        true => "no agent was here yet: it is built when one comes".to_owned(),
+        false => format!(
+            "no platform that was here meets {}: it is built when one does",
+            needs.join(", ")
+        ),
+    }))
 }

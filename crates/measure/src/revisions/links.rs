@@ -7,6 +7,7 @@
 
 use super::RevisionError;
 use crate::command::Command;
+use assay_data::private;
 use std::env;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -92,13 +93,13 @@ impl Links {
             move |source| RevisionError::Cache { path, source }
         };
         let directory = self.directory(home);
-        fs::create_dir_all(&directory).map_err(failed(&directory))?;
+        private::directory(&directory).map_err(failed(&directory))?;
         for name in ASKED_FOR {
             let path = directory.join(name);
             // Another assay may run it at this moment: it is put there whole, or not at all.
             let new = directory.join(format!(".{name}-{}", std::process::id()));
             fs::write(&new, &script).map_err(failed(&new))?;
-            fs::set_permissions(&new, Permissions::from_mode(0o755)).map_err(failed(&new))?;
+            fs::set_permissions(&new, Permissions::from_mode(0o700)).map_err(failed(&new))?;
             fs::rename(&new, &path).map_err(failed(&path))?;
         }
         Ok(())

@@ -1,11 +1,12 @@
 //! Where a built revision lies: its tree, what says that it is built, its log, and the lock that whoever uses it holds.
 
 use std::env;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use assay_data::private;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
@@ -69,7 +70,7 @@ impl Place {
 
 /// Opens a file and locks it; `None` when somebody else has it, or took it away meanwhile.
 pub(super) fn locked(path: &Path, how: FlockOperation) -> io::Result<Option<File>> {
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+    let file = private::options().read(true).write(true).create(true).truncate(false).open(path)?;
     match flock(&file, how) {
         Ok(()) => {}
         Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(None),

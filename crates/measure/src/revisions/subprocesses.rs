@@ -15,6 +15,7 @@ use crate::error::MeasureError;
 use crate::git::{OFFLINE, POWERLESS, without_filters};
 use crate::interrupt;
 use crate::runner::{RunOptions, RunResult, Runner};
+use assay_data::{private, threads};
 
 /// How often it is looked whether the user wants to stop.
 const LOOK: Duration = Duration::from_millis(20);
@@ -135,7 +136,7 @@ impl Subprocesses {
         options: RunOptions,
     ) -> Result<Option<String>, RevisionError> {
         // That the file can be written is found out here, where it can be told from a failure of the program.
-        File::create(log)
+        private::create(log)
             .map_err(|source| RevisionError::Cache { path: log.to_owned(), source })?;
         let script = format!("{APART}exec \"$@\" >\"$0\" 2>&1");
         let own = ["/bin/sh".into(), "-c".into(), script.into(), log.as_os_str().to_owned()];
@@ -154,7 +155,7 @@ impl Subprocesses {
         let runner = &mut self.runner;
         let result = thread::scope(|scope| {
             // Measured runs are let finish at a first interrupt. A build may take an hour more, and is not worth that.
-            let watch = scope.spawn(|| {
+            let watch = threads::start_in(scope, || {
                 while !over.load(Ordering::SeqCst) {
                     if interrupt::count() > 0
                         && let Some(abort) = &abort
@@ -164,6 +165,7 @@ impl Subprocesses {
                     thread::park_timeout(LOOK);
                 }
             });
+            let watch = watch.map_err(|source| MeasureError::Thread { source })?;
             let result = runner.run(subject, options);
             over.store(true, Ordering::SeqCst);
             watch.thread().unpark();

@@ -20,6 +20,7 @@ use std::sync::{Arc, Weak};
 use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
+use assay_data::private;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
@@ -68,7 +69,7 @@ impl Guarded {
     fn start() -> io::Result<Self> {
         let room = Room::of_session().map_err(|(_, error)| error)?;
         let path = room.path().join("group");
-        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        let file = private::options().write(true).create_new(true).open(&path)?;
         file.write_all_at(&line_of(0), 0)?;
         let name = path.to_str().ok_or(io::ErrorKind::InvalidFilename)?;
         Ok(Self { file, _shell: Afterwards::run(END_GROUP, &[name], &[])?, _room: room })

@@ -41,16 +41,7 @@ pub(crate) fn sentence(trend: &Trend) -> String {
     }
     match (trend.changes.last(), &trend.short) {
         (Some(change), _) => {
-            let size = size(trend, change);
-            let (_, after) = trend.between(change);
-            let when = match after {
-                Some(revision) => format!("at {} or before", revision.short()),
-                None => {
-                    let point =
-                        &trend.series.points[change.latest.min(trend.series.points.len() - 1)];
-                    format!("on {} or before", date(point.started))
-                }
-            };
+            let (size, when) = (size(trend, change), when(trend, change));
             let verdict = verdict(change.verdict);
             let accepted = if change.accepted.is_some() { "; that was accepted" } else { "" };
             format!("{what} changed for the {verdict}, by {size}, {when}{accepted}")
@@ -60,6 +51,23 @@ pub(crate) fn sentence(trend: &Trend) -> String {
             format!("{what} may have changed for the {verdict}: {more} will show")
         }
         (None, None) => format!("{what} did not change, as far as its runs show"),
+    }
+}
+
+/// With which commits the last change came, as [`place`] has it.
+fn when(trend: &Trend, change: &Change) -> String {
+    let (before, after) = trend.between(change);
+    let (Some(before), Some(after)) = (before, after) else {
+        let point = &trend.series.points[change.latest.min(trend.series.points.len() - 1)];
+        return format!("on {} or before", date(point.started));
+    };
+    let (from, to) = (before.short(), after.short());
+    if before.commit == after.commit {
+        return format!("between runs of {to}");
+    }
+    match trend.commits(change) {
+        Some(1) => format!("with commit {to}"),
+        _ => format!("after {from}, up to {to}"),
     }
 }
 

@@ -6,6 +6,7 @@ use super::line::{self, Parts};
 use super::marker::Marker;
 use super::shape::Shape;
 use assay_data::test_log::Level;
+use assay_data::threads;
 use memchr::memchr;
 use std::io;
 use std::ops::Range;
@@ -116,10 +117,16 @@ pub(super) struct Looker {
 
 impl Looker {
     /// Starts one; it ends when it is dropped.
-    pub fn start<'scope>(scope: &'scope Scope<'scope, '_>, marker: &'scope Marker) -> Self {
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn start<'scope>(
+        scope: &'scope Scope<'scope, '_>,
+        marker: &'scope Marker,
+    ) -> io::Result<Self> {
         let (to, pieces) = channel::<Piece>();
         let (looked_at, from) = channel();
-        scope.spawn(move || {
+        threads::start_in(scope, move || {
             let mut shape = Shape::default();
             for mut piece in pieces {
                 piece.look(marker, &mut shape);
@@ -127,8 +134,8 @@ impl Looker {
                     return;
                 }
             }
-        });
-        Self { to, from }
+        })?;
+        Ok(Self { to, from })
     }
 
     /// Gives it a piece.

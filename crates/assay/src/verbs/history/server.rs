@@ -3,21 +3,24 @@
 //! Web pages of others must learn nothing by way of the reader's browser. So a name that may be anybody's is no host of ours (DNS rebinding),
 //! what other sites embed is refused, and all answers forbid to be embedded. It knows pages by their names alone, and no files.
 
-use anyhow::Context;
+use assay_data::threads;
 use assay_history::Store;
 use assay_report::site::POLICY;
 use assay_site::Site;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Connections at once; browsers open some in advance.
-const MOST_CONNECTIONS: usize = 64;
-/// How long a request may take to arrive, and an answer to be taken.
+/// Connections at once. More wait until one of these ends.
+const MOST_CONNECTIONS: usize = 512;
+/// How long a request may take to arrive, and an answer to be taken; browsers open some connections in advance.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// From so many connections on, a request has to arrive quicker: who sends half of one must not keep others out.
+const CROWD: usize = 64;
+const HURRY: Duration = Duration::from_secs(1);
 /// Bytes of a request.
 const LONGEST: usize = 16 << 10;
 const MOST_HEADERS: usize = 64;
@@ -29,31 +32,68 @@ const MOST_HEADERS: usize = 64;
 pub(super) fn serve(listener: &TcpListener, site: Site<Store>) -> anyhow::Result<()> {
     let is_open = !listener.local_addr()?.ip().is_loopback();
     let site = Arc::new(Mutex::new(site));
-    let connections = Arc::new(AtomicUsize::new(0));
+    let connections = Arc::new(Connections::default());
     for stream in listener.incoming() {
         let Ok(stream) = stream else {
             // Too many files are open, for one.
             thread::sleep(Duration::from_millis(20));
             continue;
         };
-        if connections.fetch_add(1, Ordering::Relaxed) >= MOST_CONNECTIONS {
-            connections.fetch_sub(1, Ordering::Relaxed);
-            continue;
-        }
-        let (site, own) = (Arc::clone(&site), Arc::clone(&connections));
-        let answering = thread::Builder::new().spawn(move || {
-            // A reader that went away is no failure.
-            let _gone = answer(stream, &site, is_open);
-            own.fetch_sub(1, Ordering::Relaxed);
+        let patience = if connections.begin() > CROWD { HURRY } else { PATIENCE };
+        let (give, take) = channel::<TcpStream>();
+        let (its_site, own) = (Arc::clone(&site), Arc::clone(&connections));
+        let started = threads::start(move || {
+            if let Ok(stream) = take.recv() {
+                // A reader that went away is no failure.
+                let _gone = answer(stream, &its_site, is_open, patience);
+                own.end();
+            }
         });
-        answering.context("no thread can be started")?;
+        match started {
+            Ok(_) => {
+                let _it_waits = give.send(stream);
+            }
+            // The system allows no further thread: one after the other, then.
+            Err(_) => {
+                let _gone = answer(stream, &site, is_open, HURRY);
+                connections.end();
+            }
+        }
     }
     Ok(())
 }
 
-fn answer(mut stream: TcpStream, site: &Mutex<Site<Store>>, is_open: bool) -> io::Result<()> {
+/// How many connections there are.
+#[derive(Default)]
+struct Connections {
+    count: Mutex<usize>,
+    fewer: Condvar,
+}
+
+impl Connections {
+    /// Counts one more, once there is room for it, and returns how many there are then.
+    fn begin(&self) -> usize {
+        let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = |count: &mut usize| *count >= MOST_CONNECTIONS;
+        let mut count = self.fewer.wait_while(count, full).unwrap_or_else(PoisonError::into_inner);
+        *count += 1;
+        *count
+    }
+
+    fn end(&self) {
+        *self.count.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.fewer.notify_one();
+    }
+}
+
+fn answer(
+    mut stream: TcpStream,
+    site: &Mutex<Site<Store>>,
+    is_open: bool,
+    patience: Duration,
+) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
-    let head = head(&mut stream)?;
+    let head = head(&mut stream, patience)?;
     let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
     let answer = match request.parse(&head) {
@@ -68,12 +108,12 @@ fn answer(mut stream: TcpStream, site: &Mutex<Site<Store>>, is_open: bool) -> io
 }
 
 /// What comes up to the empty line, or as much of it as came.
-fn head(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
+fn head(stream: &mut TcpStream, patience: Duration) -> io::Result<Vec<u8>> {
     let begun = Instant::now();
     let mut head = Vec::new();
     let mut part = [0; 2048];
     while head.len() < LONGEST && !head.windows(4).any(|end| end == b"\r\n\r\n") {
-        let left = PATIENCE.checked_sub(begun.elapsed()).filter(|left| !left.is_zero());
+        let left = patience.checked_sub(begun.elapsed()).filter(|left| !left.is_zero());
         stream.set_read_timeout(Some(left.ok_or(io::ErrorKind::TimedOut)?))?;
         match stream.read(&mut part)? {
             0 => break,

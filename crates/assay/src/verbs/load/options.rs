@@ -1,6 +1,6 @@
 //! The options of `assay load`.
 
-use crate::args::{JudgeArgs, seconds};
+use crate::args::{JudgeArgs, any_words, seconds};
 use crate::load::Goal;
 use crate::planning::QUICK;
 use crate::resume::RecordArgs;
@@ -259,7 +259,7 @@ pub(crate) struct ServeArgs {
     /// It is waited for until it answers; its CPU time, memory and descriptors are measured, with
     /// those of all that it starts; all of it is ended afterwards. With one URL and several
     /// commands, the URL stands for each.
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", value_parser = any_words())]
     pub serve: Vec<String>,
 
     /// URL that answers once a server is ready [default: the one that is loaded]

@@ -3,7 +3,7 @@
 //! Everything that can be wrong with them is found here, before anything is measured.
 
 use super::control::ControlArgs;
-use crate::args::seconds;
+use crate::args::{any_words, seconds};
 use crate::commands::{Prepared, Tolerated};
 use crate::scan::{Scan, fill};
 use anyhow::Context;
@@ -33,21 +33,21 @@ pub(super) struct HowArgs {
     pub no_shell: bool,
 
     /// Shell line to run once, before everything else
-    #[arg(long, short = 's', value_name = "LINE")]
+    #[arg(long, short = 's', value_name = "LINE", value_parser = any_words())]
     pub setup: Option<String>,
 
     /// Shell line to run before every run, not measured
     ///
     /// Give one for all commands, or one for each.
-    #[arg(long, short, value_name = "LINE")]
+    #[arg(long, short, value_name = "LINE", value_parser = any_words())]
     pub prepare: Vec<String>,
 
     /// Shell line to run after every run, not measured; give one for all commands, or one for each
-    #[arg(long, short = 'C', value_name = "LINE")]
+    #[arg(long, short = 'C', value_name = "LINE", value_parser = any_words())]
     pub conclude: Vec<String>,
 
     /// Shell line to run once, after everything else, even if something failed
-    #[arg(long, short = 'c', value_name = "LINE")]
+    #[arg(long, short = 'c', value_name = "LINE", value_parser = any_words())]
     pub cleanup: Option<String>,
 
     /// Kill a run that takes longer than this; it counts as having taken this long

@@ -93,10 +93,14 @@ def known(warm):
     return {name: found.get(name) or [] for name in ("paths", "libraries", "modules", "left")}
 
 
+def _privately(path, flags):
+    return os.open(path, flags, 0o600)
+
+
 def write(warm, seen):
     """Writes it down, as a whole."""
     temporary = "%s.%d" % (warm.seen, os.getpid())
-    with open(temporary, "w", encoding="utf-8") as file:
+    with open(temporary, "w", encoding="utf-8", opener=_privately) as file:
         json.dump(seen, file)
     os.replace(temporary, warm.seen)
 

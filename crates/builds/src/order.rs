@@ -1,0 +1,141 @@
+//! The place of a version among others, where nobody says when it was published: by its number, whatever the order in which versions are added.
+
+use std::cmp::Ordering;
+
+/// ms that lie between versions which are added one after the other: room for those that belong between them.
+const STEP: i64 = 60_000;
+/// What a version before the one of that number is called, the earliest first (PEP 440, SemVer, gems).
+const BEFORE: [&[&str]; 5] = [
+    &["dev", "nightly", "snapshot"],
+    &["a", "alpha"],
+    &["b", "beta"],
+    &["c", "rc", "cr"],
+    &["pre", "preview"],
+];
+/// What a version after it is called.
+const AFTER: [&str; 7] = ["post", "p", "r", "rev", "patch", "sp", "pl"];
+
+/// A part of a version, in the order of the variants.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Before(usize, String),
+    End,
+    After(String),
+    Number(u64),
+}
+
+/// The parts of a version's number, with an optional `v` in front; `None` where it is no number, but the name of a commit, say.
+fn parts(name: &str) -> Option<Vec<Part>> {
+    let own = name.strip_prefix(['v', 'V']).unwrap_or(name);
+    let is_commit = own.len() >= 40 && own.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_commit || !own.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    // What stands behind a plus says nothing of the order (SemVer 10).
+    let own = own.split('+').next().unwrap_or(own);
+    let mut found = Vec::new();
+    let mut rest = own;
+    while let Some(first) = rest.chars().next() {
+        let end = |is_of: fn(char) -> bool| rest.find(|c| !is_of(c)).unwrap_or(rest.len());
+        let length = match first {
+            '0'..='9' => end(|c| c.is_ascii_digit()),
+            c if c.is_alphabetic() => end(char::is_alphabetic),
+            c => {
+                rest = &rest[c.len_utf8()..];
+                continue;
+            }
+        };
+        let (word, behind) = rest.split_at(length);
+        rest = behind;
+        found.push(match first {
+            '0'..='9' => Part::Number(word.parse().unwrap_or(u64::MAX)),
+            _ => of_word(&word.to_lowercase()),
+        });
+    }
+    found.push(Part::End);
+    Some(found)
+}
+
+fn of_word(word: &str) -> Part {
+    if AFTER.contains(&word) {
+        return Part::After(String::new());
+    }
+    let rank = BEFORE.iter().position(|own| own.contains(&word));
+    match rank {
+        Some(rank) => Part::Before(rank, String::new()),
+        // A word that nobody knows is one before the number, as a gem has it.
+        None => Part::Before(BEFORE.len(), word.to_owned()),
+    }
+}
+
+/// The place of a new version among those of these names and places; `now` where its name is no number.
+pub(crate) fn place(name: &str, others: &[(String, i64)], now: i64) -> i64 {
+    let Some(own) = parts(name) else { return now };
+    let (mut below, mut above): (Option<(Vec<Part>, i64)>, Option<(Vec<Part>, i64)>) = (None, None);
+    for (other, place) in others {
+        let Some(parts) = parts(other) else { continue };
+        let (nearest, nearer) = match parts.cmp(&own) {
+            Ordering::Greater => (&mut above, Ordering::Less),
+            _ => (&mut below, Ordering::Greater),
+        };
+        if nearest.as_ref().is_none_or(|(known, _)| parts.cmp(known) == nearer) {
+            *nearest = Some((parts, *place));
+        }
+    }
+    match (below.map(|(_, place)| place), above.map(|(_, place)| place)) {
+        (None, None) => now,
+        (Some(below), None) => now.max(below.saturating_add(STEP)),
+        (None, Some(above)) => above.saturating_sub(STEP),
+        // Of equal places the one that is added later comes later.
+        (Some(below), Some(above)) => {
+            below.saturating_add((above.saturating_sub(below) / 2).max(0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+    use super::*;
+
+    #[test]
+    fn numbers_are_ordered_as_their_tools_order_them() {
+        let ordered = [
+            "0.9",
+            "1.0.dev1",
+            "1.0a1",
+            "1.0-beta.2",
+            "1.0rc1",
+            "1.0.rc2",
+            "1.0",
+            "1.0.post1",
+            "1.0.1",
+            "1.2",
+            "v1.9",
+            "1.10",
+            "2",
+        ];
+        for pair in ordered.windows(2) {
+            assert!(parts(pair[0]).unwrap() < parts(pair[1]).unwrap(), "{pair:?}");
+        }
+        assert_eq!(parts("main"), None);
+        assert_eq!(parts("1234567890123456789012345678901234567890"), None);
+    }
+
+    #[test]
+    fn whatever_the_order_of_adding_places_are_those_of_the_numbers() {
+        let added = ["1.10", "1.9", "2.0", "1.9.5", "0.1", "1.9.3", "3.0rc1", "3.0", "1.9.4"];
+        let mut all: Vec<(String, i64)> = Vec::new();
+        for (second, name) in added.iter().enumerate() {
+            let own = place(name, &all, 1_000_000_000 + second as i64);
+            all.push(((*name).to_owned(), own));
+        }
+        all.sort_by_key(|(_, place)| *place);
+        let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["0.1", "1.9", "1.9.3", "1.9.4", "1.9.5", "1.10", "2.0", "3.0rc1", "3.0"]
+        );
+        assert_eq!(place("main", &all, 7), 7);
+    }
+}

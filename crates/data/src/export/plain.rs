@@ -1,0 +1,140 @@
+//! Exports without control characters: names come from outside, and whoever prints a file must not have the terminal obey them.
+//!
+//! In texts they become what Rust writes for them (`\u{1b}`), which tells names apart as before; in JSON they become JSON's own escapes, which read
+//! back to the same name. Line feeds and tabs stay: tables are made of them.
+
+use std::io::{self, Write};
+
+/// How a control character is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Escapes {
+    /// As in a message.
+    Text,
+    /// As in a string of JSON.
+    Json,
+}
+
+/// The first of the two bytes that a control character beyond ASCII has in UTF-8.
+const LEAD: u8 = 0xC2;
+
+/// A sink in front of another that escapes control characters. UTF-8 may be cut anywhere between two writes.
+#[derive(Debug)]
+pub struct Plain<W> {
+    sink: W,
+    escapes: Escapes,
+    /// Whether [`LEAD`] was taken, and what follows is not known yet.
+    is_led: bool,
+}
+
+impl<W: Write> Plain<W> {
+    /// In front of this sink.
+    pub fn new(sink: W, escapes: Escapes) -> Self {
+        Self { sink, escapes, is_led: false }
+    }
+
+    fn escape(&mut self, byte: u8) -> io::Result<()> {
+        match self.escapes {
+            Escapes::Text => write!(self.sink, "\\u{{{byte:x}}}"),
+            Escapes::Json => write!(self.sink, "\\u{byte:04x}"),
+        }
+    }
+}
+
+impl<W: Write> Write for Plain<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut rest = bytes;
+        if self.is_led
+            && let [first, behind @ ..] = rest
+        {
+            self.is_led = false;
+            // U+0080 to U+009F end as their numbers do.
+            match first {
+                0x80..=0x9F => self.escape(*first)?,
+                _ => self.sink.write_all(&[LEAD, *first])?,
+            }
+            rest = behind;
+        }
+        let is_odd = |byte: &u8| matches!(*byte, 0..=8 | 11..=31 | 127 | LEAD);
+        while let Some(at) = rest.iter().position(is_odd) {
+            let (plain, odd) = rest.split_at(at);
+            self.sink.write_all(plain)?;
+            rest = match odd {
+                [] => &[],
+                [LEAD, byte @ 0x80..=0x9F, behind @ ..] => {
+                    self.escape(*byte)?;
+                    behind
+                }
+                [LEAD] => {
+                    self.is_led = true;
+                    &[]
+                }
+                [LEAD, behind @ ..] => {
+                    self.sink.write_all(&[LEAD])?;
+                    behind
+                }
+                [byte, behind @ ..] => {
+                    self.escape(*byte)?;
+                    behind
+                }
+            };
+        }
+        self.sink.write_all(rest)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+}
+
+/// A text without control characters but line feeds and tabs.
+pub fn plain_text(text: &str, escapes: Escapes) -> String {
+    let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match escapes {
+            _ if !is_odd(c) => plain.push(c),
+            Escapes::Text => plain.extend(c.escape_unicode()),
+            Escapes::Json => plain += &format!("\\u{:04x}", u32::from(c)),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn through(text: &str, escapes: Escapes, piece: usize) -> String {
+        let mut sink = Plain::new(Vec::new(), escapes);
+        text.as_bytes().chunks(piece).for_each(|bytes| sink.write_all(bytes).expect("written"));
+        String::from_utf8(sink.sink).expect("UTF-8")
+    }
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_left_however_it_is_cut() {
+        let text = "a\u{1b}[31mb\u{7}\u{7f}\u{9b}2J\té£\n\r";
+        let expected = "a\\u{1b}[31mb\\u{7}\\u{7f}\\u{9b}2J\té£\n\\u{d}";
+        for piece in 1..9 {
+            assert_eq!(through(text, Escapes::Text, piece), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_sink_and_a_text_are_escaped_alike(text in "\\PC*|[\\x00-\\x{ff}]*", piece in 1..5_usize) {
+            for escapes in [Escapes::Text, Escapes::Json] {
+                prop_assert_eq!(through(&text, escapes, piece), plain_text(&text, escapes));
+            }
+        }
+
+        #[test]
+        fn json_reads_back_to_the_same_name(name in "[\\x00-\\x{ff}]*", piece in 1..5_usize) {
+            let written = serde_json::to_string(&name).expect("a string");
+            let plain = through(&written, Escapes::Json, piece);
+            prop_assert!(!plain.chars().any(char::is_control));
+            prop_assert_eq!(serde_json::from_str::<String>(&plain).expect("JSON"), name);
+        }
+    }
+}

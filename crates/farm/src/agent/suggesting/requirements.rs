@@ -1,0 +1,203 @@
+//! What the tests of a version of Python need beside it, as its files declare it: extras and groups of pyproject.toml, extras of setup.cfg, files of
+//! requirements, tox.ini. Read is what stands there word for word; what a program would compute is not known.
+
+use super::{is_there, text_of};
+use std::path::Path;
+
+/// What extras, groups and files of what tests need are called; the last one may hold far more than that.
+const NAMES: [&str; 4] = ["test", "tests", "testing", DEV];
+const DEV: &str = "dev";
+/// Groups may include groups; so deep at most.
+const DEEPEST: usize = 8;
+
+/// What is installed, as words behind `pip install`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Requirements {
+    pub words: Vec<String>,
+    /// Whether the tests may well do without some of it.
+    pub is_optional: bool,
+}
+
+/// What the files say; nothing where they say nothing.
+pub(super) fn of(top: &Path) -> Requirements {
+    let (project, setup) = (text_of(&top.join("pyproject.toml")), text_of(&top.join("setup.cfg")));
+    let found = |name: &str| -> Vec<String> {
+        let mut words = Vec::new();
+        let has_extra = is_extra(&project, name)
+            || keys(&setup, "options.extras_require").any(|(key, _)| key == name);
+        if has_extra {
+            words.push(format!(".[{name}]"));
+        }
+        words.extend(group(&project, name, DEEPEST));
+        let files = [
+            format!("requirements-{name}.txt"),
+            format!("requirements_{name}.txt"),
+            format!("{name}-requirements.txt"),
+            format!("{name}_requirements.txt"),
+            format!("requirements/{name}.txt"),
+        ];
+        words.extend(
+            files
+                .into_iter()
+                .filter(|own| is_there(top, own))
+                .flat_map(|own| ["-r".to_owned(), own]),
+        );
+        words
+    };
+    let mut required = NAMES[..3].iter().map(|name| found(name)).chain([tox(top)]);
+    match required.find(|words| !words.is_empty()) {
+        Some(words) => Requirements { words, is_optional: false },
+        None => Requirements { words: found(DEV), is_optional: true },
+    }
+}
+
+fn is_extra(project: &str, name: &str) -> bool {
+    let of_table = keys(project, "project.optional-dependencies").any(|(key, _)| key == name);
+    let dotted = format!("optional-dependencies.{name}");
+    of_table || keys(project, "project").any(|(key, _)| key == dotted)
+}
+
+/// The requirements of a dependency group (PEP 735), with those of the groups that it includes.
+fn group(project: &str, name: &str, deepest: usize) -> Vec<String> {
+    let Some((_, value)) = keys(project, "dependency-groups").find(|(key, _)| key == name) else {
+        return Vec::new();
+    };
+    let mut words = Vec::new();
+    let mut rest = value.as_str();
+    while let Some((quote, at)) =
+        ['"', '\''].iter().filter_map(|&q| Some((q, rest.find(q)?))).min_by_key(|(_, at)| *at)
+    {
+        let before = &rest[..at];
+        let Some(end) = rest[at + 1..].find(quote) else { break };
+        let text = &rest[at + 1..at + 1 + end];
+        rest = &rest[at + end + 2..];
+        if before.contains("include-group") {
+            if deepest > 0 {
+                words.extend(group(project, text, deepest - 1));
+            }
+        } else {
+            words.push(text.to_owned());
+        }
+    }
+    words
+}
+
+/// What the environment of tests is given in tox.ini, without what depends on its name.
+fn tox(top: &Path) -> Vec<String> {
+    let text = text_of(&top.join("tox.ini"));
+    let of = |wanted: &str| keys(&text, "testenv").find(|(key, _)| key == wanted);
+    let lines =
+        |value: String| value.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
+    let mut words = Vec::new();
+    for extra in of("extras").map(|(_, value)| lines(value)).unwrap_or_default() {
+        words.extend(
+            extra
+                .split(',')
+                .map(str::trim)
+                .filter(|own| !own.is_empty())
+                .map(|own| format!(".[{own}]")),
+        );
+    }
+    for line in of("deps").map(|(_, value)| lines(value)).unwrap_or_default() {
+        let line = line.replace("{toxinidir}/", "").replace("{tox_root}/", "");
+        match line.strip_prefix("-r") {
+            Some(file) if is_there(top, file.trim()) => {
+                words.extend(["-r".to_owned(), file.trim().to_owned()]);
+            }
+            None if is_plain(&line) => words.push(line),
+            _ => {}
+        }
+    }
+    words
+}
+
+/// Whether it is a requirement by itself: no option, no factor (`py38: x`), no setting that tox would fill in.
+fn is_plain(line: &str) -> bool {
+    line.starts_with(|c: char| c.is_ascii_alphanumeric()) && !line.contains([':', '{', '#'])
+}
+
+/// The keys of a section with what stands behind the sign, of TOML or of an INI: over several lines as long as a bracket is open, or they are indented.
+fn keys<'a>(text: &'a str, section: &'a str) -> impl Iterator<Item = (String, String)> + 'a {
+    let head = format!("[{section}]");
+    let mut lines = text.lines().skip_while(move |line| line.trim() != head).skip(1);
+    let mut next: Option<&str> = lines.next();
+    std::iter::from_fn(move || {
+        loop {
+            let line = next.filter(|line| !line.starts_with('['))?;
+            next = lines.next();
+            let Some((key, value)) = line.split_once('=') else { continue };
+            if line.starts_with([' ', '\t', '#', ';']) {
+                continue;
+            }
+            let key = key.trim().trim_matches(['"', '\'']).to_owned();
+            let mut value = value.to_owned();
+            let is_open = |value: &str| value.matches('[').count() > value.matches(']').count();
+            while let Some(more) =
+                next.filter(|own| is_open(&value) || own.starts_with([' ', '\t']))
+            {
+                value.push('\n');
+                // What stands behind a mark is a remark.
+                value.push_str(if more.trim_start().starts_with('#') { "" } else { more });
+                next = lines.next();
+            }
+            return Some((key, value));
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+    use super::*;
+    use std::fs;
+
+    fn found(files: &[(&str, &str)]) -> Requirements {
+        let room = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = room.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        of(room.path())
+    }
+
+    fn words(files: &[(&str, &str)]) -> Vec<String> {
+        found(files).words
+    }
+
+    #[test]
+    fn what_tests_need_is_found_wherever_it_is_declared() {
+        let project = "[project]\nname = \"p\"\n[project.optional-dependencies]\ndocs = [\"sphinx\"]\ntests = [\n  \"pytest\",\n]\n";
+        assert_eq!(words(&[("pyproject.toml", project)]), [".[tests]"]);
+        assert_eq!(
+            words(&[("pyproject.toml", "[project]\noptional-dependencies.test = [\"x\"]\n")]),
+            [".[test]"]
+        );
+        let groups = "[dependency-groups]\nbase = ['freezegun']\ntest = [\n  \"pytest>=7; python_version > '3'\", # a remark\n  {include-group = \"base\"},\n]\n[tool.x]\ntest = [\"no\"]\n";
+        assert_eq!(
+            words(&[("pyproject.toml", groups)]),
+            ["pytest>=7; python_version > '3'", "freezegun"]
+        );
+        assert_eq!(
+            words(&[("requirements/test.txt", "x"), ("requirements-dev.txt", "y")]),
+            ["-r", "requirements/test.txt"]
+        );
+        let setup = "[options.extras_require]\ntest =\n    pytest\n    mock\n";
+        assert_eq!(words(&[("setup.cfg", setup)]), [".[test]"]);
+        let tox = "[tox]\nenvlist = py\n[testenv]\ndeps =\n    -r{toxinidir}/req.txt\n    freezegun\n    py38: old\n    {posargs}\ncommands = pytest\n";
+        assert_eq!(words(&[("tox.ini", tox), ("req.txt", "")]), ["-r", "req.txt", "freezegun"]);
+        assert_eq!(words(&[("README", "")]), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_for_developers_is_optional() {
+        let found = found(&[("requirements-dev.txt", "black")]);
+        assert_eq!(
+            (found.words, found.is_optional),
+            (vec!["-r".to_owned(), "requirements-dev.txt".to_owned()], true)
+        );
+        // A group that includes itself ends.
+        let round = "[dependency-groups]\ntest = [{include-group = \"test\"}, \"a\"]\n";
+        assert!(words(&[("pyproject.toml", round)]).iter().all(|word| word == "a"));
+    }
+}

@@ -1,0 +1,79 @@
+//! `assay farm retry`: queues again what did not pass, over the API of a server.
+
+use crate::client::{Client, Token};
+use crate::{Ending, given};
+use assay_builds::model::{Facts, Kind, State};
+use assay_builds::wire::NewJob;
+use assay_console::output;
+use assay_farm::plain::counted;
+use std::path::PathBuf;
+
+/// Test again what did not pass
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  assay farm retry alice/tidy --token-file farm/admin-token    on every platform where a version did not pass
+  assay farm retry alice/tidy --version 1.2.0                  that version alone
+
+A project whose recipe is changed by `assay farm add` is built again by itself: its twenty newest versions.")]
+pub(crate) struct Args {
+    /// The project
+    #[arg(value_name = "OWNER/PROJECT")]
+    project: String,
+
+    /// This version alone [default: the fifty newest]
+    #[arg(long, value_name = "VERSION", value_parser = given::words)]
+    version: Option<String>,
+
+    /// Address of the server
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8040")]
+    server: String,
+
+    /// File with a token of scope `submit`; otherwise ASSAY_FARM_TOKEN
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+}
+
+/// Queues it, and says how much.
+///
+/// # Errors
+/// When the server refuses it, or can't be reached, or there is no such version among those with a build.
+pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
+    let (owner, name) = given::project(&args.project)?;
+    let client = Client::new(&args.server, Token::find(args.token_file.as_deref())?)?.once();
+    let matrix = client.matrix(owner, name)?;
+    let is_meant = |version: &str| args.version.as_ref().is_none_or(|asked| asked == version);
+    let cells = matrix.cells.iter().filter(|(version, _)| is_meant(version));
+    let cells: Vec<_> =
+        cells.flat_map(|(version, on)| on.iter().map(move |own| (version, own))).collect();
+    if cells.is_empty()
+        && let Some(version) = &args.version
+    {
+        anyhow::bail!(
+            "{owner}/{name} {version} has no build yet, so that there is nothing to be done again"
+        );
+    }
+    let mut jobs = 0;
+    for (version, (target, cell)) in cells {
+        if cell.state == State::Passed {
+            continue;
+        }
+        client.add_job(&NewJob {
+            owner: owner.to_owned(),
+            project: name.to_owned(),
+            version: version.clone(),
+            kind: Kind::Test,
+            base: None,
+            target: Some(target.clone()),
+            needs: Facts::new(),
+            priority: 0,
+            round: 0,
+        })?;
+        jobs += 1;
+    }
+    output::print(&match jobs {
+        0 => format!("{owner}/{name}: all passed, so that nothing is done again\n"),
+        jobs => format!("{owner}/{name}: {} queued\n", counted(jobs, "job")),
+    })?;
+    Ok(Ending::Fine)
+}
