@@ -80,6 +80,19 @@ class InheritedCasesTest < Minitest::Test
     everywhere(12) { @owner.new.size }
   end
 
+  def test_inherited_attribute_follows_a_stub
+    patch(@owner, :size)
+    stub = ->(value) { quietly { @parent.define_method(:size) { value } } }
+    stub.call(5)
+    everywhere(5) { @owner.new.size }
+    assert_equal(1, calls { stub.call(6) && assert_equal(6, @owner.new.size) })
+    MethodProfiler.keep!
+    stub.call(7)
+    assert_equal 7, @owner.new.size
+    quietly { @parent.class_eval { attr_reader :size } }
+    everywhere(nil) { @owner.new.size }
+  end
+
   def test_inherited_from_a_grandparent
     child = Class.new(@owner)
     patch(child, :work)
@@ -141,6 +154,13 @@ class InheritedCasesTest < Minitest::Test
     everywhere([:parent, 1]) { @owner.new.work }
     MethodProfiler.unpatch(@parent)
     everywhere([:parent, 1]) { @owner.new.work }
+  end
+
+  def test_parent_and_child_patched_under_two_names
+    patch(@owner, :work, :child)
+    patch(@parent, :work, :parent)
+    assert_equal [1, 1], MethodProfiler.profile { @owner.new.work }.values_at(:child, :parent).map { |row| row[:calls] }
+    assert_equal [nil, 1], MethodProfiler.profile { @parent.new.work }.values_at(:child, :parent).map { |row| row && row[:calls] }
   end
 
   # Names that vanish or change.

@@ -111,6 +111,13 @@ class KindsCasesTest < Minitest::Test
     same(owner, :make, 2) { [owner.new.work, owner.new.tap(&:work).work] }
   end
 
+  def test_partially_applied_method
+    owner = class_of { def both(x, y) = [x, y] }
+    five = owner.new.method(:both).curry[5]
+    owner.define_method(:five) { |y| five.call(y) }
+    same(owner, :five, 2) { [owner.new.five(2), owner.new.five(3), owner.new.both(1, 2)] }
+  end
+
   def test_made_up_method_is_refused
     owner = class_of { def method_missing(*) = 1; def respond_to_missing?(*) = true }
     assert_match(/method_missing/, assert_raises(NameError) { patch(owner, :work) }.message)

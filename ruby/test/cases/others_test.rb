@@ -118,6 +118,22 @@ class OthersCasesTest < Minitest::Test
     assert_equal 1, calls { assert_equal 1, below.new.work.last }
   end
 
+  def test_wrapped_by_another_that_sees_the_receiver
+    seen = []
+    tracer = Module.new do
+      define_method(:work) { |*all, **options, &block| (seen << [self, all, options]) && super(*all, **options, &block) }
+    end
+    STATES.each do |state|
+      setup
+      patch(@owner, :work)
+      one = @owner.new
+      change(state) { @owner.prepend(tracer) }
+      counts_once([2]) { seen.clear && one.work(2) }
+      assert_equal [[one, [2], {}]], seen
+      MethodProfiler.keep!(false)
+    end
+  end
+
   def test_replaced_by_another_while_profiled = replaced(:active)
   def test_replaced_by_another_while_kept = replaced(:kept)
 

@@ -20,9 +20,9 @@ class ProfilesCasesTest < Minitest::Test
 
   def test_original_is_in_place_without_a_profile
     patch(Worker, :work)
-    assert_equal Worker, @worker.method(:work).owner
-    calls { refute_equal Worker, @worker.method(:work).owner }
-    assert_equal Worker, @worker.method(:work).owner
+    assert_equal Worker, in_place(@worker).owner
+    calls { refute_equal Worker, in_place(@worker).owner }
+    assert_equal Worker, in_place(@worker).owner
   end
 
   def test_kept_wrappers_count_only_within_a_profile

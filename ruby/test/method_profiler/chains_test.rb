@@ -123,6 +123,61 @@ class ChainsTest < Minitest::Test
     assert_equal :original, method.unbind.bind_call(owner.new)
   end
 
+  # How programs keep a Method, to define the method anew by it or to put it back.
+  KEPT = {
+    unbind: ->(method, name) { (old = method.unbind) && ->(owner) { owner.define_method(name) { |a, b: 1| [:kept, old.bind(self).call(a, b: b)] } } },
+    bind_call: ->(method, name) { (old = method.unbind) && ->(owner) { owner.define_method(name) { |a, b: 1| [:kept, old.bind_call(self, a, b: b)] } } },
+    call: ->(method, name) { ->(owner) { owner.define_method(name) { |a, b: 1| [:kept, method.call(a, b: b)] } } },
+    to_proc: ->(method, name) { (old = method.to_proc) && ->(owner) { owner.define_method(name) { |a, b: 1| [:kept, old.call(a, b: b)] } } },
+    curry: ->(method, name) { (old = method.curry) && ->(owner) { owner.define_method(name) { |a, b: 1| [:kept, [old.call(a).first, b]] } } }
+  }.freeze
+
+  def test_a_kept_method_defines_the_method_anew
+    KEPT.each do |way, keep|
+      [[class_of { def work(a, b: 1) = [a, b] }, false], [class_of { def self.work(a, b: 1) = [a, b] }, true]].each do |owner, singleton|
+        patch(owner, :work, singleton: singleton, keep: true)
+        receiver = singleton ? owner : owner.new
+        keep.call(receiver.method(:work), :work).call(singleton ? owner.singleton_class : owner)
+        assert_equal([:kept, [5, 6]], receiver.work(5, b: 6), way)
+        assert_equal(1, calls { receiver.work(5) }, way)
+      end
+    end
+  end
+
+  def test_a_kept_method_is_put_back_after_a_stub
+    [->(owner, kept) { owner.define_singleton_method(:work, kept) }, ->(owner, kept) { owner.define_singleton_method(:work, &kept) }].each do |put_back|
+      owner = class_of { def self.work(a = 1) = [a] }
+      patch(owner, :work, singleton: true, keep: true)
+      kept = owner.method(:work)
+      owner.define_singleton_method(:work) { :stub }
+      assert_equal :stub, owner.work
+      owner.singleton_class.remove_method(:work)
+      put_back.call(owner, kept)
+      assert_equal [[1], [2]], [owner.work, owner.work(2)]
+      assert_equal(1, calls { owner.work })
+    end
+  end
+
+  def test_a_method_object_of_an_instance_shows_the_class_s_own_method_and_counts
+    owner = class_of { def work(a, b: 1) = [a, b] }
+    plain = owner.instance_method(:work)
+    patch(owner, :work, keep: true)
+    one = owner.new
+    method = one.method(:work)
+    assert_equal [owner, plain.parameters, plain.source_location, one], [method.owner, method.parameters, method.source_location, method.receiver]
+    assert_equal(2, calls { [1, 2].each(&method) })
+  end
+
+  def test_a_class_whose_method_is_something_else_keeps_it
+    owner = class_of { def work = 1; def method = "GET" }
+    patch(owner, :work, keep: true)
+    assert_equal "GET", owner.new.method
+    later = class_of { def work = 1 }
+    patch(later, :work, keep: true)
+    later.attr_reader :method
+    assert_nil later.new.method
+  end
+
   def test_the_article_s_own_profiler_on_the_same_method
     owner = class_of { def work(a) = a }
     patch(owner, :work)

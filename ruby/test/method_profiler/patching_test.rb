@@ -204,9 +204,9 @@ class PatchingTest < Minitest::Test
     owner = class_of { def work = 1 }
     plain = owner.new.method(:work)
     patch(owner, :work)
-    assert_equal plain.source_location, owner.new.method(:work).source_location
-    MethodProfiler.profile { refute_equal plain.source_location, owner.new.method(:work).source_location }
-    assert_equal plain.source_location, owner.new.method(:work).source_location
+    assert_equal plain.source_location, in_place(owner.new).source_location
+    MethodProfiler.profile { refute_equal plain.source_location, in_place(owner.new).source_location }
+    assert_equal plain.source_location, in_place(owner.new).source_location
   end
 
   def test_the_wrapper_stays_for_servers
@@ -214,7 +214,7 @@ class PatchingTest < Minitest::Test
     kept = class_of { def work = 1 }
     patch(owner, :work)
     patch(kept, :work, keep: true)
-    location = -> (one) { one.new.method(:work).source_location.first }
+    location = -> (one) { in_place(one.new).source_location.first }
     assert_match(/assay: wrapper/, location.(kept))
     MethodProfiler.keep!
     assert_match(/assay: wrapper/, location.(owner))
@@ -358,6 +358,6 @@ class PatchingTest < Minitest::Test
     3.times { GC.start }
     GC.compact if GC.respond_to?(:compact)
     assert_equal 1, (calls { owner.new.work })
-    assert_equal __FILE__, owner.new.method(:work).source_location.first
+    assert_equal __FILE__, in_place(owner.new).source_location.first
   end
 end

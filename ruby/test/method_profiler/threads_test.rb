@@ -175,7 +175,7 @@ class ThreadsTest < Minitest::Test
     assert_predicate self, :plain?
   end
 
-  def plain? = Worker.new.method(:work).source_location.first == __FILE__
+  def plain? = in_place(Worker.new).source_location.first == __FILE__
 
   def test_a_forked_worker_has_profiles_of_its_own
     patch(Worker, :work)

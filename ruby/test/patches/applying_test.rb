@@ -6,6 +6,8 @@ require "support/profiled"
 require "net/http"
 
 class ApplyingTest < Minitest::Test
+  include Profiled
+
   Patches = Assay::Patches
 
   def teardown = Patches.remove
@@ -55,7 +57,7 @@ class ApplyingTest < Minitest::Test
   end
 
   def test_removing_leaves_nothing
-    owner = -> { Net::HTTP.new("127.0.0.1").method(:transport_request).owner }
+    owner = -> { in_place(Net::HTTP.new("127.0.0.1"), :transport_request).owner }
     before = owner.call
     Patches.apply(:net_http, keep: true)
     refute_equal before, owner.call

@@ -15,6 +15,9 @@ module Profiled
     super
   end
 
+  # The Method as Ruby itself finds it: that of the wrapper while it is in.
+  def in_place(object, name = :work) = Kernel.instance_method(:method).bind_call(object, name)
+
   # Patches until the end of the test; a name of its own, so that no test sees another's.
   def patch(owner, methods, name = :work, **options)
     (@patched ||= []) << (options[:singleton] ? owner.singleton_class : owner)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Method objects of patched class methods, as libraries keep them to define the method anew by them:
+# Method objects of patched methods, as libraries keep them to define the method anew by them:
 #
 #   old = Store.method(:open)
 #   Store.define_singleton_method(:open) { |*all| trace { old.call(*all) } }
@@ -32,6 +32,7 @@ module Assay
             kept = shown(unbound.bind(found.receiver), own, SHOWN + BOUND)
             kept.define_singleton_method(:==) { |other| other.is_a?(Method) && own == (other.respond_to?(:assay_own) ? other.assay_own : other) }
             kept.define_singleton_method(:assay_own) { own }
+            kept.define_singleton_method(:curry) { |arity = [own.arity, -own.arity - 1].max| to_proc.curry(arity) }
             kept
           end
 
@@ -40,10 +41,9 @@ module Assay
           def closure(wrapper, own, site)
             name = wrapper.name
             changes = site.changes(name)
-            body = proc do |*arguments, **keywords, &block|
-              (site.changes(name) == changes ? wrapper : own).bind_call(self, *arguments, **keywords, &block)
-            end
-            Module.new { define_method(name, &body) }.instance_method(name)
+            # Ruby 3.1 confuses the arguments of a method that is defined by a Method with `**`, which this one may become.
+            body = proc { |*arguments, &block| (site.changes(name) == changes ? wrapper : own).bind_call(self, *arguments, &block) }
+            Module.new { ruby2_keywords define_method(name, &body) }.instance_method(name)
           end
 
           def shown(kept, own, members)

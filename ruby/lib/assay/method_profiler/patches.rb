@@ -64,9 +64,14 @@ module Assay
         def public_instance_method(...) = Kept.of(super)
       end
 
+      # Prepended to a patched class: Method objects of its instances count (`map(&store.method(:read))`) and are Kept ones.
+      module InstanceHooks
+        def method(...) = Kept.of(super)
+        def public_method(...) = Kept.of(super)
+      end
+
       # Prepended to the singleton class of a patched class. `instance_method` returns the class's own method, never the wrapper: some
-      # libraries keep it and define the method anew by it, and `super` in the wrapper would lead to that for ever. Instances return the
-      # wrapper: `map(&store.method(:read))` calls it, and counts.
+      # libraries keep it and define the method anew by it, and `super` in the wrapper would lead to that for ever.
       module OwnMethods
         def instance_method(...) = Site.below(super)
         def public_instance_method(...) = Site.below(super)
@@ -81,13 +86,14 @@ module Assay
       end
 
       # Classes, and their sites. Neither is kept alive by this: an unreachable class is collected with its wrappers. Read only by
-      # `site_of` and `all_sites`: if the stack overflows while Ruby removes a collected entry, the entry stays, and refers to another object.
+      # `site_of`, `all_sites` and `each_patch`: if the stack overflows while Ruby removes a collected entry, the entry stays, and refers to another object.
       @sites = ObjectSpace::WeakMap.new
       @methods = {}   # Names of methods that were ever patched: few of those that a program defines.
       @names = []     # Those of the ids, from FIRST_ID on.
       @once = {}      # name => whether calls within calls of the same name do not count
       @users = 0      # Running profiles.
       @keep_all = false
+      @some_move = nil # Whether some wrappers come and go; nil until that is looked up again.
       @lock = Monitor.new # One thread may come again: method_added is called while a method is defined.
 
       class << self
@@ -98,6 +104,7 @@ module Assay
             site = site_of(owner) || Site.new(owner)
             raise ArgumentError, "no methods were named" if methods.empty?
 
+            @some_move = nil
             new = methods.uniq.filter_map { |method| check(site, method, name || row_name(owner, method), nested, keep) }
             site.enter unless site_of(owner)
             @sites[owner] = site
@@ -213,11 +220,14 @@ module Assay
 
         # Puts in or takes out what comes and goes with profiles. Under a server that is done twice for each request, or not at all.
         def swap
-          each_patch { |site, patch| settle(site, patch) } unless @keep_all
+          return if @keep_all
+
+          @some_move = all_sites.any? { |site| site.patches.each_value.any? { |patch| !patch.keep } } if @some_move.nil?
+          each_patch { |site, patch| settle(site, patch) } if @some_move
         end
 
-        def each_patch(&block)
-          all_sites.each { |site| site.patches.each_value { |patch| block.call(site, patch) } }
+        def each_patch
+          @sites.values.each { |site| site.patches.each_value { |patch| yield site, patch } if Site === site }
         end
 
         def settle(site, patch)
@@ -226,6 +236,7 @@ module Assay
 
         # Marks redundant wrappers of methods of this name.
         def compare_inherited(name)
+          @some_move = nil
           sites = all_sites.select { |site| site.patches.key?(name) }
           sites.each do |site|
             patch = site.patches[name]

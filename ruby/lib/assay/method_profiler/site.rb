@@ -44,7 +44,11 @@ module Assay
         # Makes the class ready. This is what a frozen class refuses.
         def enter
           owner.prepend(self)
-          return owner.singleton_class.prepend(ClassHooks, OwnMethods) unless owner.singleton_class?
+          unless owner.singleton_class?
+            # Where `method` means something else, such as the verb of a request, it stays as it is.
+            owner.prepend(InstanceHooks) if owner.method_defined?(:method) && FIND.bind_call(owner, :method).owner.equal?(Kernel)
+            return owner.singleton_class.prepend(ClassHooks, OwnMethods)
+          end
 
           owner.prepend(ObjectHooks)
           owner.singleton_class.prepend(KeptMethods)

@@ -12,9 +12,10 @@ module Assay
         sql: {
           "TinyTds::Client" => "tiny_tds", "OCI8" => "ruby-oci8", "Extralite::Database" => "extralite", "DuckDB::Connection" => "duckdb",
           "ODBC::Database" => "ruby-odbc", "IBM_DB" => "ibm_db", "Amalgalite::Database" => "amalgalite", "Fb::Connection" => "fb",
-          "Mysql::Stmt" => "ruby-mysql", "Cassandra::Session" => "cassandra-driver", "Trino::Client" => "trino-client"
+          "Mysql::Stmt" => "ruby-mysql", "Cassandra::Session" => "cassandra-driver", "Trino::Client" => "trino-client",
+          "Libsql::Database" => "turso_libsql"
         },
-        redis: {},
+        redis: {"Valkey" => "valkey-rb", "Async::Redis::Client" => "async-redis", "EventMachine::Hiredis" => "em-hiredis"},
         http: {
           "HTTPX::Session" => "httpx", "Ethon::Easy" => "typhoeus", "Curl::Easy" => "curb", "Excon::Connection" => "excon", "HTTP::Redirector" => "http",
           "Patron::Session" => "patron", "HTTPClient" => "httpclient", "Async::HTTP::Client" => "async-http"

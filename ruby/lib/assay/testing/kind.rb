@@ -194,10 +194,10 @@ module Assay
       def takes?(call)
         first = call.arguments.first
         case call.name
-        when :kill then call.arguments.drop(1).any? { |pid| @processes.known?(pid) }
+        when :kill then call.arguments.drop(1).any? { |pid| known?(pid) }
         when :waitall then @processes.any_waiting?
         when :detach then @processes.known?(first)
-        else first.nil? || first == -1 ? @processes.any_waiting? : @processes.known?(first)
+        else wanted(first).nil? ? @processes.any_waiting? : known?(first)
         end
       end
 
@@ -212,7 +212,14 @@ module Assay
 
       private
 
-      def wanted(pid) = pid == -1 ? nil : pid
+      # nil for any process, which -1 means as well, and 0 (those of the group). A negative number is a group, here that of one process.
+      def wanted(pid)
+        return if [nil, -1, 0].include?(pid)
+
+        pid.is_a?(Integer) ? pid.abs : pid
+      end
+
+      def known?(pid) = pid.is_a?(Integer) && @processes.known?(pid.abs)
 
       def wait(call, pid, status)
         return LastStatus.make(status, pid) if call.receiver.equal?(Process::Status)
@@ -237,8 +244,8 @@ module Assay
       end
 
       def kill(signal, *pids)
-        faked, real = pids.partition { |pid| @processes.known?(pid) }
-        faked.each { |pid| @processes.signal(pid, LastStatus.signalled(signal)) }
+        faked, real = pids.partition { |pid| known?(pid) }
+        faked.each { |pid| @processes.signal(pid.abs, LastStatus.signalled(signal)) }
         KILL.call(signal, *real) unless real.empty?
         pids.size
       end

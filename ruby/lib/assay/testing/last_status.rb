@@ -21,11 +21,11 @@ module Assay
           raise ArgumentError, "a status is a whole number from 0 to 255, not #{status.inspect}"
         end
 
-        # The number for an end by this signal: "TERM", :SIGKILL, 9.
+        # The number for an end by this signal: "TERM", :SIGKILL, 9; with a minus, which sends it to a group.
         def signalled(signal)
-          return signal if signal.is_a?(Integer)
+          return signal.abs if signal.is_a?(Integer)
 
-          Signal.list.fetch(signal.to_s.delete_prefix("SIG")) { raise ArgumentError, "unsupported signal `SIG#{signal}'" }
+          Signal.list.fetch(signal.to_s.delete_prefix("-").delete_prefix("SIG")) { raise ArgumentError, "unsupported signal `SIG#{signal}'" }
         end
 
         # Sets `$?` of this thread, and returns it.
