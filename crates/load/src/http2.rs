@@ -3,8 +3,7 @@
 
 use crate::connection::{Connection, Flight, Received};
 use crate::failure::Failure;
-use crate::response::{Answer, Keep, MOST_KEPT};
-use crate::scenario::{Asker, Prepared};
+use crate::response::{Answer, Keep, MOST_HEAD, MOST_KEPT};
 use bytes::Bytes;
 use h2::client::{self, ResponseFuture, SendRequest};
 use std::cell::RefCell;
@@ -15,10 +14,14 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+/// Bytes that a connection gives before others have their turn.
+const MOST_AT_ONCE: u64 = 2 << 20;
+
 /// How a request ended.
 pub(crate) enum Over {
     Answered(Answer),
-    Failed(Failure),
+    /// With details, where something is known beyond the kind.
+    Failed(Failure, Option<String>),
     /// The server said that it did nothing about it: it may go over another connection (RFC 9113, 8.7).
     Untouched,
 }
@@ -61,7 +64,7 @@ pub(crate) struct Http2 {
     streams: Vec<Stream>,
     /// What waits until the preface was sent.
     early: Vec<(Flight, http::Request<()>, Bytes)>,
-    received: Rc<RefCell<u64>>,
+    seen: Rc<RefCell<Seen>>,
     /// Times between successive pieces of bodies of no declared length, ns, until somebody takes them.
     gaps: Vec<u64>,
     /// Whether it is among those that wait for something to do.
@@ -72,10 +75,20 @@ pub(crate) struct Http2 {
     pub retired: bool,
 }
 
+/// What the socket gave.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Bytes since it was asked last.
+    received: u64,
+    /// True once anything came, and true if that was an answer of HTTP/1.
+    begun: bool,
+    is_http1: bool,
+}
+
 /// The socket, with TLS or without, as the library wants it. Nobody is woken: who reads it is asked again when epoll says so.
 struct Wire {
     connection: Connection,
-    received: Rc<RefCell<u64>>,
+    seen: Rc<RefCell<Seen>>,
 }
 
 impl AsyncRead for Wire {
@@ -85,11 +98,19 @@ impl AsyncRead for Wire {
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let own = self.get_mut();
-        match own.connection.receive(into.initialize_unfilled()) {
+        let mut seen = own.seen.borrow_mut();
+        // The library reads for as long as something comes, which may be for ever.
+        if seen.received >= MOST_AT_ONCE {
+            return Poll::Pending;
+        }
+        let room = into.initialize_unfilled();
+        match own.connection.receive(room) {
             Ok((0, Received::End)) => Poll::Ready(Ok(())),
             Ok((0, _)) => Poll::Pending,
             Ok((bytes, _)) => {
-                *own.received.borrow_mut() += bytes as u64;
+                seen.is_http1 |= !seen.begun && room.starts_with(b"HTTP/1");
+                seen.begun = true;
+                seen.received += bytes as u64;
                 into.advance(bytes);
                 Poll::Ready(Ok(()))
             }
@@ -136,18 +157,19 @@ impl AsyncWrite for Wire {
 impl Http2 {
     /// Begins to speak it over a connection that stands.
     pub(crate) fn new(connection: Connection) -> Self {
-        let received = Rc::new(RefCell::new(0));
-        let wire = Wire { connection, received: Rc::clone(&received) };
+        let seen = Rc::new(RefCell::new(Seen::default()));
+        let wire = Wire { connection, seen: Rc::clone(&seen) };
         let handshake = client::Builder::new()
             .initial_window_size(1 << 20)
             .initial_connection_window_size(1 << 24)
+            .max_header_list_size(MOST_HEAD as u32)
             .enable_push(false)
             .handshake::<_, Bytes>(wire);
         Self {
             state: State::Begun(Box::pin(handshake)),
             streams: Vec::new(),
             early: Vec::new(),
-            received,
+            seen,
             gaps: Vec::new(),
             listed: false,
             is_dirty: false,
@@ -175,9 +197,10 @@ impl Http2 {
         self.flights().filter(|flight| flight.counts).count() as u64
     }
 
-    /// Bytes that came since it was asked last.
-    pub(crate) fn take_received(&self) -> u64 {
-        self.received.take()
+    /// Bytes that came since it was asked last, and whether more may be there.
+    pub(crate) fn take_received(&self) -> (u64, bool) {
+        let received = std::mem::take(&mut self.seen.borrow_mut().received);
+        (received, received >= MOST_AT_ONCE)
     }
 
     /// Takes the times between successive pieces of bodies, ns.
@@ -191,13 +214,11 @@ impl Http2 {
     }
 
     /// Takes a request; gives it back where the connection takes no more.
-    pub(crate) fn send(&mut self, prepared: &Prepared, flight: Flight) -> Result<(), Box<Flight>> {
-        let asker = Asker { row: flight.index, jar: flight.jar.as_deref() };
-        let Some((head, body)) =
-            prepared.of_http2(flight.request, flight.redirected.as_ref(), asker)
-        else {
-            return Err(Box::new(flight));
-        };
+    pub(crate) fn send(
+        &mut self,
+        (head, body): (http::Request<()>, Bytes),
+        flight: Flight,
+    ) -> Result<(), Box<Flight>> {
         match &mut self.state {
             State::Begun(_) => {
                 self.early.push((flight, head, body));
@@ -236,6 +257,7 @@ impl Http2 {
         }
         let State::Open(ends) = &mut self.state else { return true };
         let mut stands = true;
+        let seen = &self.seen;
         // Reading answers gives the server room to send more, which is to be told at once.
         loop {
             if let Poll::Ready(_ended) = Pin::new(&mut ends.1).poll(&mut context) {
@@ -248,7 +270,12 @@ impl Http2 {
                 let stream = &mut self.streams[at];
                 match stream.poll(&mut context, keep, time, (&mut gave_room, &mut self.gaps)) {
                     Poll::Pending => at += 1,
-                    Poll::Ready(how) => {
+                    Poll::Ready(mut how) => {
+                        if let Over::Failed(Failure::Malformed, detail) = &mut how
+                            && seen.borrow().is_http1
+                        {
+                            *detail = Some("it answers in HTTP/1.1, not in HTTP/2".to_owned());
+                        }
                         let stream = self.streams.swap_remove(at);
                         over.push((stream.flight, how));
                     }
@@ -279,9 +306,21 @@ fn without_answer(error: &h2::Error) -> Over {
     match error.reason() {
         Some(h2::Reason::NO_ERROR) if error.is_go_away() => Over::Untouched,
         Some(h2::Reason::REFUSED_STREAM) => Over::Untouched,
-        _ if error.is_io() => Over::Failed(Failure::Closed),
-        _ => Over::Failed(Failure::StreamReset),
+        _ => broken(error),
     }
+}
+
+/// What an error of a stream or of its connection means. Errors of HTTP/2 have names (RFC 9113, 7).
+fn broken(error: &h2::Error) -> Over {
+    let Some(reason) = error.reason() else {
+        return Over::Failed(Failure::Closed, None);
+    };
+    if error.is_library() {
+        let why = format!("what it sends breaks the rules of HTTP/2 ({reason:?})");
+        return Over::Failed(Failure::Malformed, Some(why));
+    }
+    let what = if error.is_go_away() { "connection" } else { "stream" };
+    Over::Failed(Failure::StreamReset, Some(format!("it ended the {what} with {reason:?}")))
 }
 
 impl Stream {
@@ -336,13 +375,13 @@ impl Stream {
                     }
                     Poll::Ready(Some(Err(error))) => {
                         // The length that the head promised is held to by the library (RFC 9113, 8.1.1).
-                        let broken = self.promised.is_some_and(|promised| promised != self.came);
-                        let why = match (error.is_io(), error.is_library() && broken) {
-                            (true, _) => Failure::Closed,
-                            (_, true) => Failure::WrongLength,
-                            _ => Failure::StreamReset,
-                        };
-                        return Poll::Ready(Over::Failed(why));
+                        let other = self.promised.is_some_and(|promised| promised != self.came);
+                        return Poll::Ready(
+                            match error.is_library() && error.is_reset() && other {
+                                true => Over::Failed(Failure::WrongLength, None),
+                                false => broken(&error),
+                            },
+                        );
                     }
                     Poll::Ready(None) => {
                         return Poll::Ready(Over::Answered(std::mem::take(answer)));

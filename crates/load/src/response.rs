@@ -4,8 +4,10 @@
 use crate::failure::Failure;
 use std::mem::take;
 
-/// Most bytes of a head. Servers themselves take 8 to 32 KiB.
-const MOST_HEAD: usize = 64 * 1024;
+/// Most bytes of a head, of the line before a chunk, and of all fields behind the last one. Servers take 8 to 32 KiB of a request.
+pub(crate) const MOST_HEAD: usize = 256 * 1024;
+/// Most interim answers (1xx) before the final one.
+const MOST_INTERIM: u32 = 1000;
 /// Number of header fields that is parsed without allocating.
 const USUAL_FIELDS: usize = 128;
 /// Largest number of header fields of an answer.
@@ -68,6 +70,10 @@ pub(crate) struct Reader {
     keep: Keep,
     /// Whether the request was HEAD, whose answer has no body.
     headless: bool,
+    /// Ends of lines in a head of which a part came, interim answers since the last final one, bytes of the fields behind the last chunk.
+    lines: usize,
+    interim: u32,
+    trailer: usize,
     /// The rule of HTTP that the last answer broke.
     pub problem: Option<&'static str>,
     /// Time of the read in progress and of the last chunk, ns of the clock; 0: none yet.
@@ -85,6 +91,9 @@ impl Reader {
             answer: Answer::default(),
             keep,
             headless: false,
+            lines: 0,
+            interim: 0,
+            trailer: 0,
             problem: None,
             now: 0,
             last_chunk: 0,
@@ -142,6 +151,10 @@ impl Reader {
                     used += length;
                     if self.body == Body::NotYet {
                         // An interim answer: the real one follows.
+                        self.interim += 1;
+                        if self.interim > MOST_INTERIM {
+                            return Err(self.malformed("more than 1000 interim answers (1xx)"));
+                        }
                         continue;
                     }
                     if self.body == Body::Length(0) {
@@ -185,13 +198,19 @@ impl Reader {
         match self.body {
             Body::UntilClosed => Ok(self.whole()),
             Body::Length(_) | Body::Chunks(_) => Err(Failure::WrongLength),
-            Body::NotYet => Err(Failure::Closed),
+            Body::NotYet => {
+                let held = take(&mut self.held);
+                if !held.is_empty() {
+                    self.parse(&held)?;
+                }
+                Err(Failure::Closed)
+            }
         }
     }
 
     fn whole(&mut self) -> Answer {
         self.body = Body::NotYet;
-        self.last_chunk = 0;
+        (self.last_chunk, self.interim, self.trailer) = (0, 0, 0);
         take(&mut self.answer)
     }
 
@@ -212,15 +231,20 @@ impl Reader {
         } else {
             let before = self.held.len();
             self.held.extend_from_slice(input);
-            let held = take(&mut self.held);
-            let parsed = self.parse(&held)?;
-            if let Some(length) = parsed {
-                return Ok(Some(length - before));
+            self.lines += memchr::memchr_iter(b'\n', input).count();
+            // One that comes line by line is not parsed as often as it has lines.
+            let ends = ends_head(&self.held[before.saturating_sub(2)..]);
+            if ends || self.lines > MOST_FIELDS {
+                self.lines = 0;
+                let held = take(&mut self.held);
+                if let Some(length) = self.parse(&held)? {
+                    return Ok(Some(length - before));
+                }
+                self.held = held;
             }
-            self.held = held;
         }
         match self.held.len() > MOST_HEAD {
-            true => Err(self.malformed("its head is longer than 64 KiB")),
+            true => Err(self.malformed(LONG_HEAD)),
             false => Ok(None),
         }
     }
@@ -244,8 +268,11 @@ impl Reader {
             }
             parsed => (parsed, &response),
         };
-        let parsed = parsed.map_err(|error| self.malformed(problem_of(error)))?;
+        let parsed = parsed.map_err(|error| self.malformed(problem_of(error, bytes)))?;
         let httparse::Status::Complete(length) = parsed else { return Ok(None) };
+        if length > MOST_HEAD {
+            return Err(self.malformed(LONG_HEAD));
+        }
         let status = response.code.ok_or(Failure::Malformed)?;
         // HTTP ends with 101; all other interim answers are followed by the final one.
         if (100..200).contains(&status) && status != 101 {
@@ -260,17 +287,15 @@ impl Reader {
                     stays = (stays || has_word(value, b"keep-alive")) && !has_word(value, b"close");
                 }
                 14 if name.eq_ignore_ascii_case(b"content-length") => {
-                    let Some(own) = number(value) else {
-                        return Err(self.malformed("its Content-Length is not a number"));
-                    };
+                    let own = content_length(value).map_err(|problem| self.malformed(problem))?;
                     if size.is_some_and(|size| size != own) {
-                        return Err(self.malformed("it has two different Content-Length fields"));
+                        return Err(self.malformed(TWO_LENGTHS));
                     }
                     size = Some(own);
                 }
                 17 if name.eq_ignore_ascii_case(b"transfer-encoding") => {
-                    coded = true;
-                    chunked = has_word(value, b"chunked");
+                    coded |= !value.trim_ascii().eq_ignore_ascii_case(b"identity");
+                    chunked = last_word(value).eq_ignore_ascii_case(b"chunked");
                 }
                 8 if self.keep.fields && name.eq_ignore_ascii_case(b"location") => {
                     self.answer.location = Some(String::from_utf8_lossy(value).into_owned());
@@ -306,21 +331,27 @@ impl Reader {
         let Some(end) = memchr::memchr(b'\n', input) else {
             self.held.extend_from_slice(input);
             if self.held.len() > MOST_HEAD {
-                return Err(self.malformed("a chunk's first line is longer than 64 KiB"));
+                return Err(self.malformed(match chunk {
+                    Chunk::Trailer => LONG_TRAILER,
+                    _ => "the line before a chunk is longer than 256 KiB",
+                }));
             }
             return Ok((input.len(), false));
         };
         self.held.extend_from_slice(&input[..end]);
         let line = take(&mut self.held);
+        self.trailer += if chunk == Chunk::Trailer { line.len() } else { 0 };
+        if self.trailer > MOST_HEAD {
+            return Err(self.malformed(LONG_TRAILER));
+        }
         let line = line.strip_suffix(b"\r").unwrap_or(&line);
         let next = match chunk {
-            Chunk::Size => match chunk_size(line) {
-                Some(0) => Chunk::Trailer,
-                Some(size) => {
+            Chunk::Size => match chunk_size(line).map_err(|problem| self.malformed(problem))? {
+                0 => Chunk::Trailer,
+                size => {
                     self.chunk_began();
                     Chunk::Data(size)
                 }
-                None => return Err(self.malformed("the size of a chunk is not a number")),
             },
             Chunk::DataEnd if line.is_empty() => Chunk::Size,
             Chunk::Trailer if line.is_empty() => return Ok((end + 1, true)),
@@ -334,8 +365,24 @@ impl Reader {
     }
 }
 
-/// Describes a parse error of a head.
-fn problem_of(error: httparse::Error) -> &'static str {
+const LONG_HEAD: &str = "its head is longer than 256 KiB";
+const LONG_TRAILER: &str = "the fields behind the last chunk are longer than 256 KiB";
+const TWO_LENGTHS: &str = "it has two different Content-Length fields";
+
+/// Returns true if an empty line is in these bytes.
+fn ends_head(bytes: &[u8]) -> bool {
+    [b"\n\r\n".as_slice(), b"\n\n"].iter().any(|end| memchr::memmem::find(bytes, end).is_some())
+}
+
+/// Describes a parse error of a head. Other protocols are known by how they begin.
+fn problem_of(error: httparse::Error, bytes: &[u8]) -> &'static str {
+    match bytes {
+        // A record of TLS (RFC 8446, 5.1): an alert, or a handshake.
+        [0x15 | 0x16, 3, ..] => return "it speaks TLS at this port: write https",
+        // A frame of SETTINGS (RFC 9113, 6.5), with which each server of HTTP/2 begins.
+        [0, 0, _, 4, _, 0, 0, 0, 0, ..] => return "it speaks HTTP/2 at this port: say --http2",
+        _ => {}
+    }
     match error {
         httparse::Error::TooManyHeaders => "it has more than 2048 header fields",
         httparse::Error::HeaderName => {
@@ -370,18 +417,33 @@ pub fn answers_in(bytes: &[u8], piece: usize) -> (Vec<u16>, bool) {
     (answers, reader.closed().is_ok())
 }
 
-/// The hexadecimal number at the start of the line of a chunk.
-fn chunk_size(line: &[u8]) -> Option<u64> {
-    let digits = line.split(|&b| b == b';').next()?.trim_ascii();
-    let text = std::str::from_utf8(digits).ok()?;
-    let plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_hexdigit());
-    if plain { u64::from_str_radix(text, 16).ok() } else { None }
+/// The hexadecimal number at the start of the line of a chunk, or what is wrong with it.
+fn chunk_size(line: &[u8]) -> Result<u64, &'static str> {
+    let digits = line.split(|&b| b == b';').next().unwrap_or_default().trim_ascii();
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return Err("the size of a chunk is not a number");
+    }
+    let text = std::str::from_utf8(digits).unwrap_or_default();
+    u64::from_str_radix(text, 16).map_err(|_| "the size of a chunk is larger than any body")
 }
 
-fn number(value: &[u8]) -> Option<u64> {
-    let value = value.trim_ascii();
-    let is_plain = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
-    if is_plain { std::str::from_utf8(value).ok()?.parse().ok() } else { None }
+/// The length of a body, or what is wrong with it. One that was sent twice may have become a list (RFC 9110, 8.6).
+fn content_length(value: &[u8]) -> Result<u64, &'static str> {
+    let mut all = value.split(|&b| b == b',').map(<[u8]>::trim_ascii);
+    let first = all.next().unwrap_or_default();
+    if first.is_empty() || !first.iter().all(u8::is_ascii_digit) {
+        return Err("its Content-Length is not a number");
+    }
+    if all.any(|other| other != first) {
+        return Err(TWO_LENGTHS);
+    }
+    let text = std::str::from_utf8(first).unwrap_or_default();
+    text.parse().map_err(|_| "its Content-Length is larger than any body")
+}
+
+/// The last word of a list with commas.
+fn last_word(value: &[u8]) -> &[u8] {
+    value.rsplit(|&b| b == b',').next().unwrap_or_default().trim_ascii()
 }
 
 /// Whether a list with commas holds a word.
@@ -464,6 +526,8 @@ mod tests {
         for fine in [fields(300), fields(2000), "X-A: b\r\n c\r\n\td\r\n".to_owned()] {
             assert_eq!(status(&with(&fine)), (Ok(Some((200, true))), ""));
         }
+        let listed = format!("{head}Content-Length: 0, 0\r\n\r\n");
+        assert_eq!(status(&listed), (Ok(Some((200, true))), ""));
         let upgrade = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
         assert_eq!(status(upgrade), (Ok(Some((101, false))), ""));
         for (broken, what) in [
@@ -473,12 +537,64 @@ mod tests {
             (with("Content-Length: 7\r\n"), "two different Content-Length"),
             ("SSH-2.0-OpenSSH_9.0\r\n".to_owned(), "does not begin with HTTP"),
             ("HTTP/1.1 2x0 OK\r\n\r\n".to_owned(), "not three digits"),
-            (format!("{head}X: {}", "y".repeat(MOST_HEAD)), "longer than 64 KiB"),
+            (format!("{head}X: {}", "y".repeat(MOST_HEAD)), "longer than 256 KiB"),
+            (with(&format!("X: {}\r\n", "y".repeat(MOST_HEAD))), "longer than 256 KiB"),
+            (with("Content-Length: 5, 6\r\n"), "two different Content-Length"),
+            (with("Content-Length: x\r\n"), "not a number"),
+            (with(&format!("Content-Length: {}\r\n", "9".repeat(30))), "larger than any body"),
+            ("\u{15}\u{3}\u{1}\0\u{2}\u{2}F".to_owned(), "write https"),
+            ("\0\0\u{12}\u{4}\0\0\0\0\0\0\0".to_owned(), "say --http2"),
+            ("HTTP/1.1 102 Wait\r\n\r\n".repeat(1001), "1000 interim answers"),
         ] {
             let (read, problem) = status(&broken);
             assert_eq!(read, Err(Failure::Malformed), "{what}");
             assert!(problem.contains(what), "{problem} / {what}");
         }
+    }
+
+    #[test]
+    fn what_has_no_end_is_held_within_bounds() {
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let endless = [
+            ("HTTP/1.1 200 OK\r\n".to_owned(), "X: y\r\n"),
+            ("HTTP/1.1 200 OK\r\nX: ".to_owned(), "yyyyyyyy"),
+            (format!("{chunked}5;x="), "yyyyyyyy"),
+            (format!("{chunked}0\r\n"), "X: y\r\n"),
+            (format!("{chunked}0\r\nX: "), "yyyyyyyy"),
+            (String::new(), "HTTP/1.1 103 Early Hints\r\n\r\n"),
+        ];
+        for (start, piece) in endless {
+            let mut reader = Reader::new(KEEP);
+            let first = reader.take(start.as_bytes()).map(|_| ());
+            let ended = (0..MOST_HEAD).try_fold((), |(), _| {
+                assert!(reader.held.len() <= MOST_HEAD, "{start}{piece}");
+                reader.take(piece.as_bytes()).map(|_| ())
+            });
+            assert_eq!((first, ended), (Ok(()), Err(Failure::Malformed)), "{start}{piece}");
+            assert!(reader.problem.is_some(), "{start}{piece}");
+        }
+        // A body is kept as far as it is looked into, and counted beyond.
+        let mut reader = Reader::new(KEEP);
+        reader.take(b"HTTP/1.1 200 OK\r\n\r\n").expect("a head");
+        let piece = [b'x'; 65_536];
+        (0..100).for_each(|_| drop(reader.take(&piece).expect("a body")));
+        assert_eq!(reader.answer.body.len(), MOST_KEPT);
+    }
+
+    #[test]
+    fn the_last_coding_decides_where_a_body_ends() {
+        let of = |coding: &str| {
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n{coding}\r\n");
+            let mut reader = Reader::new(KEEP);
+            reader.take(head.as_bytes()).expect("a head");
+            reader.body
+        };
+        let chunks = Body::Chunks(Chunk::Size);
+        assert_eq!(of("Transfer-Encoding: gzip, chunked\r\n"), chunks);
+        assert_eq!(of("Transfer-Encoding: chunked\r\n"), chunks);
+        assert_eq!(of("Transfer-Encoding: chunked, gzip\r\n"), Body::UntilClosed);
+        assert_eq!(of("Transfer-Encoding: identity\r\n"), Body::Length(3));
+        assert_eq!(of(""), Body::Length(3));
     }
 
     #[test]

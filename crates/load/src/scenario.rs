@@ -71,6 +71,9 @@ pub enum ScenarioError {
     /// Something that must not stand in a request.
     #[error("{0} can't stand in a request: it has a line break or another control character")]
     Control(String),
+    /// The name of a field.
+    #[error("`{0}` is no name of a header field: it has a character that can't be in one")]
+    Name(String),
     /// A typed field that says how long the body is.
     #[error(
         "the field `{field}` does not fit the body: leave it out, the length of each body is sent by itself"
@@ -185,6 +188,11 @@ struct Ready {
     fixed: Option<Vec<u8>>,
 }
 
+/// Returns true for a character of the names of fields (RFC 9110, 5.6.2).
+fn is_of_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
 /// A scenario, ready to be asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
@@ -194,7 +202,6 @@ pub(crate) struct Prepared {
     values: Vec<Vec<String>>,
     pub(crate) session: bool,
     pub(crate) think_nanoseconds: Vec<u64>,
-    authority: String,
     tls: bool,
 }
 
@@ -235,7 +242,10 @@ impl Prepared {
             let mut fields = Vec::new();
             let mut own = |name: &str, value: String| -> Result<(), ScenarioError> {
                 let odd = |text: &str| text.chars().any(|c| c.is_control() && c != '\t');
-                if odd(name) || odd(&value) || name.is_empty() || name.contains([' ', ':']) {
+                if name.is_empty() || !name.bytes().all(is_of_token) {
+                    return Err(ScenarioError::Name(name.to_owned()));
+                }
+                if odd(&value) {
                     return Err(ScenarioError::Control(format!("the field `{name}`")));
                 }
                 fields.push((name.to_owned(), Template::of(value.as_bytes(), columns)?));
@@ -308,7 +318,6 @@ impl Prepared {
                 .iter()
                 .map(|request| crate::clock::nanoseconds(request.think_seconds))
                 .collect(),
-            authority: first.authority(),
             tls: first.tls,
             requests,
         })
@@ -422,10 +431,16 @@ impl Prepared {
         let mut path = Vec::new();
         ready.path.fill_path(row, &mut path);
         let (path, body) = (String::from_utf8(path).ok()?, filled(&ready.body));
+        // What `Host` is in HTTP/1; a typed one counts.
+        let host = ready.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
+        let host = String::from_utf8(filled(&host?.1)).ok()?;
         let mut head = http::Request::builder()
             .method(ready.method.as_str())
-            .uri(format!("{scheme}://{}{path}", self.authority))
+            .uri(format!("{scheme}://{host}{path}"))
             .version(http::Version::HTTP_2);
+        if ready.says_length(&body) {
+            head = head.header("content-length", body.len());
+        }
         for (name, value) in &ready.fields {
             // RFC 9113, 8.2.2 and 8.3.1: these have no place in HTTP/2.
             let is_of_http1 = ["host", "connection", "keep-alive", "transfer-encoding", "upgrade"];
@@ -441,6 +456,12 @@ impl Prepared {
 }
 
 impl Ready {
+    /// Returns true if the length of the body is sent, even if it is 0.
+    fn says_length(&self, body: &[u8]) -> bool {
+        let sizeless = matches!(self.method.as_str(), "GET" | "HEAD" | "DELETE" | "OPTIONS");
+        !body.is_empty() || !sizeless || self.has_body
+    }
+
     fn write(&self, row: &[String], cookies: Option<&str>, into: &mut Vec<u8>) {
         into.extend_from_slice(self.method.as_bytes());
         into.push(b' ');
@@ -459,8 +480,7 @@ impl Ready {
         }
         let mut body = Vec::new();
         self.body.fill(row, &mut body);
-        let sizeless = matches!(self.method.as_str(), "GET" | "HEAD" | "DELETE" | "OPTIONS");
-        if !body.is_empty() || !sizeless || self.has_body {
+        if self.says_length(&body) {
             into.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
         }
         into.extend_from_slice(b"\r\n");
@@ -600,9 +620,34 @@ mod tests {
     }
 
     #[test]
-    fn line_breaks_smuggle_nothing() {
+    fn line_breaks_smuggle_nothing_and_names_are_names() {
+        let with = |name: &str, value: &str| {
+            let fields = vec![(name.to_owned(), value.to_owned())];
+            Prepared::of(&Scenario::of(Request { fields, ..get("http://h/") }), false).map(|_| ())
+        };
+        assert!(matches!(with("X", "a\r\nY: b"), Err(ScenarioError::Control(_))));
+        for name in ["", "X Y", "X(", "é", "X@"] {
+            assert_eq!(with(name, "a"), Err(ScenarioError::Name(name.to_owned())));
+        }
+        assert_eq!(with("X-Request_ID", "a"), Ok(()));
+    }
+
+    #[test]
+    fn http2_has_the_typed_host_and_the_length_of_the_body() {
+        let fields = vec![("Host".to_owned(), "other.example:8".to_owned())];
         let request =
-            Request { fields: vec![("X".to_owned(), "a\r\nY: b".to_owned())], ..get("http://h/") };
-        assert!(Prepared::of(&Scenario::of(request), false).is_err());
+            Request { method: "POST".to_owned(), has_body: true, fields, ..get("http://h/") };
+        let prepared = Prepared::of(&Scenario::of(request), false).expect("right");
+        let (head, body) = prepared.of_http2(0, None, NOBODY).expect("a request");
+        assert_eq!(head.uri().authority().map(|own| own.as_str()), Some("other.example:8"));
+        assert_eq!(
+            head.headers().get("content-length").map(|own| own.as_bytes()),
+            Some(b"0".as_slice())
+        );
+        assert!(body.is_empty());
+        let prepared = Prepared::of(&Scenario::of(get("http://h/x")), false).expect("right");
+        let (head, _) = prepared.of_http2(0, None, NOBODY).expect("a request");
+        assert!(head.headers().get("content-length").is_none());
+        assert_eq!(head.uri().to_string(), "http://h/x");
     }
 }

@@ -16,6 +16,8 @@ use std::cmp::Reverse;
 const MOST_HOPS: u8 = 10;
 /// Connections whose time limits are looked at in one go: at all of ten thousand it would make what is due meanwhile 2 ms late.
 const TURN: usize = 256;
+/// Detail of a redirection that can't be followed.
+const NOWHERE: &str = "it redirects without saying where to (no Location)";
 /// Detail of a time limit that passed in the middle of an answer.
 const BEGAN: &str = "its answer began and did not end";
 /// How long a connection of a closed test pauses after a failure, ns: a server that refuses would be asked a million times a second.
@@ -40,6 +42,9 @@ impl Engine<'_> {
             *self.tally.statuses.entry(answer.status).or_default() += 1;
         }
         let failure = wrong(self.expect, &answer);
+        if failure == Some(Failure::WrongStatus) && self.expect.follow && points(answer.status) {
+            self.tally.explain(Failure::WrongStatus, NOWHERE);
+        }
         self.keep(&flight, answer.status, failure, time);
         match failure {
             Some(failure) => self.count_failure(&flight, failure, time),
@@ -272,8 +277,12 @@ impl Engine<'_> {
         own.is_dirty = false;
         let mut over = Vec::new();
         let stands = own.pump(&mut over, self.keep, now());
-        let received = own.take_received();
+        let (received, more) = own.take_received();
         own.take_gaps().for_each(|gap| self.tally.chunk_gap.record(gap));
+        if more {
+            own.is_dirty = true;
+            self.unfinished.push((slot, self.slots[slot].age));
+        }
         if self.in_window {
             self.tally.received += received;
         }
@@ -285,7 +294,10 @@ impl Engine<'_> {
                     self.answered(flight, answer, time, goes_on.then_some(slot));
                 }
                 Over::Untouched => self.again(flight, Failure::StreamReset, time),
-                Over::Failed(failure) => {
+                Over::Failed(failure, detail) => {
+                    if let Some(detail) = detail {
+                        self.tally.explain(failure, detail);
+                    }
                     self.failed(flight, failure, time);
                     if goes_on {
                         self.fill(slot);
@@ -348,11 +360,19 @@ impl Engine<'_> {
     }
 }
 
+/// Returns true for a status that is to say where to ask instead (RFC 9110, 15.4).
+fn points(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
+}
+
 /// What is wrong with an answer, if anything is.
 fn wrong(expect: &Expect, answer: &Answer) -> Option<Failure> {
     let is_right = match expect.statuses.as_slice() {
         // 101 says that something else than HTTP follows.
-        [] => answer.status < 400 && answer.status != 101,
+        [] => {
+            let is_followed = expect.follow && points(answer.status);
+            answer.status < 400 && answer.status != 101 && !is_followed
+        }
         some => some.contains(&answer.status),
     };
     if !is_right {

@@ -84,7 +84,14 @@ impl Engine<'_> {
                 self.list(slot);
             }
             Some(Held::Http2(own)) => {
-                match own.send(self.prepared, flight) {
+                let asker = Asker { row: flight.index, jar: flight.jar.as_deref() };
+                let to = flight.redirected.as_ref();
+                let Some(request) = self.prepared.of_http2(flight.request, to, asker) else {
+                    let why = "the request can't be written in HTTP/2";
+                    self.tally.explain(Failure::Malformed, why);
+                    return self.failed(flight, Failure::Malformed, time);
+                };
+                match own.send(request, flight) {
                     Ok(()) => {
                         if !own.is_dirty {
                             own.is_dirty = true;
@@ -205,6 +212,8 @@ impl Engine<'_> {
             let over_tls = connection.tls.as_ref().map(|session| session.speaks_http2());
             if over_tls == Some(false) {
                 connection.flights.extend(first);
+                let why = "it does not agree to HTTP/2 in the handshake of TLS (ALPN)";
+                self.tally.explain(Failure::Malformed, why);
                 return self.broken(slot, Failure::Malformed);
             }
             let Some(Held::Http1(connection)) = self.slots[slot].held.take() else { return };
@@ -297,8 +306,11 @@ impl Engine<'_> {
                     connection.answered = time;
                     let Some(flight) = connection.flights.pop_front() else { return false };
                     self.tally.connections.closed_by_server += u64::from(!answer.stays);
-                    let stays = answer.stays && (!self.connecting.new || flight.jar.is_some());
-                    if !stays {
+                    // Whatever is sent next would be answered by what came too much.
+                    let stray = answer.stays && !bytes.is_empty() && connection.flights.is_empty();
+                    self.tally.connections.stray += u64::from(stray);
+                    let kept = !self.connecting.new || flight.jar.is_some();
+                    if !answer.stays || stray || !kept {
                         // What else was sent over it goes again over another.
                         self.answered(flight, answer, time, None);
                         self.retire(slot);

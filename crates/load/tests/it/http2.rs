@@ -11,13 +11,13 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread::spawn;
 
-const PREFACE: usize = 24;
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
-const GOAWAY: u8 = 7;
+pub(crate) const PREFACE: usize = 24;
+pub(crate) const HEADERS: u8 = 1;
+pub(crate) const RST_STREAM: u8 = 3;
+pub(crate) const SETTINGS: u8 = 4;
+pub(crate) const GOAWAY: u8 = 7;
 /// `:status: 200`, by its number in the static table (RFC 7541, A).
-const OK: [u8; 1] = [0x88];
+pub(crate) const OK: [u8; 1] = [0x88];
 
 #[derive(Clone, Copy)]
 enum Manner {
@@ -29,7 +29,7 @@ enum Manner {
     Babbles,
 }
 
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
@@ -107,7 +107,9 @@ fn load(manner: Manner) -> Tally {
 fn a_stream_that_is_ended_with_an_error_is_a_failure_of_its_own() {
     let tally = load(Manner::EndsEveryThird(2));
     let reset = tally.failed_as(Failure::StreamReset);
-    assert!((90..=100).contains(&reset) && tally.failures() == reset, "{:?}", tally.failed);
+    // Of the last streams of a connection two may be no third.
+    let least = (300 - 2 * tally.connections.opened.min(150)) / 3;
+    assert!((least..=100).contains(&reset) && tally.failures() == reset, "{:?}", tally.failed);
 }
 
 #[test]

@@ -53,16 +53,16 @@ impl Drop for Server {
     }
 }
 
-fn constant(rate: f64) -> Load {
+pub(crate) fn constant(rate: f64) -> Load {
     Load::Open(Arrivals::Constant { rate })
 }
 
-fn run(job: &Job) -> Tally {
+pub(crate) fn run(job: &Job) -> Tally {
     generate(job, &Hooks { stop: &|| false, pace: &|_| () }).expect("it begins")
 }
 
 /// Every request has exactly one end.
-fn adds_up(tally: &Tally) {
+pub(crate) fn adds_up(tally: &Tally) {
     assert_eq!(tally.due, tally.answered + tally.failures() + tally.unknown, "{tally:?}");
     assert_eq!(tally.latency.count(), tally.answered);
 }
