@@ -185,9 +185,9 @@ const WORK: [&str; 10] =
     ["", "1", "op", "ops", "iter", "iters", "iteration", "iterations", "run", "runs"];
 
 /// Rates that have a name of their own.
-const RATES: [&str; 16] = [
-    "hz", "khz", "mhz", "ghz", "fps", "rps", "qps", "tps", "ips", "iops", "bps", "kbps", "mbps",
-    "gbps", "flops", "gflops",
+const RATES: [&str; 20] = [
+    "hz", "khz", "mhz", "ghz", "fps", "rps", "qps", "tps", "pps", "ips", "mips", "iops", "bps",
+    "kbps", "mbps", "gbps", "flops", "mflops", "gflops", "tflops",
 ];
 
 /// Costs: less is better, in total and per thing.
@@ -218,9 +218,22 @@ pub fn unit_of_symbol(symbol: &str) -> Option<(f64, Unit)> {
     Some((known.factor, known.unit.clone()))
 }
 
+/// A compound unit: what stands above the line, and all that stands below it. `ops/ms`, `ops per ms` and `ops·ms^-1` are one unit.
+fn fraction(symbol: &str) -> (&str, Vec<&str>) {
+    let mut parts = symbol.split('/').flat_map(|part| part.split(" per ")).map(str::trim);
+    let above = parts.next().unwrap_or_default();
+    let mut below: Vec<&str> = parts.collect();
+    let inverted = above.strip_suffix("^-1").or_else(|| above.strip_suffix("⁻¹"));
+    let Some(inverted) = inverted else { return (above, below) };
+    let (above, own) = inverted.rsplit_once([' ', '*', '·']).unwrap_or(("", inverted));
+    below.push(own);
+    (above, below)
+}
+
 /// Factor from a rate of iterations (`ops/ms`, `iter/min`) to iterations per second.
 pub(crate) fn rate_of_symbol(symbol: &str) -> Option<f64> {
-    let (work, time) = symbol.split_once('/')?;
+    let (work, below) = fraction(symbol);
+    let &[time] = below.as_slice() else { return None };
     let (seconds, unit) = unit_of_symbol(time)?;
     let is_rate = WORK.contains(&work) && unit == Unit::Second;
     // Small units of time divide by a whole number, which rounds once.
@@ -241,14 +254,14 @@ pub fn direction(unit: &Unit) -> Option<Better> {
 
 fn direction_of_symbol(symbol: &str) -> Option<Better> {
     let is_cost = |word: &str| unit_of_symbol(word).is_some() || COSTS.contains(&word);
-    match symbol.rsplit_once('/') {
-        Some((_, below)) if matches!(unit_of_symbol(below), Some((_, Unit::Second))) => {
-            Some(Better::Higher)
-        }
-        Some((above, _)) => is_cost(above.rsplit(['-', ' ']).next()?).then_some(Better::Lower),
-        None if RATES.contains(&symbol.to_lowercase().as_str()) => Some(Better::Higher),
-        None => is_cost(symbol).then_some(Better::Lower),
+    let is_time = |word: &&str| matches!(unit_of_symbol(word), Some((_, Unit::Second)));
+    let (above, below) = fraction(symbol);
+    if below.iter().any(is_time) || RATES.contains(&above.to_lowercase().as_str()) {
+        return Some(Better::Higher);
     }
+    // A cost may have a name of its own before it: `p50-ns/op`.
+    let cost = if below.is_empty() { above } else { above.rsplit(['-', ' ']).next()? };
+    is_cost(cost).then_some(Better::Lower)
 }
 
 /// Reads a quantity as people type it. Spaces between number and unit are allowed.
@@ -334,6 +347,15 @@ mod tests {
             ("MHz", Some(Better::Higher)),
             ("QPS", Some(Better::Higher)),
             ("J", Some(Better::Lower)),
+            ("requests per second", Some(Better::Higher)),
+            ("ms per frame", Some(Better::Lower)),
+            ("s^-1", Some(Better::Higher)),
+            ("req·s⁻¹", Some(Better::Higher)),
+            ("ops/s/thread", Some(Better::Higher)),
+            ("GFLOPS/W", Some(Better::Higher)),
+            ("ns/op/thread", Some(Better::Lower)),
+            ("MIPS", Some(Better::Higher)),
+            ("points per game", None),
             ("furlong", None),
             ("points/game", None),
             ("%", None),
@@ -353,6 +375,9 @@ mod tests {
             ("ops/sec", Some(1.0)),
             ("iter/s", Some(1.0)),
             ("ops/min", Some(1.0 / 60.0)),
+            ("ops per ms", Some(1e3)),
+            ("s^-1", Some(1.0)),
+            ("ops/s/thread", None),
             ("req/min", None),
             ("MB/ms", None),
             ("ms/op", None),

@@ -281,8 +281,7 @@ fn checks(analysis: &Analysis) -> Vec<String> {
     said.extend(untested(analysis));
     said.extend(dependence(analysis));
     let primaries = || (0..analysis.subjects.len()).filter_map(|s| analysis.primary_of(s));
-    let drifts: Vec<f64> =
-        primaries().filter_map(|d| Some(d.drift? / d.median.abs())).collect();
+    let drifts: Vec<f64> = primaries().filter_map(|d| Some(d.drift? / d.median.abs())).collect();
     let most = primaries().map(|d| d.n).max().unwrap_or(0);
     if !drifts.is_empty() {
         let in_blocks = analysis.design == Design::Blocks && !analysis.comparisons.is_empty();

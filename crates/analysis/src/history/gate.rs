@@ -229,8 +229,7 @@ impl Known {
         let sign = if candidate.metric.better == Better::Lower { 1.0 } else { -1.0 };
         let mut points = candidate.before.clone();
         in_order(&mut points);
-        let nothing =
-            Self { worse: [1.0; 2], better: [1.0; 2], in_a_row: 1.0, ..Self::default() };
+        let nothing = Self { worse: [1.0; 2], better: [1.0; 2], in_a_row: 1.0, ..Self::default() };
         let of = |summary: &RunSummary| sign * summary.centre.ln();
         let is_positive =
             candidate.now.centre > 0.0 && points.iter().all(|point| point.result.centre > 0.0);

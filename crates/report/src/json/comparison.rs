@@ -3,7 +3,7 @@
 //! Primary and secondary metrics have the same shape, and so have runs, scans, suites and profiles.
 
 use super::battery::PairTests;
-use super::values::{Both, Design, Estimate, Scale, Verdict, level, words};
+use super::values::{Better, Both, Design, Estimate, Scale, Verdict, level, words};
 use crate::benchmarks::words::reason;
 use crate::words::{Bound, Reported};
 use assay_analysis::protocol::QuantileDifference;
@@ -50,6 +50,8 @@ pub struct Comparison {
     pub family: Family,
     /// How the samples were taken.
     pub design: Design,
+    /// Which values are better; `null` where nothing says so. Then `slower` stands for larger values.
+    pub better: Option<Better>,
     /// What is known of the difference.
     pub verdict: Verdict,
     /// The size of the difference as the sentence has it, which is what programs should report: `ratio.estimate` of few or noisy values
@@ -317,6 +319,7 @@ impl Comparison {
             unit: metric.unit.symbol().to_owned(),
             family,
             design: (&c.design).into(),
+            better: (!metric.undirected).then(|| (&metric.better).into()),
             verdict: (&c.decision.verdict).into(),
             size: reported.map(|reported| {
                 let is = |bound: Bound| (reported.bound == bound).then(|| size(reported.size));

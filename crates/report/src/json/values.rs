@@ -200,6 +200,16 @@ words! {
 }
 
 words! {
+    /// Which values are better.
+    Better from assay_data::Better {
+        /// Smaller ones.
+        Source::Lower => Lower,
+        /// Larger ones.
+        Source::Higher => Higher,
+    }
+}
+
+words! {
     /// How the samples were taken.
     Design from assay_data::Design {
         /// Everything that is compared once per block, in random order.

@@ -48,10 +48,7 @@ fn a_benchmark_of_no_samples_has_no_time() {
     let samples = load_bytes(text.as_bytes().to_vec(), "x.json", &ImportOptions::default());
     let samples = samples.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(names(&samples), ["g > one"]);
-    assert_eq!(
-        findings(&samples, "BENCHMARK_ERROR")[0].subject.as_deref(),
-        Some("g > none")
-    );
+    assert_eq!(findings(&samples, "BENCHMARK_ERROR")[0].subject.as_deref(), Some("g > none"));
 }
 
 #[test]
