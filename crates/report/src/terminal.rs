@@ -291,7 +291,7 @@ fn checks(analysis: &Analysis) -> Vec<String> {
             _ if !in_blocks => "",
             true => " (not alike in all: the difference wanders, too)",
             false if alike => " (the blocks cancel it)",
-            false => " (not alike in all: the blocks cancel what is)",
+            false => " (the blocks cancel only what all sides share)",
         };
         let signed = |drift: &f64| {
             format!("{}{}", if *drift < 0.0 { "-" } else { "+" }, number::percent(*drift))

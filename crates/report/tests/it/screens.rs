@@ -56,7 +56,7 @@ fn blocks_cancel_only_the_drift_that_all_sides_share() {
         at(&analysis, 200)
     };
     assert!(with([Some(0.03), Some(0.04)]).contains("drift +3.0 %, +4.0 % (the blocks cancel it)"));
-    let not_alike = "(not alike in all: the blocks cancel what is)";
+    let not_alike = "(the blocks cancel only what all sides share)";
     for apart in [
         [Some(0.03), None],
         [None, Some(-0.03)],
