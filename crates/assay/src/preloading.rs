@@ -6,9 +6,10 @@ use assay_coverage::sum;
 use assay_data::private;
 use assay_measure::Command;
 use assay_measure::preloaded::Preloaded;
+use assay_measure::room::PREFIX;
 use assay_suites::preloading::{Preloading, is_read_first};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 /// A process that loads is waited for so long since it began to; then the command runs as it is, and the process goes on.
@@ -95,6 +96,42 @@ pub(crate) fn fits(directory: &Path) -> Result<(), String> {
 pub(crate) fn seen(root: &Path, way: &Preloading) -> Option<PathBuf> {
     let directory = cache_directory()?.join("preloaded");
     private::directory(&directory).ok()?;
-    let key = sum(format!("{}\n{}", root.display(), way.kind.join("\n")).as_bytes());
-    Some(directory.join(format!("{key:016x}")))
+    Some(directory.join(format!("{:016x}", key(root, way))))
+}
+
+/// The same for one command in every session: a runner of ours lies in a room of its own each time.
+fn key(root: &Path, way: &Preloading) -> u64 {
+    let lasting = |word: &String| -> String {
+        let mut parts = Path::new(word).components();
+        let is_room = |part: Component<'_>| {
+            part.as_os_str().as_encoded_bytes().starts_with(PREFIX.as_bytes())
+        };
+        match parts.any(is_room) {
+            true => parts.as_path().display().to_string(),
+            false => word.clone(),
+        }
+    };
+    let kind: Vec<String> = way.kind.iter().map(lasting).collect();
+    sum(format!("{}\n{}", root.display(), kind.join("\n")).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_suites::preloading::Interpreter;
+
+    #[test]
+    fn a_command_has_one_key_in_every_session() {
+        let way = |words: &[&str]| Preloading {
+            interpreter: Interpreter::Python,
+            kind: words.iter().map(|word| (*word).to_owned()).collect(),
+            env: Vec::new(),
+            words: Vec::new(),
+        };
+        let own = |runner: &str| key(Path::new("/p"), &way(&["python3", runner]));
+        let first = own("/tmp/assay-room-1-0/hooks/assay_unittest.py");
+        assert_eq!(first, own("/run/user/1/assay-room-22-3/hooks/assay_unittest.py"));
+        assert_ne!(first, own("/tmp/assay-room-1-0/hooks/other.py"));
+        assert_ne!(own("a.py"), own("b.py"));
+    }
 }

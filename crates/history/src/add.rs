@@ -67,15 +67,14 @@ impl Store {
         let mut text = Vec::new();
         assay_file::write(&samples, &mut text)?;
         let digest = digest(&text, new.revision.as_ref().map(|r| r.commit.as_str()));
+        // Of a large suite the text is as large as the file was: it goes before the analysis comes.
+        let (bytes, deflated) = (text.len(), pack(&text)?);
+        drop(text);
         let project = self.project(new.project)?;
         if let Some(project) = project
             && let Some(known) = self.known(project, &digest)?
         {
             return Ok(Added::Known(known));
-        }
-        let summaries = of_samples(&samples);
-        if summaries.is_empty() {
-            return Err(StoreError::Nothing);
         }
         let compares = samples.sides.len() > 1;
         if !compares {
@@ -84,11 +83,15 @@ impl Store {
             own.for_each(|(index, subject)| subject.against = Some(index));
         }
         let analysis = analyse(&samples, &Options::default()).ok();
-        let deflated = pack(&text)?;
+        drop(samples);
+        let summaries = of_samples(new.samples);
+        if summaries.is_empty() {
+            return Err(StoreError::Nothing);
+        }
         let parts = Parts {
             new,
             digest: &digest,
-            bytes: text.len(),
+            bytes,
             deflated: &deflated,
             summaries: &summaries,
             analysis: analysis.as_ref(),

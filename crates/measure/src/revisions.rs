@@ -268,7 +268,7 @@ impl Repository {
             move |source| RevisionError::Cache { path, source }
         };
         let what = format!("make a working tree of `{}`", revision.written);
-        fs::create_dir_all(tree).map_err(failed(tree))?;
+        private::directory(tree).map_err(failed(tree))?;
         let format = if commit.len() > 40 { "sha256" } else { "sha1" };
         let init = ["init", "--quiet", "--template=", &format!("--object-format={format}")];
         done(self.subprocesses.git(tree, init)?, &what)?;

@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// What the names of rooms begin with.
 pub const PREFIX: &str = "assay-room-";
+/// Where less is free, bytes, the next report has no room.
+const FULL: u64 = 64 << 10;
 /// A younger room may have an owner that has not locked it yet.
 const SETTLED: Duration = Duration::from_secs(60);
 
@@ -78,6 +80,14 @@ impl Room {
     /// What the system says.
     pub fn give_to(&self, user: u32, group: u32) -> io::Result<()> {
         std::os::unix::fs::chown(&self.path, Some(user), Some(group))
+    }
+
+    /// Whether next to nothing can be written any more where it is: then what programs complain about is not their fault.
+    pub fn is_full(&self) -> bool {
+        rustix::fs::statvfs(&self.path).is_ok_and(|found| {
+            let no_names_left = found.f_files > 0 && found.f_favail == 0;
+            found.f_bavail.saturating_mul(found.f_frsize) < FULL || no_names_left
+        })
     }
 
     /// Where it is, absolute.

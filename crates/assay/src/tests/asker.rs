@@ -110,6 +110,13 @@ impl Asker {
     ) -> Result<Ran, RunError> {
         let room = self.room()?;
         let ran = side.under(|| self.run_in(&room, framework, side, wanted, padding));
+        let ran = match ran {
+            Err(RunError::Failed(why)) if self.room.is_full() => Err(RunError::Reading(format!(
+                "{}: the directory for temporary files is full; let TMPDIR name another one, or make room ({why})",
+                self.room.path().display()
+            ))),
+            ran => ran,
+        };
         // What a test made unreadable there goes with the place of all rooms.
         let _stays = fs::remove_dir_all(&room);
         ran

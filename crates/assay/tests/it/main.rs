@@ -58,6 +58,7 @@ mod screens;
 mod showing;
 mod simulating;
 mod suites;
+mod surroundings;
 mod terminal;
 mod test_changes;
 mod test_profiles;

@@ -29,9 +29,10 @@ const NETWORK: [&str; 14] = [
 const DISK: &str = "No space left on device";
 
 /// How runtimes say that something is missing that was to be loaded, and what its name ends with.
-const MISSING: [(&str, char); 5] = [
+const MISSING: [(&str, char); 6] = [
     ("ModuleNotFoundError: No module named '", '\''),
     ("ImportError: No module named ", '\n'),
+    (": No module named ", '\n'),
     ("cannot load such file -- ", ' '),
     ("Cannot find module '", '\''),
     ("Cannot find package '", '\''),
@@ -300,6 +301,7 @@ mod tests {
         );
         let ruby = "x.rb:1:in `require': cannot load such file -- mocha/minitest (LoadError)\n";
         assert!(reason(ruby).starts_with("no test ran: `mocha/minitest` is missing"));
+        assert!(reason("/v/bin/python3: No module named pytest\n").contains("`pytest` is missing"));
         assert!(reason("Error: Cannot find module 'tape'\nRequire stack").contains("`tape`"));
         assert_eq!(reason("nothing"), "no test ran");
     }

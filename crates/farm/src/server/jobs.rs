@@ -121,13 +121,14 @@ pub(super) fn of_job(store: &Store, asked: &Asked) -> Result<(Of, bool), Failure
     Ok((Of::Lease(lease.unwrap_or(0)), runs))
 }
 
-fn log(context: &Context, of: Of, asked: &Asked) -> Result<Answer, Failure> {
+/// `cut`: bytes that the agent had no room for.
+fn log(context: &Context, of: Of, cut: u64, asked: &Asked) -> Result<Answer, Failure> {
     let bytes = context.logs.read(of, asked.offset()?, LOG_PIECE)?;
     let state = context.logs.state(of);
     let answer = Answer::bytes(TEXT, bytes);
     Ok(answer
         .with("log-bytes", state.bytes.to_string())
-        .with("log-cut", state.cut.to_string())
+        .with("log-cut", state.cut.max(cut).to_string())
         .with("content-disposition", "inline; filename=\"log.txt\"".to_owned()))
 }
 
@@ -136,7 +137,8 @@ pub(crate) fn log_of_build(
     context: &Context,
     asked: &Asked,
 ) -> Result<Answer, Failure> {
-    log(context, of_build(store, asked)?, asked)
+    let cut = store.build(asked.number("build")?)?.of.outcome.log_cut;
+    log(context, of_build(store, asked)?, cut, asked)
 }
 
 pub(crate) fn log_of_job(
@@ -144,7 +146,10 @@ pub(crate) fn log_of_job(
     context: &Context,
     asked: &Asked,
 ) -> Result<Answer, Failure> {
-    log(context, of_job(store, asked)?.0, asked)
+    let ended = store.job(asked.number("id")?)?.build;
+    let cut = ended.map(|build| store.build(build)).transpose()?;
+    let cut = cut.map_or(0, |build| build.of.outcome.log_cut);
+    log(context, of_job(store, asked)?.0, cut, asked)
 }
 
 fn follow(of: Of, job: Option<i64>, asked: &Asked) -> Result<Answer, Failure> {

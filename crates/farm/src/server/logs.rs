@@ -100,6 +100,10 @@ impl Logs {
             file => file.map_err(|error| Failure::of_disk(&path, &error))?,
         };
         let mut bytes = Vec::new();
+        // Beyond what a file system can hold there is no place to seek.
+        if file.metadata().is_ok_and(|found| offset >= found.len()) {
+            return Ok(bytes);
+        }
         let read = file
             .seek(SeekFrom::Start(offset))
             .and_then(|_| file.take(most as u64).read_to_end(&mut bytes));
@@ -139,6 +143,7 @@ mod tests {
         assert_eq!(put(13, "nop").unwrap(), Logged { bytes: 10, cut: 6 });
         assert_eq!(logs.read(of, 0, 99).unwrap(), b"abcdefghij");
         assert_eq!(logs.read(of, 8, 1).unwrap(), b"i");
+        assert_eq!(logs.read(of, i64::MAX as u64, 1).unwrap(), b"");
         assert_eq!(logs.state(of), Logged { bytes: 10, cut: 6 });
         assert_eq!(logs.read(Of::Build(7), 0, 9).unwrap(), b"");
         // A half that was written before the power went is completed.
