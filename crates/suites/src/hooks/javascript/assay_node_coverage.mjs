@@ -95,7 +95,7 @@ class Noting {
     for (const [module, end] of [[fs, ["", "Sync"]], [fs.promises, [""]]]) {
       const named = (...names) => names.flatMap((name) => end.map((end) => name + end));
       this.before(module, named("open"), open);
-      this.before(module, named("readFile", "stat", "lstat", "access", "exists", "copyFile", "cp"), read);
+      this.before(module, named("readFile", "stat", "lstat", "access", "exists", "realpath", "readlink", "copyFile", "cp"), read);
       this.before(module, named("writeFile", "appendFile"), write);
       this.before(module, named("readdir", "opendir"), list);
     }
@@ -180,10 +180,12 @@ function leftOut(file) {
 async function begin() {
   const [folder, top] = [wanted("ASSAY_TESTS"), wanted("ASSAY_TESTS_COVERAGE")];
   const within = process.env.ASSAY_TESTS_WITHIN;
-  if (!folder || !process.env.NODE_TEST_CONTEXT || !process.argv[1]) return;
+  if (!folder || !process.env.NODE_TEST_CONTEXT) return;
   // A program that a test starts; a worker has its process's number.
   if (within && within !== String(process.pid)) return;
   const { isMainThread, threadId } = await import("node:worker_threads");
+  // Only a worker, made of a text, runs without a file.
+  if (isMainThread && !process.argv[1]) return;
   // A worker's own file is none of tests.
   const file = isMainThread ? resolve(process.argv[1]) : process.env.ASSAY_TESTS_FILE;
   process.env.ASSAY_TESTS_WITHIN = String(process.pid);
