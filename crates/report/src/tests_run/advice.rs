@@ -8,6 +8,10 @@ use assay_data::Unit;
 const LONG: f64 = 2.0;
 /// A part of this share of the whole is worth a line.
 const LARGE: f64 = 1.0 / 3.0;
+/// A setting is worth a comparison if what it changes has this share of the whole,
+const SET: f64 = 0.15;
+/// or, of logs, if each test writes this number of lines.
+const TALKATIVE: f64 = 50.0;
 /// With less processor time than this share of the whole, tests wait more than they compute.
 const BUSY: f64 = 0.5;
 /// Most lines.
@@ -22,6 +26,8 @@ pub struct Asked<'a> {
     pub command: &'a str,
     /// Number of processors.
     pub processors: usize,
+    /// What is set up for several tests and takes longest of that, and its time in one run, s.
+    pub longest_hook: Option<(&'a str, f64)>,
 }
 
 /// The lines.
@@ -58,6 +64,15 @@ pub(super) fn lines(found: &Testing, asked: &Asked<'_>) -> Vec<String> {
             "it waits more than it computes ({cpu} of processor time): `assay tests --causes -- {command}` counts sleeps, SQL, HTTP and programs"
         ));
     }
+    if let Some((hook, seconds)) = asked.longest_hook.filter(|(_, own)| own / whole >= LARGE) {
+        all.push(format!(
+            "{hook} takes {} of it: `assay tests --profile -- {command}` shows which functions",
+            percent(seconds / whole)
+        ));
+    }
+    all.extend(settings(found, framework, &share).map(|(what, toggle)| {
+        format!("{what}: `assay tests --toggle {toggle} -- {command}` measures what that costs")
+    }));
     let runs_alone = found.workers.is_none_or(|workers| workers < 1.5);
     if runs_alone && within >= BUSY && slowest.is_none() && asked.processors > 1 {
         let beside = match framework {
@@ -84,7 +99,7 @@ pub(super) fn lines(found: &Testing, asked: &Asked<'_>) -> Vec<String> {
         }
     }
     let hooks = share("hooks");
-    if hooks >= LARGE {
+    if hooks >= LARGE && asked.longest_hook.is_none_or(|(_, own)| own / whole < LARGE) {
         all.push(format!(
             "what is set up for groups takes {}: `assay tests --report suite.html -- {command}` shows which",
             percent(hooks)
@@ -92,4 +107,36 @@ pub(super) fn lines(found: &Testing, asked: &Asked<'_>) -> Vec<String> {
     }
     all.truncate(MOST);
     all
+}
+
+/// A setting that may cost much of the time, if one does: what is seen of it, and the toggle.
+fn settings(
+    found: &Testing,
+    framework: &str,
+    share: &dyn Fn(&str) -> f64,
+) -> Option<(String, &'static str)> {
+    let is_python = matches!(framework, "pytest" | "unittest");
+    if !is_python && !matches!(framework, "rspec" | "minitest" | "test-unit") {
+        return None;
+    }
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let sum =
+        |cause: &str| found.tests.iter().filter_map(|test| test.causes.get(cause)).sum::<f64>();
+    let (gc, sql) = (share("gc"), sum("sql_time") / found.whole.median);
+    let loading = share("boot") + share("loading");
+    if gc >= SET {
+        let toggle = if is_python { "python-gc=freeze" } else { "gc=generational" };
+        return Some((format!("the garbage collector takes {}", percent(gc)), toggle));
+    }
+    if sql >= LARGE {
+        let what = format!("SQL takes {}; if that is PostgreSQL", percent(sql));
+        return Some((what, "pg.fsync=off --with postgres"));
+    }
+    if sum("log_lines") >= TALKATIVE * found.count() as f64 {
+        return Some((
+            format!("tests write {:.0} lines of logs", sum("log_lines")),
+            "log-level=off",
+        ));
+    }
+    (loading >= BUSY).then(|| (format!("loading takes {}", percent(loading)), "warm=on"))
 }
