@@ -48,7 +48,8 @@ def pypi(project, home):
     python = home / "python"
     run(["python3", "-m", "venv", python])
     pip = python / "bin/pip"
-    run([pip, "install", "--quiet", *project["needs"]])
+    if project["needs"]:
+        run([pip, "install", "--quiet", *project["needs"]])
     archives = home / "archives"
     name = f"{project['name']}=={project['version']}"
     run([pip, "download", "--quiet", "--no-deps", "--no-binary", ":all:", "-d", archives, name])

@@ -400,7 +400,7 @@ def test_what_tests_look_at_and_how_they_open_it(tmp_path):
     assert seen["walk"][1] == seen["scan"][1] == ["data"]
     assert seen["sqlite"] == (["data/a.db"], [])
     assert "lib/data.txt" in seen["resource"][0]
-    # To resolve a path, or to show a source, is no use of what is there.
+    # Resolving a path or showing a source does not use the file.
     assert seen["resolve"] == seen["shown"] == ([], [])
     assert found.tests["test_executable"]["spawns"] == [["/bin/true", "x"]]
     assert found.tests["test_place"]["spawns"] == [{"words": ["true", "a.txt"], "in": str(tmp_path / "project/data")}]

@@ -245,8 +245,8 @@ impl Tracked {
         &self.place
     }
 
-    /// Takes what a run saw of the last choice, and keeps it. `whole`: see [`Map::take`]. Where it `broke`, or failed by something else than a test, what
-    /// its tests use counts as unknown, so that they run again: what would mend it was seen of none.
+    /// Takes what a run saw of the last choice, and keeps it. `whole`: see [`Map::take`]. If it `broke`, or failed beside its tests, their uses
+    /// count as unknown, so that all of them run again: the file that would mend it is among the uses of none.
     ///
     /// # Errors
     /// When it can't be kept.

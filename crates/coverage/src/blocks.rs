@@ -13,7 +13,7 @@ pub type Sum = u64;
 pub const UNKNOWN: Sum = 0;
 /// What stands for the checksum of what is not there.
 pub const ABSENT: Sum = 1;
-/// What stands for the checksum of a directory that was asked for as a file is, as by whether it exists.
+/// The checksum of a directory that a test looked at as at a file, for example to see if it exists.
 pub const DIRECTORY: Sum = 2;
 
 /// A block.

@@ -36,7 +36,7 @@ const REQUEST: usize = 4 << 20;
 /// A file as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Now {
-    /// The checksum of all of it; [`ABSENT`] where there is none, [`DIRECTORY`] where it is one.
+    /// The checksum of all of it; [`ABSENT`] without a file, [`DIRECTORY`] for a directory.
     pub content: Sum,
     /// Its blocks, where its language is known, and somebody cuts it.
     pub blocks: Option<Blocks>,

@@ -226,7 +226,7 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Read
     }
     let is_walker = WALKERS.contains(&own);
     let is_known = READERS.contains(&own) || is_walker || own == "ls";
-    // A command that a package of the project installs is a script, or is in a directory that the tests alone know.
+    // A command installed by a package of the project is a script, or is in a directory on the path of the tests alone.
     if is_cut || !is_known && !is_binary(program) {
         return Reads::Anything;
     }
@@ -279,7 +279,7 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Read
     Reads::These(all)
 }
 
-/// Returns true if a word of `ls` is none, or an option that shows nothing of files but their names.
+/// Returns true unless a word of `ls` is an option that shows more of files than their names.
 fn is_of_names(word: &str) -> bool {
     match (word.strip_prefix("--"), word.strip_prefix('-')) {
         (Some(long), _) => {
@@ -290,7 +290,7 @@ fn is_of_names(word: &str) -> bool {
     }
 }
 
-/// Returns true if a program is found where ours are, and is no script.
+/// Returns true if a program is found on our own `PATH` and is not a script.
 fn is_binary(program: &str) -> bool {
     let place = |path: PathBuf| path.is_file().then_some(path);
     let path = match program.starts_with('/') {
@@ -579,7 +579,7 @@ mod tests {
         assert!(!is_any(&["git", "config", "user.name"], None));
         assert!(is_any(&["git", "config", "-f", "data/a.json", "x.y"], None));
         assert!(is_any(&["git", "ls-files", "--others"], None));
-        // What packages install are scripts, which may run code of the project from anywhere, and so may what is found by the tests alone.
+        // Scripts installed by packages may run code of the project from anywhere, and so may programs on the path of the tests alone.
         assert!(is_any(&["ROOM/tool", "--version"], Some("/usr")));
         assert!(is_any(&["assay-no-such-tool"], Some("/usr")));
         assert!(is_any(&["timeout", "5", "tool"], Some("/usr")));

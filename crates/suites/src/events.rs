@@ -56,7 +56,7 @@ pub(crate) struct Line {
     /// True if it is another attempt of the test with this name.
     #[serde(default)]
     again: bool,
-    /// True if it is no test that failed, but what is done for several.
+    /// True for a failure beside tests: of a hook, a fixture of several tests, a file.
     #[serde(default)]
     beside: bool,
     #[serde(default)]

@@ -90,7 +90,7 @@ pub struct Test {
 }
 
 impl Test {
-    /// Returns true for a failure beside tests, and for a stand-in of unittest for a test file that could not be loaded.
+    /// Returns true for a failure beside tests, and for unittest's replacement of a test file that could not be loaded.
     pub fn is_stand_in(&self) -> bool {
         self.beside || self.name.starts_with("unittest.loader._FailedTest")
     }

@@ -26,7 +26,7 @@ pub struct Asked<'a> {
     pub command: &'a str,
     /// Number of processors.
     pub processors: usize,
-    /// What is set up for several tests and takes longest of that, and its time in one run, s.
+    /// The hook or fixture of several tests with the longest total time, and this time in one run, s.
     pub longest_hook: Option<(&'a str, f64)>,
 }
 
@@ -139,4 +139,83 @@ fn settings(
         ));
     }
     (loading >= BUSY).then(|| (format!("loading takes {}", percent(loading)), "warm=on"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
+    use super::*;
+    use assay_analysis::describe::Description;
+    use assay_analysis::testing::{PartTime, TestTime};
+    use std::collections::BTreeMap;
+
+    /// A suite of ten seconds with these parts, in seconds, and two tests with these causes.
+    fn suite(parts: &[(&'static str, f64)], causes: &[(&str, f64)]) -> Testing {
+        let of = |seconds: f64| Description::of(&[seconds], 0.95).unwrap();
+        let parts = parts.iter().map(|&(name, seconds)| PartTime {
+            name,
+            seconds,
+            share: seconds / 10.0,
+            described: of(seconds),
+        });
+        let test = |name: &str| TestTime {
+            name: name.to_owned(),
+            group: Vec::new(),
+            time: of(1.0),
+            phases: BTreeMap::new(),
+            share: 0.1,
+            share_interval: None,
+            causes: causes.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
+        };
+        Testing {
+            side: "suite".to_owned(),
+            runs: 1,
+            whole: of(10.0),
+            tests: vec![test("a"), test("b")],
+            untimed: Vec::new(),
+            parts: parts.collect(),
+            together: 2.0,
+            cpu: Some(10.0),
+            workers: None,
+            first: None,
+            failing: Vec::new(),
+            causes: Vec::new(),
+            timeline: None,
+        }
+    }
+
+    fn asked<'a>(framework: &'a str, longest_hook: Option<(&'a str, f64)>) -> Asked<'a> {
+        Asked { framework, command: "run it", processors: 1, longest_hook }
+    }
+
+    #[test]
+    fn what_costs_much_is_compared_by_a_toggle_of_its_language() {
+        for (framework, part, causes, toggle) in [
+            ("rspec 3.12", ("gc", 2.0), &[][..], Some("gc=generational")),
+            ("pytest 8.3", ("gc", 2.0), &[], Some("python-gc=freeze")),
+            ("pytest 8.3", ("gc", 1.0), &[], None),
+            ("node:test 22", ("gc", 5.0), &[], None),
+            ("minitest 5", ("loading", 6.0), &[], Some("warm=on")),
+            ("rspec 3.12", ("gc", 0.0), &[("sql_time", 2.0)], Some("pg.fsync=off --with postgres")),
+            ("rspec 3.12", ("gc", 0.0), &[("log_lines", 80.0)], Some("log-level=off")),
+        ] {
+            let found = lines(&suite(&[part], causes), &asked(framework, None));
+            let expected = toggle.map(|own| format!("`assay tests --toggle {own} -- run it`"));
+            match expected {
+                Some(own) => assert!(found.len() == 1 && found[0].contains(&own), "{found:?}"),
+                None => assert!(found.is_empty(), "{found:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn the_hook_that_takes_a_third_is_named_and_there_are_two_lines_at_most() {
+        let parts = [("hooks", 4.0), ("gc", 2.0), ("loading", 5.0)];
+        let hook = Some(("fixture base of a.py", 3.5));
+        let found = lines(&suite(&parts, &[]), &asked("pytest 8.3", hook));
+        assert!(found.len() == 2 && found[0].starts_with("fixture base of a.py takes 35 % of it"));
+        let many = lines(&suite(&parts[..1], &[]), &asked("pytest 8.3", Some(("x", 1.0))));
+        assert!(many.len() == 1 && many[0].starts_with("what is set up for groups takes 40 %"));
+    }
 }

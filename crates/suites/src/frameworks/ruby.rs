@@ -29,7 +29,7 @@ fn read(answer: &Answer<'_>) -> Result<Run, SuiteError> {
     run.ok_or_else(|| SuiteError::NoReport { said: answer.said() })
 }
 
-/// What the messages of a report of rspec say, which are of no example.
+/// Returns the messages of a report of rspec that belong to the suite rather than to an example.
 fn messages(report: &Path) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Messages {

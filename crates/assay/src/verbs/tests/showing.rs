@@ -16,7 +16,7 @@ use assay_suites::Run;
 use assay_suites::run::Part;
 use std::collections::BTreeMap;
 
-/// What is set up or torn down for several tests and takes longest, over all times that it is done.
+/// Returns the hook or fixture of several tests with the longest total time.
 fn longest_hook(run: &Run) -> Option<(String, f64)> {
     let mut all: BTreeMap<&str, f64> = BTreeMap::new();
     for span in run.spans.iter().filter(|span| span.part == Part::Hooks) {

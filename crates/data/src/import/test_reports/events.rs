@@ -88,7 +88,7 @@ struct Running {
     /// Whether it waited for others: then the time from begin to end is not its own.
     paused: bool,
     has_subtests: bool,
-    /// Whether one of its subtests failed.
+    /// True if one of its subtests failed.
     has_failed_below: bool,
 }
 
@@ -190,7 +190,7 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
     tests.finish("events of no test")
 }
 
-/// What is done with each test that runs and holds this one: names of subtests are behind a slash, and one may hold a slash itself.
+/// Calls a function with each running test that holds this one: names of subtests follow a slash, and may contain slashes themselves.
 fn each_holder(
     running: &mut HashMap<String, Running>,
     package: &str,

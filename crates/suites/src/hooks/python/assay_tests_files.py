@@ -6,6 +6,7 @@ Audit hooks tell of it. What imports, collects and reports opens files as well, 
 
 import functools
 import os
+import re
 import sys
 import threading
 from stat import S_ISDIR
@@ -24,8 +25,9 @@ MOST_PATHS = 50_000
 # also reads data of packages.
 _COUNTS, _MACHINERY, _BETWEEN, _IMPORTER = range(4)
 _LIBRARIES = (os.path.dirname(os.__file__) + os.sep, "/proc/", "/dev/")
-# What resolves paths looks at each of their parts, and what shows sources at the files of all code that it shows.
+# Functions that resolve paths look at each part of a path, and modules that show sources look at the file of each source.
 _RESOLVERS = ("realpath", "_joinrealpath", "resolve")
+_PATHS = re.compile(r"\b(posixpath|pathlib)\b")
 _SHOWERS = ("linecache.py", "inspect.py")
 _IMPORTABLE = (".py", ".so", ".pyd", ".pth")
 _MACHINES = ("_pytest", "pluggy", "xdist", "execnet", "coverage", "pytest_cov")
@@ -185,7 +187,7 @@ class Files:
             args = self.fspath(args).split()
         args = list(args)
         words = [self.fspath(word) for word in args[:MOST_WORDS]] or [self.fspath(program)]
-        # What is executed may be called otherwise.
+        # The first word need not be the name of the executed file.
         real = words[0] if program is None else self.fspath(program)
         if os.path.basename(real) != os.path.basename(words[0]):
             words[0] = real
@@ -229,7 +231,7 @@ class Files:
             caller = getframe(1)
             if caller.f_code.co_name == "stat":
                 caller = caller.f_back
-            if caller is not None and caller.f_code.co_name in _RESOLVERS:
+            if caller is not None and caller.f_code.co_name in _RESOLVERS and _PATHS.search(caller.f_code.co_filename):
                 return real(path, *args, **kwargs)
             own = thread()
             if type(path) is not int and kwargs.get("dir_fd") is None and own not in busy:

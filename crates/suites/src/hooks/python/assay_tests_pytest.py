@@ -67,7 +67,7 @@ class Hooks:
         self.clock = recorder.clock
         self.test = None
         self.finished = None
-        # What could not be collected.
+        # Reports of files and classes that could not be collected.
         self.broken = []
         # Those of more than one test that were set up in this session.
         self.fixtures = set()

@@ -221,7 +221,8 @@ class Hooks:
 
     def beside(self, result, errors, skips):
         """What was set up or torn down for several tests failed, or skipped them: unittest counts it in their place."""
-        for status, found, count in (("error", result.errors, errors), ("skipped", result.skipped, skips)):
+        _, all_errors, all_skips, _ = _listed(result)
+        for status, found, count in (("error", all_errors, errors), ("skipped", all_skips, skips)):
             for holder, text in found[count:]:
                 lines = str(text).strip().splitlines()
                 self.recorder.beside(str(holder), None, status, lines[-1] if lines else None)
@@ -330,7 +331,8 @@ def _counted(result):
 
 
 def _besides(result):
-    return len(getattr(result, "errors", ())), len(getattr(result, "skipped", ()))
+    _, errors, skips, _ = _listed(result)
+    return len(errors), len(skips)
 
 
 def _outcome(raised, before, result):

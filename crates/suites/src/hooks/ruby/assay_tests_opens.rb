@@ -11,7 +11,7 @@ module AssayCoverage
     METHOD = Module.instance_method(:instance_method)
     # As it is before it is looked at.
     DIRECTORY = ::File.method(:directory?)
-    # `require` itself looks by no method; what else is internal (Pathname of some versions) looks for whoever called it.
+    # `require` itself calls none of these methods. Other internal files (Pathname of some versions) look on behalf of their caller.
     LOADERS = %r{\A<internal:gem_prelude|/(rubygems|bundler)[/.]|/assay_\w+\.rb\z}.freeze
 
     class << self

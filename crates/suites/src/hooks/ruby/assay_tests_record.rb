@@ -278,7 +278,7 @@ module AssayTests
       emit(%({"test":#{json(name)},"group":#{json(group)},#{place}#{times},"status":"#{status}","message":#{json(cut(message))}}\n))
     end
 
-    # What is done for several tests failed.
+    # A failure beside tests: of a hook of several tests.
     def beside(name, group, message)
       return if inactive?
 

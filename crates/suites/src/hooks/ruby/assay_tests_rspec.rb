@@ -191,7 +191,7 @@ module AssayTests
         AssayTests.guarded { AssayTests.no_test(name(example), group(example), place(example), status, message) }
       end
 
-      # A hook of a group or of the suite failed. What can't be loaded comes before the run, which then is none.
+      # A failed hook of a group or of the suite. Errors of loading come earlier, and then no example runs.
       def beside(exception, description)
         AssayTests.guarded { AssayTests.beside(description.strip.chomp("."), nil, "#{exception.class}: #{exception.message}") if @begun }
       end

@@ -132,7 +132,7 @@ module AssayTests
         end
       end
 
-      # What is done for a class failed.
+      # A failed hook of a class.
       def beside(suite, hook, result, before)
         AssayTests.guarded do
           name = suite.test_case ? suite.test_case.name || suite.test_case.to_s : suite.name
