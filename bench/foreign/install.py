@@ -66,9 +66,10 @@ def npm(project, home):
     run(["npm", "pack", "--silent", f"{project['name']}@{project['version']}"], archives)
     (archive,) = archives.glob("*.tgz")
     directory = unpacked(checked(archive, project["sha256"]), home / "source")
-    run(["npm", "install", "--silent", "--ignore-scripts", "--no-save", "--omit=dev"], directory)
-    # What its tests need is above it: beside it, it would be left out like all that the package lists as needed by its developers.
-    run(["npm", "install", "--silent", "--ignore-scripts", "--prefix", home, *project["needs"]], home)
+    own = json.loads((directory / "package.json").read_text()).get("dependencies", {})
+    # Installed above the package: npm would look up all tools of its developers, which may come from anywhere.
+    needed = [*project["needs"], *(f"{name}@{versions}" for name, versions in own.items())]
+    run(["npm", "install", "--silent", "--ignore-scripts", "--prefix", home, *needed], home)
     return directory, {"PATH": f"{home}/node_modules/.bin:{os.environ['PATH']}"}
 
 

@@ -157,30 +157,28 @@ class Hooks:
         group = name[: -len(item.name) - 2] if name.endswith("::" + item.name) else name.partition("::")[0]
         return self.recorder.begin_test(name, group, _file_of(item), None if line is None else line + 1)
 
-    # Around all others, as pytest itself measures.
     @pytest.hookimpl(tryfirst=True, **_WRAPPER)
     def pytest_runtest_setup(self):
-        if self.test is not None:
-            self.recorder.begin_phase(self.test, "setup", 115)
-        return (yield)
+        return (yield from self._phase("setup", 115))
 
     @pytest.hookimpl(tryfirst=True, **_WRAPPER)
     def pytest_runtest_call(self):
-        if self.test is not None:
-            self.recorder.begin_phase(self.test, "body", 98)
-        return (yield)
+        return (yield from self._phase("body", 98))
 
     @pytest.hookimpl(tryfirst=True, **_WRAPPER)
     def pytest_runtest_teardown(self):
-        if self.test is not None:
-            self.recorder.begin_phase(self.test, "teardown", 116)
-        return (yield)
+        return (yield from self._phase("teardown", 116))
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self):
-        # The first that is called when a phase has ended, whatever came of it; before that, when a subtest has.
-        if self.test is not None:
-            self.test.end_phase(self.clock(), self.recorder.gc_time)
+    def _phase(self, phase, letter):
+        # Around all other plugins, as pytest itself measures.
+        test = self.test
+        if test is not None:
+            self.recorder.begin_phase(test, phase, letter)
+        try:
+            return (yield)
+        finally:
+            if test is not None:
+                test.end_phase(self.clock(), self.recorder.gc_time)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
