@@ -11,10 +11,11 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from install import Missing, install
-from own import REPORTS, Counts
+from own import REPORTS, Counts, also_reported, junit
 
 HERE = Path(__file__).parent
 # Sums of times may differ by this share, or by this many seconds where they are short.
@@ -41,7 +42,7 @@ def measured(assay, words, directory, env):
         said = done.stderr.strip().splitlines()
         raise AssertionError(said[-1] if said else f"status {done.returncode}") from None
     (suite,) = told["suites"]
-    skips = [finding["values"]["benchmarks"] for finding in told["findings"] if finding["code"] == "BENCHMARK_SKIPPED"]
+    skips = [finding["evidence"]["benchmarks"] for finding in told["findings"] if finding["code"] == "BENCHMARK_SKIPPED"]
     skipped = int(sum(skips))
     failed = len([test for test in suite["failing"] if test["failed"]])
     counts = Counts(len(suite["tests"]) + len(suite["untimed"]) + skipped, failed, skipped, suite["test_time"])
@@ -57,10 +58,14 @@ def compared(assay, project, cache):
     own = REPORTS[project["report"]](words, directory, env)
     before = state(directory)
     wrong = []
-    try:
-        found, status = measured(assay, words, directory, env)
-    except AssertionError as problem:
-        return own, None, [f"not recognised: {problem}"]
+    with tempfile.TemporaryDirectory() as room:
+        report = Path(room) / "report.xml"
+        try:
+            found, status = measured(assay, [*words, *also_reported(project["report"], report)], directory, env)
+        except AssertionError as problem:
+            return own, None, [f"not recognised: {problem}"]
+        if report.exists():
+            own = own._replace(seconds=junit(report).seconds)
     for name in ("tests", "failed", "skipped"):
         mine, theirs = getattr(found, name), getattr(own, name)
         if mine != theirs:

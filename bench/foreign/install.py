@@ -48,7 +48,8 @@ def pypi(project, home):
     python = home / "python"
     run(["python3", "-m", "venv", python])
     pip = python / "bin/pip"
-    run([pip, "install", "--quiet", *project["needs"]])
+    if project["needs"]:
+        run([pip, "install", "--quiet", *project["needs"]])
     archives = home / "archives"
     name = f"{project['name']}=={project['version']}"
     run([pip, "download", "--quiet", "--no-deps", "--no-binary", ":all:", "-d", archives, name])
@@ -65,8 +66,11 @@ def npm(project, home):
     run(["npm", "pack", "--silent", f"{project['name']}@{project['version']}"], archives)
     (archive,) = archives.glob("*.tgz")
     directory = unpacked(checked(archive, project["sha256"]), home / "source")
-    run(["npm", "install", "--silent", "--ignore-scripts", "--no-save", "--omit=dev", *project["needs"]], directory)
-    return directory, {}
+    own = json.loads((directory / "package.json").read_text()).get("dependencies", {})
+    # Installed above the package: npm would look up all tools of its developers, which may come from anywhere.
+    needed = [*project["needs"], *(f"{name}@{versions}" for name, versions in own.items())]
+    run(["npm", "install", "--silent", "--ignore-scripts", "--prefix", home, *needed], home)
+    return directory, {"PATH": f"{home}/node_modules/.bin:{os.environ['PATH']}"}
 
 
 def go(project, home):

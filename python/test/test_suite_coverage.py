@@ -360,6 +360,52 @@ def test_what_is_loaded_for_all_tests_is_imported_by_all(tmp_path):
     assert found.tests["test_b"]["blocks"] == {"b/near.py": [1], "b/test_same.py": [3]}
 
 
+LOOKS = """
+    import codecs, ctypes, glob, importlib.resources, io, linecache, os, pathlib, sqlite3, subprocess, traceback
+    here = os.path.dirname(os.path.abspath(__file__))
+    def test_exists(): assert os.path.exists(here + "/data/a.txt")
+    def test_size(): os.path.getsize("./data/../data/a.txt")
+    def test_source(): os.path.getsize("lib/late.py")
+    def test_link(): assert not os.path.lexists("data/none")
+    def test_glob(): assert glob.glob("data/a.txt")
+    def test_walk(): assert list(os.walk("data"))
+    def test_scan(): assert [entry.stat() for entry in os.scandir(pathlib.Path("data"))]
+    def test_resolve(): assert pathlib.Path(here, "data", "a.txt").resolve()
+    def test_io(): io.open("data/a.txt").close(); codecs.open(b"data/a.txt").close()
+    def test_os(): os.close(os.open("data/a.txt", os.O_RDONLY))
+    def test_sqlite(): sqlite3.connect("file:data/a.db?mode=ro&immutable=1", uri=True).close()
+    def test_resource(): assert importlib.resources.files("lib").joinpath("data.txt").read_text()
+    def test_library():
+        try: ctypes.CDLL("./data/a.txt")
+        except OSError: pass
+    def test_executable(): subprocess.run(["cat", "x"], executable="/bin/true")
+    def test_place(): subprocess.run(["true", "a.txt"], cwd="data")
+    def test_shown():
+        try: 1 / 0
+        except ZeroDivisionError: assert traceback.format_exc()
+        linecache.checkcache(here + "/lib/late.py")
+    """
+
+
+def test_what_tests_look_at_and_how_they_open_it(tmp_path):
+    sources = {"test_it.py": LOOKS, **{name: PROJECT[name] for name in ("lib/__init__.py", "lib/late.py", "lib/data.txt", "data/a.txt")}}
+    found = used(tmp_path, {**sources, "data/a.db": ""}, RUN)
+    seen = {name[5:]: (event.get("opens", []), event.get("lists", [])) for name, event in found.tests.items()}
+    a = (["data/a.txt"], [])
+    assert {name: seen[name] for name in ("exists", "size", "glob", "io", "os", "library")} == dict.fromkeys(
+        ("exists", "size", "glob", "io", "os", "library"), a
+    )
+    assert seen["source"] == (["lib/late.py"], [])
+    assert seen["link"] == (["data/none"], [])
+    assert seen["walk"][1] == seen["scan"][1] == ["data"]
+    assert seen["sqlite"] == (["data/a.db"], [])
+    assert "lib/data.txt" in seen["resource"][0]
+    # Resolving a path or showing a source does not use the file.
+    assert seen["resolve"] == seen["shown"] == ([], [])
+    assert found.tests["test_executable"]["spawns"] == [["/bin/true", "x"]]
+    assert found.tests["test_place"]["spawns"] == [{"words": ["true", "a.txt"], "in": str(tmp_path / "project/data")}]
+
+
 def test_without_it_nothing_of_it_is_loaded(tmp_path):
     test = "import sys\ndef test_it(): assert not [name for name in sys.modules if name.startswith('assay_tests_c')]\n"
     seen = suites.watched(tmp_path, {"test_it.py": test}, RUN)

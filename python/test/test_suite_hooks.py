@@ -217,6 +217,40 @@ def test_unittest(tmp_path):
     ]
 
 
+BESIDE = """
+import unittest
+class Begins(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): raise ValueError("no begin")
+    def test_never(self): pass
+class Ends(unittest.TestCase):
+    @classmethod
+    def tearDownClass(cls): raise ValueError("no end")
+    def test_ok(self): pass
+class Skips(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): raise unittest.SkipTest("not here")
+    def test_skipped(self): pass
+def tearDownModule(): raise ValueError("no end of all")
+"""
+
+
+def test_what_fails_beside_tests_is_told(tmp_path):
+    seen = suites.watched(tmp_path, {"test_suite.py": BESIDE}, UNITTEST_RUN)
+    beside = [(event["test"], event["status"], event["message"]) for event in seen.of("beside")]
+    assert beside == [
+        ("setUpClass (test_suite.Begins)", "error", "ValueError: no begin"),
+        ("tearDownClass (test_suite.Ends)", "error", "ValueError: no end"),
+        ("setUpClass (test_suite.Skips)", "skipped", "not here"),
+        ("tearDownModule (test_suite)", "error", "ValueError: no end of all"),
+    ]
+    sources = {"test_suite.py": "def test_ok(): pass\n", "test_broken.py": "import none_such\n"}
+    seen = suites.watched(tmp_path / "project", sources, [*PYTEST_RUN, "--continue-on-collection-errors"])
+    broken = seen.test("test_broken.py")
+    assert (broken["status"], broken["beside"], broken["file"]) == ("error", True, "test_broken.py")
+    assert broken["message"] == "ModuleNotFoundError: No module named 'none_such'"
+
+
 @pytest.mark.parametrize("how", [["--script", "test_suite.py"], ["--module", "test_suite"]])
 def test_a_script_that_runs_unittest_itself(tmp_path, how):
     seen = suites.watched(tmp_path, {"test_suite.py": UNITTEST}, [UNITTEST_RUN[0], *how])

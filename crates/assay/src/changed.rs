@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use assay_coverage::{
     Before, Changed, Choice, Chosen, Ended, How, Known, Map, Project, Rule, Store, Why, choose, sum,
 };
+use assay_data::seen::Seen;
 use assay_measure::{git, room};
 use assay_suites::{Framework, Run, frameworks};
 use std::collections::BTreeSet;
@@ -244,14 +245,17 @@ impl Tracked {
         &self.place
     }
 
-    /// Takes what a run saw of the last choice, and keeps it. `whole`: see [`Map::take`].
+    /// Takes what a run saw of the last choice, and keeps it. `whole`: see [`Map::take`]. If it `broke`, or failed beside its tests, their uses
+    /// count as unknown, so that all of them run again: the file that would mend it is among the uses of none.
     ///
     /// # Errors
     /// When it can't be kept.
-    pub fn take(&mut self, run: &Run, whole: Option<&[String]>) -> anyhow::Result<()> {
+    pub fn take(&mut self, run: &Run, broke: bool, whole: Option<&[String]>) -> anyhow::Result<()> {
+        let broke = broke || run.tests.iter().any(|test| test.beside);
         let tests: Vec<Ended> =
             run.tests
                 .iter()
+                .filter(|test| !test.beside)
                 .map(|test| Ended {
                     name: test.name.clone(),
                     file: test.file.as_deref().map(|file| {
@@ -263,7 +267,7 @@ impl Tracked {
                 })
                 .collect();
         let before = self.before.clone();
-        let mut seen = run.seen.clone();
+        let mut seen = if broke { Seen::default() } else { run.seen.clone() };
         for process in &mut seen.processes {
             // Where TMPDIR is in the project, what is loaded into the suite lies there.
             let is_ours =
@@ -400,7 +404,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
     use super::*;
-    use assay_data::seen::{ProcessSeen, Seen, Used};
+    use assay_data::seen::{ProcessSeen, Used};
     use assay_suites::run::Test;
 
     fn run(opened: &str) -> Run {
@@ -413,15 +417,10 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_save_during_a_run_does_not_move_what_the_run_saw() {
-        let room = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| std::fs::write(room.path().join(name), text).unwrap();
-        write("known.txt", "1");
-        write("data.txt", "1");
+    fn tracked(top: &Path) -> Tracked {
         let mut tracked = Tracked {
             map: Map::default(),
-            project: Project::of(room.path()),
+            project: Project::of(top),
             store: None,
             way: String::new(),
             place: Place { prefix: String::new(), by_files: false },
@@ -430,13 +429,46 @@ mod tests {
             rules: Vec::new(),
         };
         tracked.look();
-        tracked.take(&run("known.txt"), None).unwrap();
+        tracked
+    }
+
+    #[test]
+    fn a_directory_that_comes_or_goes_is_a_change_for_who_asked_for_it() {
+        let room = tempfile::tempdir().unwrap();
+        let mut tracked = tracked(room.path());
+        let later = room.path().join("later");
+        for is_there in [true, false] {
+            tracked.take(&run("later"), false, None).unwrap();
+            assert!(tracked.choice(Asked::Any, true).unwrap().is_empty());
+            match is_there {
+                true => std::fs::create_dir(&later).unwrap(),
+                false => std::fs::remove_dir(&later).unwrap(),
+            }
+            // Whichever file is saved in it.
+            let saved = ["later/a.txt".to_owned()];
+            for asked in [Asked::Any, Asked::Saved(&saved)] {
+                assert_eq!(tracked.choice(asked, true).unwrap().tests.len(), 1, "{asked:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_save_during_a_run_does_not_move_what_the_run_saw() {
+        let room = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(room.path().join(name), text).unwrap();
+        write("known.txt", "1");
+        write("data.txt", "1");
+        let mut tracked = tracked(room.path());
+        // It failed, and no test did.
+        tracked.take(&run("known.txt"), true, None).unwrap();
+        assert_eq!(tracked.choice(Asked::Any, true).unwrap().tests.len(), 1);
+        tracked.take(&run("known.txt"), false, None).unwrap();
         assert!(tracked.choice(Asked::Any, true).unwrap().is_empty());
         // The next run opens a file that no test had opened, and then it is saved.
         write("data.txt", "2");
         let saved = ["data.txt".to_owned()];
         assert!(tracked.choice(Asked::Saved(&saved), false).unwrap().is_empty());
-        tracked.take(&run("data.txt"), None).unwrap();
+        tracked.take(&run("data.txt"), false, None).unwrap();
         let choice = tracked.choice(Asked::Any, true).unwrap();
         assert_eq!(choice.tests.len(), 1, "it saw what was there before");
     }

@@ -123,6 +123,10 @@ struct Watcher {
     known: BTreeMap<String, f64>,
     times: Times,
     mutating: Option<Mutating>,
+    /// The last run.
+    last: Option<Came>,
+    /// True while a source that can't be read is shown in its place.
+    is_broken: bool,
 }
 
 /// Watches until it is told to leave.
@@ -176,6 +180,8 @@ pub(crate) fn watch(mut how: How) -> anyhow::Result<Ending> {
         known: BTreeMap::new(),
         times: Times::of(&how.top, &how.command),
         mutating,
+        last: None,
+        is_broken: false,
         how,
     };
     let ended = watcher.go();
@@ -279,8 +285,16 @@ impl Watcher {
         let selected = self.selection.touched(&self.held);
         let touched = self.state.after_change(selected.touched);
         let what = both(self.owed.clone(), touched);
+        let was_broken = std::mem::take(&mut self.is_broken);
         let Some(what) = what else {
-            self.held = Saved::default();
+            let held = std::mem::take(&mut self.held);
+            if let Some(last) = self.last.clone().filter(|_| was_broken) {
+                // The sources are again what they were when it ran.
+                let why = "what could not be read can be read again, and is as it was".to_owned();
+                let changed = held.paths.into_iter().collect();
+                self.screen.begin(&why, false)?;
+                self.show(Came { why, changed, ..last })?;
+            }
             return Ok(None);
         };
         let why = match selected.everything {
@@ -370,14 +384,18 @@ impl Watcher {
                 why: format!("{path} can't be read"),
             })
         };
+        self.is_broken = true;
         self.screen.begin(&came.why, false)?;
-        self.show(&came)
+        self.show(came)
     }
 
-    fn show(&mut self, came: &Came) -> anyhow::Result<()> {
-        self.screen.came(came)?;
-        for wrong in self.telling.tell(came, &mut self.programs) {
+    fn show(&mut self, came: Came) -> anyhow::Result<()> {
+        self.screen.came(&came)?;
+        for wrong in self.telling.tell(&came, &mut self.programs) {
             self.screen.say(&wrong)?;
+        }
+        if came.light != Light::Broken {
+            self.last = Some(came);
         }
         Ok(())
     }
@@ -442,7 +460,7 @@ impl Watcher {
             Ran::Came(came, next) => {
                 self.ended = 0;
                 self.owed = self.owed.take().and_then(|owed| left_of(owed, &job.what));
-                self.show(&came)?;
+                self.show(*came)?;
                 if let Some(pause) = self.echo.pause(&meanwhile) {
                     self.pause(pause)?;
                 }

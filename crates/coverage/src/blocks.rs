@@ -6,13 +6,15 @@ use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::fmt::Debug;
 
-/// A checksum of a block, a file or a list of names: the first eight bytes of SHA-256. No content has [`UNKNOWN`] or [`ABSENT`].
+/// A checksum of a block, a file or a list of names: the first eight bytes of SHA-256. No content has [`UNKNOWN`], [`ABSENT`] or [`DIRECTORY`].
 pub type Sum = u64;
 
 /// What stands for the checksum of what was not seen as it was used: whatever is there now is something else.
 pub const UNKNOWN: Sum = 0;
 /// What stands for the checksum of what is not there.
 pub const ABSENT: Sum = 1;
+/// The checksum of a directory that a test looked at as at a file, for example to see if it exists.
+pub const DIRECTORY: Sum = 2;
 
 /// A block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +95,7 @@ pub fn sum(bytes: &[u8]) -> Sum {
 /// The checksum of what a digest was fed with.
 pub fn sum_of(digest: Sha256) -> Sum {
     let [a, b, c, d, e, f, g, h, ..] = <[u8; 32]>::from(digest.finalize());
-    Sum::from_le_bytes([a, b, c, d, e, f, g, h]).max(ABSENT + 1)
+    Sum::from_le_bytes([a, b, c, d, e, f, g, h]).max(DIRECTORY + 1)
 }
 
 /// The lines of a text, with an empty one behind the last line's end.

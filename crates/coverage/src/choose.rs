@@ -1,6 +1,6 @@
 //! Which tests a change touches, and why; and of those that it does not touch, why not. Pure but for reading what files hold now.
 
-use crate::blocks::{ABSENT, Sum};
+use crate::blocks::{ABSENT, DIRECTORY, Sum};
 use crate::extent::Extent;
 use crate::language::Language;
 use crate::map::{How, Known, Map, Use};
@@ -328,8 +328,10 @@ impl<'a> Choosing<'a, '_> {
         // What was entered tells more than what was loaded.
         let mut other: Option<Use> = None;
         for own in uses {
-            // A listing has no change of its own, but those of what is in it.
-            let is_asked = !is_only || self.is_of_names(own) || changed.contains(&own.path);
+            // A listing has no change of its own, but those of what is in it, and so has a directory that comes or goes.
+            let is_there = own.sum == ABSENT || own.sum == DIRECTORY;
+            let is_asked =
+                !is_only || is_there || self.is_of_names(own) || changed.contains(&own.path);
             if is_asked && self.is_other(own) && other.is_none_or(|known| own.how < known.how) {
                 other = Some(*own);
             }

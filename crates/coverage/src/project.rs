@@ -1,7 +1,7 @@
 //! The files of a project as they are now, by checksums: read when they are asked for, and again when they changed. Files are read here and
 //! nowhere else in this crate; none is written.
 
-use crate::blocks::{ABSENT, Blocks, Cutter, Sum, Uncut, sum};
+use crate::blocks::{ABSENT, Blocks, Cutter, DIRECTORY, Sum, Uncut, sum};
 use crate::extent::Extent;
 use crate::language::Language;
 use ignore::WalkBuilder;
@@ -36,7 +36,7 @@ const REQUEST: usize = 4 << 20;
 /// A file as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Now {
-    /// The checksum of all of it; [`ABSENT`] where there is none.
+    /// The checksum of all of it; [`ABSENT`] without a file, [`DIRECTORY`] for a directory.
     pub content: Sum,
     /// Its blocks, where its language is known, and somebody cuts it.
     pub blocks: Option<Blocks>,
@@ -132,12 +132,13 @@ impl Project {
     /// Reads a file; `None`: it is known as it is.
     fn looked(&self, path: &str) -> Option<Looked> {
         let place = self.top.join(path);
-        let metadata = fs::metadata(&place).ok().filter(Metadata::is_file);
+        let metadata = fs::metadata(&place).ok().filter(|own| own.is_file() || own.is_dir());
         let stamp = metadata.as_ref().map(stamp);
         if self.known.get(path).is_some_and(|(known, _)| *known == stamp) {
             return None;
         }
         let (content, text) = match metadata {
+            Some(metadata) if metadata.is_dir() => (DIRECTORY, None),
             Some(metadata) if metadata.len() > LONGEST => {
                 (sum(format!("{stamp:?}").as_bytes()), None)
             }
@@ -181,6 +182,7 @@ impl Project {
     pub fn noted(&mut self, path: &str) -> Option<Kept> {
         let content = self.now(path).content;
         let stamp = self.known.get(path).and_then(|(stamp, _)| *stamp);
+        let stamp = stamp.filter(|_| content != DIRECTORY);
         if let Some(all) = &mut self.all {
             match (all.binary_search_by(|own| own.as_str().cmp(path)), stamp) {
                 (Err(place), Some(_)) => all.insert(place, path.to_owned()),

@@ -3,13 +3,16 @@
 //! project is within its reach. Nothing is started here.
 
 use assay_data::seen::Started;
+use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
-/// Programs that may read any file of the project, in any working directory.
-const INTERPRETERS: [&str; 28] = [
-    "ash", "bash", "bundle", "cargo", "cmake", "dash", "env", "erb", "go", "gradle", "irb", "java",
-    "make", "mvn", "node", "npm", "npx", "perl", "php", "pip", "pnpm", "pytest", "python", "rake",
-    "rspec", "ruby", "sh", "zsh",
+/// Programs that may read any file of the project, in any working directory: they run code, or another program.
+const INTERPRETERS: [&str; 52] = [
+    "ash", "awk", "bash", "bun", "bundle", "busybox", "cargo", "cmake", "dash", "deno", "env",
+    "erb", "gawk", "go", "gradle", "irb", "java", "julia", "ksh", "lua", "luajit", "make", "mawk",
+    "mvn", "nice", "node", "nohup", "npm", "npx", "perl", "php", "pip", "pnpm", "pypy", "pytest",
+    "python", "rake", "Rscript", "rspec", "ruby", "setsid", "sh", "stdbuf", "strace", "sudo",
+    "tclsh", "time", "timeout", "uv", "watch", "xargs", "zsh",
 ];
 /// Of these, the ones that run a text behind `-c`.
 const SHELLS: [&str; 5] = ["ash", "bash", "dash", "sh", "zsh"];
@@ -143,16 +146,14 @@ const WALKERS: [&str; 3] = ["du", "find", "tree"];
 /// Readers that go through directories with an option.
 const RECURSIVE: [&str; 5] = ["cp", "diff", "egrep", "fgrep", "grep"];
 /// Commands of git that read no project file.
-const OF_GIT: [&str; 14] = [
+const OF_GIT: [&str; 12] = [
     "--exec-path",
     "--help",
     "--version",
     "branch",
-    "config",
     "help",
     "init",
     "log",
-    "ls-files",
     "remote",
     "rev-list",
     "rev-parse",
@@ -220,21 +221,26 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Read
     if is_own || Path::new(program).starts_with(project) || INTERPRETERS.contains(&own) {
         return Reads::Anything;
     }
-    let only_says = !is_cut && matches!(words, [word] if ABOUT.contains(word));
-    if HARMLESS.contains(&own) || only_says {
-        return nothing();
-    }
-    if is_cut {
-        return Reads::Anything;
-    }
-    let named: Vec<PathBuf> = words.iter().flat_map(|word| named(word, place)).collect();
-    if own == "git" && of_git(words) {
+    if HARMLESS.contains(&own) {
         return nothing();
     }
     let is_walker = WALKERS.contains(&own);
-    if !(READERS.contains(&own) || is_walker || own == "ls") {
-        let is_near = |path: &Path| path.starts_with(project) || project.starts_with(path);
-        let is_far = !is_near(place) && !named.iter().any(|path| is_near(path));
+    let is_known = READERS.contains(&own) || is_walker || own == "ls";
+    // A command installed by a package of the project is a script, or is in a directory on the path of the tests alone.
+    if is_cut || !is_known && !is_binary(program) {
+        return Reads::Anything;
+    }
+    if matches!(words, [word] if ABOUT.contains(word)) || own == "git" && of_git(words) {
+        return nothing();
+    }
+    let named: Vec<PathBuf> = words.iter().flat_map(|word| named(word, place)).collect();
+    let places = with_real(place.to_owned());
+    if !is_known {
+        let is_near = |path: &PathBuf| path.starts_with(project) || project.starts_with(path);
+        let project = project.to_string_lossy();
+        // As in `from:TOP/a` and `kind=bind,from=TOP/a`.
+        let is_named = words.iter().any(|word| word.contains(&*project));
+        let is_far = !is_named && !places.iter().chain(&named).any(is_near);
         return if is_far { nothing() } else { Reads::Anything };
     }
     let has_options = |letters: &[char]| {
@@ -249,8 +255,9 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Read
     let mut paths = named;
     // Without a word that names something it is the directory in which it runs.
     if (is_recursive || own == "ls") && !paths.iter().any(|path| path.exists()) {
-        paths.push(place.to_owned());
+        paths.extend(places);
     }
+    let shows_names = own == "ls" && !is_recursive && words.iter().all(|word| is_of_names(word));
     let mut all = Vec::new();
     for path in &paths {
         if project.starts_with(path) && path != project {
@@ -264,12 +271,37 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Read
         let short = short.to_string_lossy().into_owned();
         all.push(match path.is_dir() {
             // The links of a path that was named need not be those of its directory.
-            true if own == "ls" && !is_recursive => Read::Names(short),
+            true if shows_names => Read::Names(short),
             true => Read::All(short),
             false => Read::File(short),
         });
     }
     Reads::These(all)
+}
+
+/// Returns true unless a word of `ls` is an option that shows more of files than their names.
+fn is_of_names(word: &str) -> bool {
+    match (word.strip_prefix("--"), word.strip_prefix('-')) {
+        (Some(long), _) => {
+            ["all", "almost-all", "color", "reverse"].iter().any(|own| long.starts_with(own))
+        }
+        (None, Some(letters)) => letters.chars().all(|c| "aA1pFdrCxmqQ".contains(c)),
+        (None, None) => true,
+    }
+}
+
+/// Returns true if a program is found on our own `PATH` and is not a script.
+fn is_binary(program: &str) -> bool {
+    let place = |path: PathBuf| path.is_file().then_some(path);
+    let path = match program.starts_with('/') {
+        true => place(PathBuf::from(program)),
+        false => std::env::var_os("PATH").and_then(|all| {
+            std::env::split_paths(&all).find_map(|directory| place(directory.join(program)))
+        }),
+    };
+    let mut begin = [0; 2];
+    let read = path.and_then(|path| std::fs::File::open(path).ok()?.read_exact(&mut begin).ok());
+    read.is_some() && begin != *b"#!"
 }
 
 /// Returns true if a git command line reads no project file.
@@ -278,6 +310,13 @@ fn of_git(words: &[&str]) -> bool {
     while let Some(word) = words.next() {
         match *word {
             "-C" | "-c" | "--git-dir" | "--work-tree" => drop(words.next()),
+            // These read a file that is named, or what is in the working tree, by some options.
+            "config" => {
+                return !words.any(|word| {
+                    ["-f", "--file", "--blob"].iter().any(|own| word.starts_with(own))
+                });
+            }
+            "ls-files" => return !words.any(|word| word.starts_with('-')),
             word if OF_GIT.contains(&word) => return true,
             word if word.starts_with('-') => {}
             _ => return false,
@@ -296,16 +335,19 @@ fn named(word: &str, place: &Path) -> Vec<PathBuf> {
     for part in [behind, short, file].into_iter().flatten().filter(|part| !part.is_empty()) {
         let path = cleaned(&place.join(part));
         if path.exists() || behind == Some(part) {
-            all.push(path);
+            all.extend(with_real(path));
         }
     }
     if !is_option && !word.is_empty() && word.len() < 1024 && !word.contains(['\n', '\0']) {
-        let path = cleaned(&place.join(word));
-        // Behind links it may be the project's, too.
-        let real = path.canonicalize().ok().filter(|real| *real != path);
-        all.extend([path].into_iter().chain(real));
+        all.extend(with_real(cleaned(&place.join(word))));
     }
     all
+}
+
+/// A path, and the one to which its links lead, if that is another one: it may be the project's.
+fn with_real(path: PathBuf) -> Vec<PathBuf> {
+    let real = path.canonicalize().ok().filter(|real| *real != path);
+    [path].into_iter().chain(real).collect()
 }
 
 /// A path without `.` and `..`, resolved textually.
@@ -458,7 +500,12 @@ mod tests {
         let top = room.path().canonicalize().unwrap().join("project");
         std::fs::create_dir_all(top.join("data/deep")).unwrap();
         std::fs::write(top.join("data/a.json"), "{}").unwrap();
-        let spelled = |word: &str| word.replace("TOP", &top.display().to_string());
+        std::fs::write(room.path().join("tool"), "#!/bin/sh\n").unwrap();
+        std::os::unix::fs::symlink(top.join("data"), room.path().join("link")).unwrap();
+        let spelled = |word: &str| {
+            let word = word.replace("TOP", &top.display().to_string());
+            word.replace("ROOM", &room.path().display().to_string())
+        };
         let words: Vec<String> = words.iter().map(|word| spelled(word)).collect();
         let place = place.map(spelled);
         reads(&Started { words, place, is_cut: false }, &top)
@@ -506,6 +553,11 @@ mod tests {
             of(&["ls"], Some("TOP/data")),
             Reads::These(vec![Read::Names("data".to_owned())])
         );
+        // Sizes and times are of the files themselves.
+        assert_eq!(of(&["ls", "-l", "data"], None), Reads::These(vec![all("data")]));
+        assert!(these(of(&["ls", "--sort=size"], Some("TOP/data"))).contains(&all("data")));
+        assert_eq!(of(&["find"], Some("ROOM/link")), Reads::These(vec![all("data")]));
+        assert_eq!(of(&["cat", "ROOM/link/a.json"], None), of(&["cat", "data/a.json"], None));
         assert_eq!(of(&["du", "/"], None), Reads::Anything);
         assert_eq!(of(&["find", "TOP/.."], Some("/tmp")), Reads::Anything);
         assert_eq!(of(&["ls", "-la"], Some("/")), Reads::These(vec![]));
@@ -519,10 +571,18 @@ mod tests {
         assert!(is_any(&["git", "grep", "x"], Some("TOP/data")));
         assert!(is_any(&["tool", "--config=TOP/data/a.json"], Some("/usr")));
         assert!(is_any(&["tool", "TOP/data"], Some("/usr")));
-        assert!(is_any(&["tool"], Some("/")));
-        assert!(!is_any(&["tool", "--version"], None));
-        assert!(!is_any(&["git", "status"], Some("/usr")));
+        assert!(is_any(&["tar", "-cf", "-", "."], Some("/")));
+        assert!(is_any(&["tar", "-cf", "-", "x:TOP/data"], Some("/usr")));
+        assert!(!is_any(&["tar", "--version"], None));
+        assert!(!is_any(&["tar", "-tf", "x.tar"], Some("/usr")));
         assert!(!is_any(&["git", "-C", "data", "rev-parse", "HEAD"], None));
+        assert!(!is_any(&["git", "config", "user.name"], None));
+        assert!(is_any(&["git", "config", "-f", "data/a.json", "x.y"], None));
+        assert!(is_any(&["git", "ls-files", "--others"], None));
+        // Scripts installed by packages may run code of the project from anywhere, and so may programs on the path of the tests alone.
+        assert!(is_any(&["ROOM/tool", "--version"], Some("/usr")));
+        assert!(is_any(&["assay-no-such-tool"], Some("/usr")));
+        assert!(is_any(&["timeout", "5", "tool"], Some("/usr")));
         let cut = Started { words: vec!["cat".to_owned()], place: None, is_cut: true };
         assert_eq!(reads(&cut, Path::new("/home/me/project")), Reads::Anything);
         let cut = Started { words: vec!["true".to_owned()], ..cut };

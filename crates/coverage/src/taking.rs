@@ -1,7 +1,7 @@
 //! What one process of a run saw, as uses with checksums. Which of them belong to a test: what it entered, opened and started itself; the top of
 //! its own file, of the files that it entered, and of what those need that it imports; and what happened outside of tests, which all have in common.
 
-use crate::blocks::{ABSENT, Sum, UNKNOWN};
+use crate::blocks::{ABSENT, DIRECTORY, Sum, UNKNOWN};
 use crate::extent::Extent;
 use crate::map::{Before, How, Map, Use};
 use crate::project::Project;
@@ -194,7 +194,8 @@ impl<'a> Taking<'a> {
 
     fn content(&mut self, path: &str, how: How) -> Use {
         let sum = self.project.now(path).content;
-        let is_unknown = sum != ABSENT && self.is_unknown(path);
+        // The time of a directory is that of the files that come and go in it.
+        let is_unknown = sum != ABSENT && sum != DIRECTORY && self.is_unknown(path);
         let sum = if is_unknown { UNKNOWN } else { sum };
         Use { path: self.map.number_of(path), how, sum }
     }

@@ -85,7 +85,7 @@ pub(crate) fn said(errors: &[u8], output: &[u8]) -> Option<String> {
     let names_exception = |line: &str| {
         let name = line.split(':').next().unwrap_or_default().trim_start_matches("E ").trim();
         line.contains(':')
-            && !name.contains(' ')
+            && !name.contains([' ', '/'])
             && (name.ends_with("Error") || name.ends_with("Exception"))
     };
     let begins = |line: &str| line.to_ascii_lowercase().starts_with("error");
@@ -113,7 +113,10 @@ pub(crate) fn said(errors: &[u8], output: &[u8]) -> Option<String> {
         .or_else(|| all().find(|line| points(line)))
         .or_else(|| errors.last())
         .or_else(|| output.last())?;
+    // RSpec has what it says on the next line.
+    let next = all().skip_while(|own| *own != line).nth(1).filter(|_| line.ends_with("Error:"));
     let line = line.trim_start_matches("E ").trim();
+    let line = next.map_or(line.to_owned(), |next| format!("{line} {next}"));
     Some(format!("`{}`", line.chars().take(200).collect::<String>()))
 }
 
@@ -152,5 +155,7 @@ mod tests {
         let last = BUILD.lines().skip(2).collect::<Vec<_>>().join("\n");
         assert_eq!(said(&last), "`FAIL\tex.org/m2 [build failed]`");
         assert_eq!(said("{\"a\": 1}\nplain"), "`plain`");
+        let rspec = "Failure/Error: require \"nope\"\n\nLoadError:\n  cannot load such file -- nope\n# ./a.rb:1\n";
+        assert_eq!(said(rspec), "`LoadError: cannot load such file -- nope`");
     }
 }

@@ -56,6 +56,9 @@ pub(crate) struct Line {
     /// True if it is another attempt of the test with this name.
     #[serde(default)]
     again: bool,
+    /// True for a failure beside tests: of a hook, a fixture of several tests, a file.
+    #[serde(default)]
+    beside: bool,
     #[serde(default)]
     causes: BTreeMap<String, Option<f64>>,
     /// A fixture's.
@@ -288,7 +291,9 @@ impl Gathered {
                 _ => Part::Hooks,
             };
             if let (Some(began), Some(ended)) = (line.begin, line.end) {
-                self.run.spans.push(Span { part, group: line.group, began, ended, process });
+                let hook = (part == Part::Hooks).then(|| about(span, &line));
+                let group = hook.or_else(|| line.group.clone());
+                self.run.spans.push(Span { part, group, began, ended, process });
             }
         } else if let Some(end) = line.end {
             own.ended = Some(end);
@@ -355,6 +360,7 @@ impl Gathered {
             gc_of: line.gc_of.map(|own| [own.setup, own.body, own.teardown]),
             causes: line.causes.into_iter().filter_map(|(k, v)| Some((k, v?))).collect(),
             process,
+            beside: line.beside,
         }
     }
 

@@ -5,6 +5,7 @@ use crate::error::SuiteError;
 use crate::run::{Process, Run, Test, TestStatus, Unfinished};
 use assay_data::import;
 use assay_data::test_results::{TestResult, TestResults};
+use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -69,6 +70,17 @@ pub(crate) fn run(results: TestResults, framework: &str, answer: &Answer<'_>) ->
         faults: results.faults.clone(),
         ..Run::default()
     }
+}
+
+/// A name that no other test of the run has: of several of one name those after the first are numbered.
+pub(crate) fn unique(names: &mut HashSet<String>, name: String) -> String {
+    let mut own = name.clone();
+    let mut times = 1;
+    while !names.insert(own.clone()) {
+        times += 1;
+        own = format!("{name} #{times}");
+    }
+    own
 }
 
 /// A test of a report.

@@ -85,12 +85,14 @@ pub struct Test {
     pub causes: BTreeMap<String, f64>,
     /// Index of its process.
     pub process: usize,
+    /// True for a failure beside tests, in what is done for several of them: no test has its name.
+    pub beside: bool,
 }
 
 impl Test {
-    /// Returns true for a stand-in of unittest for a test file that could not be loaded.
+    /// Returns true for a failure beside tests, and for unittest's replacement of a test file that could not be loaded.
     pub fn is_stand_in(&self) -> bool {
-        self.name.starts_with("unittest.loader._FailedTest")
+        self.beside || self.name.starts_with("unittest.loader._FailedTest")
     }
 }
 
@@ -182,7 +184,7 @@ impl Part {
 pub struct Span {
     /// What is done in it.
     pub part: Part,
-    /// For which group, where it is for one.
+    /// For which group, where it is for one; of hooks also which: `fixture base of test_a.py`.
     pub group: Option<String>,
     /// When it began.
     pub began: f64,

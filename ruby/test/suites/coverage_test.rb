@@ -98,6 +98,30 @@ class SuiteCoverageTest < Minitest::Test
     end
   end
 
+  def test_what_tests_look_at_and_how_they_start_programs
+    seen = watched(<<~'RUBY', covers: :library, files: FILES)
+      require "minitest/autorun"
+      require "pathname"
+      class LooksTest < Minitest::Test
+        def test_stat = File::Stat.new("views/a.erb")
+        def test_descriptor = IO.for_fd(IO.sysopen("views/a.erb")).close
+        def test_word = test(?e, "views/a.erb")
+        def test_same = File.identical?("views/a.erb", "fixtures/a.json")
+        def test_pathname = Pathname("views/a.erb").size
+        def test_place = IO.popen(["cat", "a.erb", {chdir: "views"}], &:read)
+        def test_variables = system({"A" => "b"}, "true", "a.erb", chdir: "views")
+      end
+    RUBY
+    assert_match(/^7 runs, .* 0 failures, 0 errors/, seen.out)
+    %w[stat descriptor word pathname].each { |name| assert_equal ["views/a.erb"], seen.covers("test_#{name}")["opens"], name }
+    assert_equal ["fixtures/a.json", "views/a.erb"], seen.covers("test_same")["opens"].sort
+    [%w[place cat], %w[variables true]].each do |name, program|
+      spawn = seen.covers("test_#{name}")["spawns"][0]
+      assert_equal [program, "a.erb"], spawn["words"]
+      assert spawn["in"].end_with?("/views"), spawn.inspect
+    end
+  end
+
   def test_tests_in_threads_are_never_given_too_little
     seen = watched(<<~'RUBY', covers: :library, files: FILES, env: {"N" => "2"})
       require_relative "lib/foo"

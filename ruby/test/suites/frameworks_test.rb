@@ -117,6 +117,30 @@ class SuiteFrameworksTest < Minitest::Test
     assert_whole seen, "test-unit", nil
   end
 
+  def test_what_fails_beside_tests_is_told
+    if there?("rspec/core/version")
+      seen = watched(<<~'RUBY', command: [RbConfig.ruby, "-S", "rspec"], file: "end_spec.rb")
+        RSpec.describe("End") { after(:all) { raise "no end" }; it("works") {} }
+      RUBY
+      beside = seen.of("beside").map { |event| event.values_at("status", "message") }
+      assert_equal [["error", "RuntimeError: no end"]], beside
+      assert_includes seen.of("beside")[0]["test"], "after(:context)"
+    end
+    skip("needs test-unit (Debian: ruby-test-unit)") unless there?("test/unit/version")
+    seen = watched(<<~'RUBY')
+      require "test/unit"
+      class BeginTest < Test::Unit::TestCase
+        def self.startup = raise("no begin")
+        def test_never = nil
+      end
+      class EndTest < Test::Unit::TestCase
+        def self.shutdown = raise("no end")
+        def test_ok = nil
+      end
+    RUBY
+    assert_equal ["BeginTest: startup", "EndTest: shutdown"], seen.of("beside").map { |event| event["test"] }
+  end
+
   def test_tests_that_are_chosen_run_in_exactly_that_order
     minitest = watched(MINITEST, only: ["BetaTest: test_setup", "AlphaTest: test_skips", "no such", "BetaTest: test_teardown"])
     assert_equal ["BetaTest: test_setup", "AlphaTest: test_skips", "BetaTest: test_teardown"], minitest.started

@@ -472,6 +472,9 @@ impl Asker {
                 while_running(&run.unfinished, answer.ended)
             )));
         }
+        if run.tests.is_empty() && !run.faults.is_empty() {
+            return Err(RunError::Failed(format!("no test ran: {}", run.faults.join("; "))));
+        }
         if run.tests.is_empty() {
             let none = SuiteError::NoTests { said: answer.said() };
             return Err(told(none, result.outcome));

@@ -117,14 +117,13 @@ impl Watcher {
         let is_red = came.light == Light::Red;
         let ran_too = |name: &String| tests.iter().any(|test| test.name == *name);
         // Red with fewer tests than expected: some could not be loaded, so the change that would fix them is unknown.
-        let is_short = is_red
-            && match &job.what {
-                What::All if self.known.is_empty() => {
-                    broke || tests.iter().any(assay_suites::run::Test::is_stand_in)
-                }
-                What::All => !self.known.keys().all(ran_too),
-                What::These(names) => broke && !names.iter().all(ran_too),
-            };
+        let is_short = tests.iter().any(assay_suites::run::Test::is_stand_in)
+            || is_red
+                && match &job.what {
+                    What::All if self.known.is_empty() => broke,
+                    What::All => !self.known.keys().all(ran_too),
+                    What::These(names) => broke && !names.iter().all(ran_too),
+                };
         if job.what == What::All && !is_short {
             self.known.clear();
         }

@@ -133,7 +133,7 @@ impl Selection {
                 )
             }
         };
-        let error = tracked.take(&ran.run, whole.as_deref()).err()?;
+        let error = tracked.take(&ran.run, ran.trouble().is_some(), whole.as_deref()).err()?;
         tracked.forget_store();
         Some(format!("what tests use is not kept for the next time: {error:#}"))
     }

@@ -301,14 +301,8 @@ impl Program {
         }
         let results = reports::of_bytes(bytes, &self.name)?;
         for test in &results.tests {
-            let mut name = format!("{}: {}", self.name, test.name);
-            let mut times = 1;
-            while !names.insert(name.clone()) {
-                times += 1;
-                name = format!("{}: {} #{times}", self.name, test.name);
-            }
             run.tests.push(Test {
-                name,
+                name: reports::unique(names, format!("{}: {}", self.name, test.name)),
                 group: Some(self.name.clone()),
                 ..reports::of_result(test)
             });

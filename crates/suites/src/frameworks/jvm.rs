@@ -7,6 +7,7 @@ use crate::call::Call;
 use crate::error::SuiteError;
 use crate::reports;
 use crate::run::{Run, Test};
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -116,12 +117,16 @@ fn read(answer: &Answer<'_>, places: &[&str], framework: &str) -> Result<Run, Su
         return Err(SuiteError::NoReport { said: answer.said() });
     }
     let mut run = Run { framework: framework.to_owned(), ..Run::default() };
+    // Modules may have classes of one name.
+    let mut names = HashSet::new();
     for file in files {
         let results = reports::of_file(&file, answer)?;
         run.tests.extend(results.tests.iter().map(|test| {
             let group = test.name.split_once(": ").map(|(class, _)| class.to_owned());
-            Test { group, ..reports::of_result(test) }
+            let name = reports::unique(&mut names, test.name.clone());
+            Test { name, group, ..reports::of_result(test) }
         }));
+        run.faults.extend(results.faults);
     }
     Ok(run)
 }

@@ -133,9 +133,12 @@ fn framework_line(call: &Call) -> Option<(Vec<String>, String)> {
             let is_start = |word: &&str| *word == "exec" || *word == "time" || is_set(word);
             let begins = words.iter().take_while(|word| is_start(word)).count();
             let rest = words.split_off(begins);
+            if rest.is_empty() {
+                continue;
+            }
             let known =
                 Call::new(&rest.iter().map(OsString::from).collect::<Vec<_>>(), &call.directory);
-            if !rest.is_empty() && KNOWN.iter().any(|framework| framework.knows(&known)) {
+            if KNOWN.iter().any(|framework| framework.knows(&known)) {
                 exported.extend(words.iter().filter(|w| is_set(w)).map(|w| (*w).to_owned()));
                 return Some((exported, rest.join(" ")));
             }
@@ -204,5 +207,8 @@ mod tests {
         assert!(cure("prove -r t").unwrap().ends_with("`assay tests -- prove -v -r t`"));
         assert_eq!(cure("prove -v t"), None);
         assert_eq!(cure("./none.sh"), None);
+        // Lines that only set variables, and empty parts of lines.
+        write("set.sh", "#!/bin/sh\ni=0; while [ $i -lt 3 ]; do i=$((i+1)); exec\ndone;;\nA=b\n");
+        assert_eq!(cure("./set.sh"), None);
     }
 }

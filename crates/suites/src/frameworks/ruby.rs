@@ -29,6 +29,17 @@ fn read(answer: &Answer<'_>) -> Result<Run, SuiteError> {
     run.ok_or_else(|| SuiteError::NoReport { said: answer.said() })
 }
 
+/// Returns the messages of a report of rspec that belong to the suite rather than to an example.
+fn messages(report: &Path) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Messages {
+        messages: Vec<String>,
+    }
+    let bytes = std::fs::read(report).ok()?;
+    let found: Messages = serde_json::from_slice(&bytes).ok()?;
+    crate::error::said(b"", found.messages.join("\n").as_bytes())
+}
+
 /// rspec.
 #[derive(Debug)]
 pub(super) struct Rspec;
@@ -82,7 +93,15 @@ impl Framework for Rspec {
         if let Some(run) = events::read(&answer.room.join(EVENTS))? {
             return Ok(run);
         }
-        let results = reports::of_file(&answer.room.join("report.json"), answer)?;
+        let report = answer.room.join("report.json");
+        let results = reports::of_file(&report, answer);
+        // With no example, as if a file can't be loaded, it has nothing but messages.
+        let results = results.map_err(|error| match error {
+            SuiteError::Garbage { .. } => {
+                SuiteError::NoReport { said: messages(&report).or_else(|| answer.said()) }
+            }
+            other => other,
+        })?;
         Ok(reports::run(results, "rspec", answer))
     }
 

@@ -181,7 +181,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     }
     if let (Some(tracked), Some(ran)) = (&mut tracked, &session.source.last[0])
         && !is_stopped
-        && let Err(error) = tracked.take(&ran.run, files.as_deref())
+        && let Err(error) = tracked.take(&ran.run, ran.trouble().is_some(), files.as_deref())
     {
         line.say(&format!("what the tests use is not kept for the next time: {error:#}"));
     }

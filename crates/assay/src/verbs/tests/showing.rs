@@ -12,6 +12,21 @@ use assay_data::{Samples, StopReason};
 use assay_experiment::Session;
 use assay_report::tests_run::advice::Asked;
 use assay_report::tests_run::{self, Shown, junit};
+use assay_suites::Run;
+use assay_suites::run::Part;
+use std::collections::BTreeMap;
+
+/// Returns the hook or fixture of several tests with the longest total time.
+fn longest_hook(run: &Run) -> Option<(String, f64)> {
+    let mut all: BTreeMap<&str, f64> = BTreeMap::new();
+    for span in run.spans.iter().filter(|span| span.part == Part::Hooks) {
+        if let Some(name) = &span.group {
+            *all.entry(name).or_default() += span.ended - span.began;
+        }
+    }
+    let longest = all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    longest.map(|(name, seconds)| (name.to_owned(), seconds))
+}
 
 /// Shows what was measured, and says how the verb ends.
 pub(super) fn show(
@@ -106,10 +121,12 @@ fn alone(
     let mut findings = samples.findings.clone();
     crate::advice::spell(Dialect::Tests, &mut findings);
     let command = source.sides.first().map_or_else(String::new, crate::tests::Side::line);
+    let hook = source.last.first().and_then(Option::as_ref).and_then(|ran| longest_hook(&ran.run));
     let asked = Asked {
         framework: &framework,
         command: &command,
         processors: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        longest_hook: hook.as_ref().map(|(name, seconds)| (name.as_str(), *seconds)),
     };
     let shown = Shown {
         asked,

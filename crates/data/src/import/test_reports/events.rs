@@ -88,9 +88,11 @@ struct Running {
     /// Whether it waited for others: then the time from begin to end is not its own.
     paused: bool,
     has_subtests: bool,
+    /// True if one of its subtests failed.
+    has_failed_below: bool,
 }
 
-/// `go test -json`. A test with subtests is what holds them, and not listed itself. `Elapsed` has steps of 10 ms: the times of the events are
+/// `go test -json`. A test with subtests is what holds them, and not listed itself unless it failed although they passed. `Elapsed` has steps of 10 ms: the times of the events are
 /// taken instead, unless the test waited for others.
 pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut tests = Tests::new(context, "go test -json")?;
@@ -121,13 +123,9 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
         match event.action.as_str() {
             "run" => {
                 running.insert(name, Running { began: at, ..Running::default() });
-                // Names of subtests are behind a slash; one may hold a slash itself.
-                for (slash, _) in test.match_indices('/') {
-                    let holder = format!("{}: {}", event.package, &test[..slash]);
-                    if let Some(holder) = running.get_mut(&holder) {
-                        holder.has_subtests = true;
-                    }
-                }
+                each_holder(&mut running, &event.package, test, |holder| {
+                    holder.has_subtests = true
+                });
                 Ok(())
             }
             "pause" => {
@@ -154,11 +152,15 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
                 Ok(())
             }
             "pass" | "fail" | "skip" => {
-                if event.action == "fail" {
+                let has_failed = event.action == "fail";
+                if has_failed {
                     packages.failed.insert(event.package.clone());
+                    each_holder(&mut running, &event.package, test, |holder| {
+                        holder.has_failed_below = true;
+                    });
                 }
                 let known = running.remove(&name).unwrap_or_default();
-                if known.has_subtests {
+                if known.has_subtests && (!has_failed || known.has_failed_below) {
                     return Ok(());
                 }
                 let status = match event.action.as_str() {
@@ -168,7 +170,9 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
                 };
                 let between = at.zip(known.began).filter(|_| !known.paused);
                 let seconds = between.map(|(end, begin)| end.since(begin).max(0.0));
-                tests.observe(&name, seconds.or(event.elapsed.map(|time| time.0)), status)?;
+                let seconds = seconds.or(event.elapsed.map(|time| time.0));
+                // That of subtests is theirs.
+                tests.observe(&name, seconds.filter(|_| !known.has_subtests), status)?;
                 tests.more(|own| {
                     own.file = Some(event.package.clone());
                     let began = if known.paused { known.resumed } else { known.began };
@@ -184,6 +188,20 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
     })?;
     tests.all_broken(running.into_keys());
     tests.finish("events of no test")
+}
+
+/// Calls a function with each running test that holds this one: names of subtests follow a slash, and may contain slashes themselves.
+fn each_holder(
+    running: &mut HashMap<String, Running>,
+    package: &str,
+    test: &str,
+    mut with: impl FnMut(&mut Running),
+) {
+    for (slash, _) in test.match_indices('/') {
+        if let Some(holder) = running.get_mut(&format!("{package}: {}", &test[..slash])) {
+            with(holder);
+        }
+    }
 }
 
 /// So many bytes are kept of what a test prints.
@@ -295,6 +313,7 @@ struct LibtestEvent {
     #[serde(default, deserialize_with = "json::some_time")]
     exec_time: Option<Number>,
     stdout: Option<String>,
+    reason: Option<String>,
 }
 
 /// libtest's JSON, as `cargo test -- -Zunstable-options --format json --report-time` and `cargo nextest run --message-format libtest-json` write it.
@@ -317,20 +336,33 @@ pub(in crate::import) fn read_libtest(
         }
         let status = match event.event.as_str() {
             "ok" => Status::Passed,
-            "failed" | "timeout" => Status::Failed,
+            "failed" => Status::Failed,
             "ignored" => Status::Skipped,
+            // A `timeout` says that it runs for a minute, and its end is still to come.
             _ => return Ok(()),
         };
         if event.kind != "test" {
             return Ok(());
         }
-        running.remove(&event.name);
-        tests.observe(&event.name, event.exec_time.map(|time| time.0), status)?;
-        tests.more(|test| test.message = event.stdout.filter(|_| status == Status::Failed));
+        let (name, retries) = attempts(&event.name);
+        running.remove(name);
+        tests.observe(name, event.exec_time.map(|time| time.0), status)?;
+        tests.more(|test| {
+            test.message = event.stdout.or(event.reason).filter(|_| status == Status::Failed);
+            test.retries = retries;
+        });
         Ok(())
     })?;
     tests.all_broken(running.into_iter());
     tests.finish("events without times; have them written: `-- -Zunstable-options --report-time`")
+}
+
+/// The name of a test of nextest, `CRATE::BINARY$TEST`, without the number of attempts behind a `#`, which it has if there were several; and how many of them
+/// came before the last one.
+fn attempts(name: &str) -> (&str, u32) {
+    let counted = name.rsplit_once('#').filter(|(test, _)| test.contains('$'));
+    let counted = counted.and_then(|(test, times)| Some((test, times.parse::<u32>().ok()?)));
+    counted.map_or((name, 0), |(test, times)| (test, times.saturating_sub(1)))
 }
 
 #[derive(Deserialize)]

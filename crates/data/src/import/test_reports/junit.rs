@@ -183,7 +183,7 @@ fn opened(text: &str, suites: &[String], marks: &Marks) -> Result<Case, String> 
                 "disabled" | "skipped" | "suppressed" | "ignored" => {
                     status = Status::Skipped;
                 }
-                "fail" | "failed" => status = Status::Failed,
+                "fail" | "failed" | "failure" | "error" => status = Status::Failed,
                 _ => {}
             },
             _ => {}

@@ -2,7 +2,7 @@
 //! `# time=12.3ms` after it (tap, tape; prove's `--timer` prints no time per test).
 //!
 //! Subtests are indented and precede the line of their parent. The innermost subtests are the tests; their names begin with the names of their
-//! parents. A new document begins with a version line, a file heading of `prove -v`, or a plan or first result after a complete document. A
+//! parents. A parent that failed although its subtests passed is a failed test without a time. A new document begins with a version line, a file heading of `prove -v`, or a plan or first result after a complete document. A
 //! missing or unmet plan, results out of sequence, and `Bail out!` are faults of the report, as they are for prove.
 
 use super::{Status, Tests};
@@ -39,6 +39,8 @@ struct Pending {
     message: Option<String>,
     /// True if the message is on the next line.
     says_more: bool,
+    /// True if it holds subtests, whose times are its own.
+    holds_others: bool,
 }
 
 /// The results of one depth, held against their plan.
@@ -46,6 +48,8 @@ struct Pending {
 struct Level {
     plan: Option<u64>,
     results: u64,
+    /// True if one of the results is a failure.
+    has_failed: bool,
 }
 
 impl Level {
@@ -148,17 +152,20 @@ impl Reader<'_> {
                 self.end_document()?;
             }
         }
-        let holds_others = self.levels.get(depth + 1).is_some_and(|level| level.results > 0);
+        let below = self.levels.get(depth + 1).copied().unwrap_or_default();
+        let holds_others = below.results > 0;
         self.close_below(depth);
         let level = self.level(depth);
         level.results += 1;
+        level.has_failed |= found.status == Status::Failed;
         let due = level.results;
         if let Some(number) = found.number.filter(|number| *number != due) {
             self.tests.fault(format!(
                 "results are out of sequence: there is number {number} where {due} was due"
             ));
         }
-        if holds_others {
+        // It is a test only if it failed by itself, as by what is done after its subtests.
+        if holds_others && (found.status != Status::Failed || below.has_failed) {
             return Ok(());
         }
         let number = due.to_string();
@@ -168,8 +175,9 @@ impl Reader<'_> {
         full.push(own);
         let name = full.join(": ");
         let Found { status, seconds, .. } = found;
+        let (message, says_more) = Default::default();
         self.pending =
-            Some(Pending { depth, name, seconds, status, message: None, says_more: false });
+            Some(Pending { depth, name, seconds, status, message, says_more, holds_others });
         Ok(())
     }
 
@@ -264,10 +272,12 @@ impl Reader<'_> {
     /// Adds the result that was read last: what follows is not about it.
     fn settle(&mut self) -> Result<(), String> {
         self.block = None;
-        let Some(Pending { name, seconds, status, message, .. }) = self.pending.take() else {
+        let Some(Pending { name, seconds, status, message, holds_others, .. }) =
+            self.pending.take()
+        else {
             return Ok(());
         };
-        self.tests.add(&name, seconds, status)?;
+        self.tests.add(&name, seconds.filter(|_| !holds_others), status)?;
         self.tests.more(|test| test.message = message.filter(|_| status == Status::Failed));
         Ok(())
     }

@@ -242,3 +242,55 @@ fn failures_that_belong_to_no_test_are_faults() {
         assert_eq!(told(xml).faults, [fault]);
     }
 }
+
+#[test]
+fn what_holds_tests_and_failed_by_itself_is_a_test_that_failed() {
+    // Its hook behind them failed, as node writes it.
+    let tap = "1..1\n# Subtest: a\n    ok 1 - b\n      ---\n      duration_ms: 2\n      ...\n    1..1\nnot ok 1 - a\n  ---\n  duration_ms: 5\n  error: 'no end'\n  ...\n";
+    assert_eq!(outcomes(tap), "a: b. aF");
+    let results = told(tap);
+    assert_eq!(
+        (results.tests[1].seconds, results.tests[1].message.as_deref()),
+        (None, Some("no end"))
+    );
+    // It failed because one of them did, however deep, and else if that may fail.
+    let inner = |result: &str| {
+        format!(
+            "1..1\n    # Subtest: b\n        {result}\n        1..1\n    not ok 1 - b\n    1..1\nnot ok 1 - a\n"
+        )
+    };
+    assert_eq!(outcomes(&inner("not ok 1 - c")), "b: cF");
+    assert_eq!(outcomes(&inner("not ok 1 - c # TODO later")), "b: c. bF");
+    let event = |action: &str, test: &str| {
+        format!("{{\"Action\":\"{action}\",\"Package\":\"p\",\"Test\":\"{test}\"}}\n")
+    };
+    let go = |inner: &str| {
+        [("run", "T"), ("run", "T/a"), (inner, "T/a"), ("fail", "T")]
+            .map(|(a, t)| event(a, t))
+            .concat()
+    };
+    assert_eq!(outcomes(&go("pass")), "p: T/a. p: TF");
+    assert_eq!(outcomes(&go("fail")), "p: T/aF");
+}
+
+#[test]
+fn what_runs_for_a_minute_has_not_failed_and_attempts_of_nextest_are_counted() {
+    let event = |event: &str, name: &str| {
+        format!("{{\"type\":\"test\",\"event\":\"{event}\",\"name\":\"{name}\"}}\n")
+    };
+    let slow = [event("started", "a"), event("timeout", "a"), event("ok", "a")].concat();
+    assert_eq!(outcomes(&slow), "a.");
+    let hung = [event("started", "a"), event("timeout", "a")].concat();
+    assert_eq!((told(&hung).tests.len(), told(&hung).unfinished), (0, vec!["a".to_owned()]));
+    let (name, other) = ("c::b$m::x", "c::b$y");
+    let all = [
+        event("started", name),
+        event("ok", "c::b$m::x#3"),
+        event("started", other),
+        event("failed", "c::b$y#2"),
+    ];
+    let results = told(&all.concat());
+    assert_eq!(outcomes(&all.concat()), "c::b$m::x. c::b$yF");
+    assert_eq!((results.tests[0].retries, results.tests[1].retries), (2, 1));
+    assert!(results.unfinished.is_empty());
+}

@@ -30,11 +30,14 @@ class Files extends Events {
     );
   }
 
-  // A file that could not be loaded is a test that failed.
-  broken(file, message) {
-    const [at, name] = [seconds(clock()), JSON.stringify(relative(root, file))];
+  // A file, or a group of tests in it, that failed beside its tests, as in loading or in a hook, is a test that failed.
+  broken(file, message, titles = []) {
+    const [at, place] = [seconds(clock()), relative(root, file)];
     const said = message ? `,"message":${JSON.stringify(shortened(message))}` : "";
-    this.write(`{"test":${name},"file":${name},"begin":${at},"end":${at},"status":"failed"${said}}`);
+    const name = [place, ...titles].join(": ");
+    this.write(
+      `{"test":${JSON.stringify(name)},"file":${JSON.stringify(place)},"begin":${at},"end":${at},"status":"failed"${said},"beside":true}`,
+    );
   }
 
   span(kind, file, from, to) {
@@ -64,7 +67,7 @@ export default class Reporter {
   onTestFileResult(test, result) {
     this.events?.guarded(() => {
       const { perfStats, testResults, testExecError, failureMessage } = result;
-      if (testExecError && !testResults.length) this.events.broken(test.path, testExecError.message || failureMessage);
+      if (testExecError) this.events.broken(test.path, testExecError.message || failureMessage);
       const first = this.first.get(test.path);
       if (perfStats?.start && first) this.events.span("load", test.path, perfStats.start, first);
       testResults.filter((one) => one.status === "pending").forEach((one) => this.ofJest(test, one));
@@ -88,7 +91,14 @@ export default class Reporter {
   onTestModuleEnd(module) {
     this.events?.guarded(() => {
       const [error] = module.errors?.() ?? [];
-      if (error && !module.children.size) this.events.broken(module.moduleId, error.message);
+      if (error) this.events.broken(module.moduleId, error.message);
+    });
+  }
+
+  onTestSuiteResult(suite) {
+    this.events?.guarded(() => {
+      const [error] = suite.errors?.() ?? [];
+      if (error) this.events.broken(suite.module.moduleId, error.message, titles(suite));
     });
   }
 

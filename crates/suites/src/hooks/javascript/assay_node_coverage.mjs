@@ -10,6 +10,7 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { dirname, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import workers from "node:worker_threads";
 
 const MOST_WORDS = 64;
 // Nothing that is the project's own.
@@ -28,6 +29,7 @@ class Noting {
   lists = new Set();
   spawns = new Map();
   written = new Set();
+  unseen = undefined;
 
   constructor(top, file) {
     this.top = top;
@@ -95,7 +97,7 @@ class Noting {
     for (const [module, end] of [[fs, ["", "Sync"]], [fs.promises, [""]]]) {
       const named = (...names) => names.flatMap((name) => end.map((end) => name + end));
       this.before(module, named("open"), open);
-      this.before(module, named("readFile", "stat", "lstat", "access", "exists", "copyFile", "cp"), read);
+      this.before(module, named("readFile", "stat", "lstat", "access", "exists", "realpath", "readlink", "copyFile", "cp"), read);
       this.before(module, named("writeFile", "appendFile"), write);
       this.before(module, named("readdir", "opendir"), list);
     }
@@ -110,6 +112,13 @@ class Noting {
       this.started(shell ? ["sh", "-c", words.join(" ")] : words, cwd);
     });
     this.before(childProcess, ["execSync"], (line, options) => this.started(["sh", "-c", line], options?.cwd));
+    workers.Worker = new Proxy(workers.Worker, {
+      construct: (real, given, made) => {
+        // Node loads this file into no worker that is made of a text.
+        if (given[1]?.eval || /^data:/.test(String(given[0]))) this.unseen = "a worker that is made of a text";
+        return Reflect.construct(real, given, made);
+      },
+    });
     syncBuiltinESMExports();
   }
 
@@ -152,7 +161,7 @@ class Noting {
     const { numbers, blocks, loads, builds } = this.counted(scripts);
     const opens = [...this.opens].filter((path) => !this.written.has(path) && !numbers.has(path) && !this.lists.has(path));
     const sources = [...numbers].map(([source, number]) => `{"source":${JSON.stringify(source)},"number":${number}}\n`);
-    const covers = { covers_file: this.file, blocks, loads, builds, opens, lists: [...this.lists], spawns: [...this.spawns.values()] };
+    const covers = { covers_file: this.file, blocks, loads, builds, opens, lists: [...this.lists], spawns: [...this.spawns.values()], unseen: this.unseen };
     const name = `${folder}/${process.pid}-covers${thread ? `-${thread}` : ""}.jsonl`;
     writeFileSync(name, `${sources.join("")}${JSON.stringify(covers)}\n`, { flag: "ax", mode: 0o600 });
   }
@@ -183,7 +192,7 @@ async function begin() {
   if (!folder || !process.env.NODE_TEST_CONTEXT || !process.argv[1]) return;
   // A program that a test starts; a worker has its process's number.
   if (within && within !== String(process.pid)) return;
-  const { isMainThread, threadId } = await import("node:worker_threads");
+  const { isMainThread, threadId } = workers;
   // A worker's own file is none of tests.
   const file = isMainThread ? resolve(process.argv[1]) : process.env.ASSAY_TESTS_FILE;
   process.env.ASSAY_TESTS_WITHIN = String(process.pid);

@@ -4,7 +4,7 @@
 //        --test-reporter=DIR/assay_node_reporter.mjs --test-reporter-destination=stdout
 //
 // It runs in the process that starts the files of tests, which report to it in batches: how long a test took is theirs, when it ended is when
-// the news came. A test with subtests is what holds them, and no row, as in the reports of TAP.
+// the news came. A test with subtests is what holds them, and no row, as in the reports of TAP, unless it failed by itself, as in one of its hooks.
 
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
@@ -61,9 +61,12 @@ class NodeEvents extends Events {
   }
 
   test(file, depth, data, passed) {
-    if (file.below[depth] || data.details?.type === "suite") return;
+    const holds = file.below[depth] || data.details?.type === "suite";
+    const error = data.details?.error;
+    if (holds && (passed || error?.failureType === "subtestsFailed")) return;
     const end = file.ended.get(`${depth} ${data.line} ${data.column} ${data.name}`) ?? clock();
-    const took = BigInt(Math.round((data.details?.duration_ms ?? 0) * 1e6));
+    // The time of subtests is theirs.
+    const took = BigInt(Math.round((holds ? 0 : data.details?.duration_ms ?? 0) * 1e6));
     const skipped = data.skip !== undefined && data.skip !== false;
     const failed = !passed && (data.todo === undefined || data.todo === false);
     const status = skipped ? "skipped" : failed ? "failed" : "passed";
@@ -71,13 +74,12 @@ class NodeEvents extends Events {
     // A file that could not be loaded, or has no tests.
     if (depth === 0 && isAbsolute(names[0]) && names[0] === data.file) names[0] = relative(root, data.file);
     const where = data.file ? `"file":${JSON.stringify(relative(root, data.file))},"line":${data.line ?? null},` : "";
-    const error = data.details?.error;
     const message = failed ? String(error?.cause?.message ?? error?.message ?? error) : skipped ? String(data.skip) : null;
     this.write(
       `{"test":${JSON.stringify(names.join(": "))},"group":${JSON.stringify(names.slice(0, -1).join(": ") || null)},${where}` +
         `"begin":${seconds(end - took)},"end":${seconds(end)},"status":"${status}"` +
         `${message === null ? "" : `,"message":${JSON.stringify(shortened(message))}`}` +
-        `${skipped ? "" : `,"body":${seconds(took)}`}}`,
+        `${skipped ? "" : `,"body":${seconds(took)}`}${holds ? `,"beside":true` : ""}}`,
     );
   }
 }

@@ -276,6 +276,15 @@ class Recorder:
         if self._forked and self._tail is None:
             self.flush()
 
+    def beside(self, name, file, status, message):
+        """No test, but something that is done for several of them, failed."""
+        if self._muted:
+            return
+        at = self.clock()
+        said = "" if message is None else ',"message":%s' % _encode(_cut(str(message)))
+        line = '{"test":%s,%s"begin":%de-9,"end":%de-9,"status":"%s"%s,"beside":true}\n'
+        self.emit(line % (_encode(name), self._place(file, None), at, at, status, said))
+
     def begin_span(self, kind, group, name=None, scope=None, announce=True):
         """The suite does something for several tests. Gives what `end_span` is given, or None."""
         if self._muted:

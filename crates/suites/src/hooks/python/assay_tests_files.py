@@ -6,6 +6,7 @@ Audit hooks tell of it. What imports, collects and reports opens files as well, 
 
 import functools
 import os
+import re
 import sys
 import threading
 from stat import S_ISDIR
@@ -24,6 +25,10 @@ MOST_PATHS = 50_000
 # also reads data of packages.
 _COUNTS, _MACHINERY, _BETWEEN, _IMPORTER = range(4)
 _LIBRARIES = (os.path.dirname(os.__file__) + os.sep, "/proc/", "/dev/")
+# Functions that resolve paths look at each part of a path, and modules that show sources look at the file of each source.
+_RESOLVERS = ("realpath", "_joinrealpath", "resolve")
+_PATHS = re.compile(r"\b(posixpath|pathlib)\b")
+_SHOWERS = ("linecache.py", "inspect.py")
 _IMPORTABLE = (".py", ".so", ".pyd", ".pth")
 _MACHINES = ("_pytest", "pluggy", "xdist", "execnet", "coverage", "pytest_cov")
 _MACHINE_FILES = ("traceback.py", "warnings.py", "loader.py")
@@ -89,6 +94,7 @@ class Files:
             "os.listdir": self._listed,
             "os.scandir": self._listed,
             "sqlite3.connect": self._connected,
+            "ctypes.dlopen": self._linked,
             "subprocess.Popen": self._started,
             "os.exec": self._became,
             "os.posix_spawn": self._spawned,
@@ -143,8 +149,19 @@ class Files:
             self.coverage.now.lists.add(path)
 
     def _connected(self, name, *_):
-        if name != ":memory:" and not (isinstance(name, str) and name.startswith("file:")):
+        name = self.fspath(name)
+        if name.startswith("file:"):
+            name = _unquoted(name[len("file:") :].partition("?")[0].partition("#")[0])
+            if name.startswith("//"):
+                name = "/" + name[2:].partition("/")[2]
+        if name and name != ":memory:":
             self._opened(name, None, os.O_RDONLY)
+
+    def _linked(self, name):
+        if name is not None and os.sep in self.fspath(name):
+            path = self._path(name)
+            if path is not None and self._matters(False):
+                self.coverage.now.opens.add(path)
 
     def _executed(self, code):
         if getattr(code, "co_name", None) != "<module>":
@@ -170,6 +187,10 @@ class Files:
             args = self.fspath(args).split()
         args = list(args)
         words = [self.fspath(word) for word in args[:MOST_WORDS]] or [self.fspath(program)]
+        # The first word need not be the name of the executed file.
+        real = words[0] if program is None else self.fspath(program)
+        if os.path.basename(real) != os.path.basename(words[0]):
+            words[0] = real
         spawn = (words, self._place(place), len(args) > MOST_WORDS)
         if spawn not in self.coverage.now.spawns:
             self.coverage.now.spawns.append(spawn)
@@ -192,8 +213,7 @@ class Files:
 
     # Looks at existence, size and times of files. There are no audit events for these, so the functions are wrapped.
     def _watch_looks(self):
-        # Not `lstat`: that is how paths are resolved, as in `Path(__file__).resolve()`.
-        for name in ("stat", "access"):
+        for name in ("stat", "lstat", "access", "readlink"):
             real = getattr(os, name)
             ours = self._looking(real)
             setattr(os, name, ours)
@@ -204,10 +224,15 @@ class Files:
 
     def _looking(self, real):
         looked, problem = self._looked, self.coverage.recorder.problem
-        thread, busy = threading.get_ident, set()
+        thread, busy, getframe = threading.get_ident, set(), self.getframe
 
         @functools.wraps(real)
         def look(path, *args, **kwargs):
+            caller = getframe(1)
+            if caller.f_code.co_name == "stat":
+                caller = caller.f_back
+            if caller is not None and caller.f_code.co_name in _RESOLVERS and _PATHS.search(caller.f_code.co_filename):
+                return real(path, *args, **kwargs)
             own = thread()
             if type(path) is not int and kwargs.get("dir_fd") is None and own not in busy:
                 busy.add(own)
@@ -223,16 +248,24 @@ class Files:
 
     def _looked(self, name):
         path = self._path(name)
-        # Sources are seen when they run, and a new source is a change by itself.
-        if path is None or path == "." or path.endswith((".pyc", *_IMPORTABLE)):
+        if path is None or path == "." or path.endswith(".pyc"):
             return
         now = self.coverage.now
         if path in now.opens or path in now.lists or path in self.written:
             return
-        if not self._matters(True):
+        if not self._matters(True) or path.endswith(_IMPORTABLE) and self._shows():
             return
         # A directory is there as long as anything is in it.
         (now.lists if self.isdir(name) else now.opens).add(path)
+
+    def _shows(self):
+        """Whether a source is looked at to show it."""
+        frame = self.getframe(3)
+        while frame is not None and self.frames.get(frame.f_code.co_filename) == _BETWEEN:
+            if frame.f_code.co_filename.endswith(_SHOWERS):
+                return True
+            frame = frame.f_back
+        return False
 
     def _matters(self, importable):
         """Whether a file is opened for the project or a library of it; not by what imports, collects or reports."""
@@ -290,3 +323,10 @@ class Files:
             return fork_exec(args, executables, *others)
 
         _posixsubprocess.fork_exec = watched
+
+
+def _unquoted(text):
+    """A text of a URI as it is meant; loaded when it is first needed."""
+    from urllib.parse import unquote
+
+    return unquote(text)

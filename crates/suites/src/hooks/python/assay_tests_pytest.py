@@ -67,6 +67,8 @@ class Hooks:
         self.clock = recorder.clock
         self.test = None
         self.finished = None
+        # Reports of files and classes that could not be collected.
+        self.broken = []
         # Those of more than one test that were set up in this session.
         self.fixtures = set()
 
@@ -106,6 +108,22 @@ class Hooks:
             config.hook.pytest_deselected(items=others)
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_collectreport(self, report):
+        if report.failed:
+            self.broken.append(report)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session):
+        # Else nothing runs because of it.
+        if session.config.option.continue_on_collection_errors:
+            for report in self.broken:
+                self.recorder.guarded(self._not_collected, report, str(session.config.rootpath))
+
+    def _not_collected(self, report, root):
+        file = os.path.join(root, report.nodeid.partition("::")[0])
+        self.recorder.beside(report.nodeid, file, "error", _last_line(self._said(report)))
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session):
         if self.recorder.cover is not None:
             paths = {str(getattr(item, "path", None) or item.fspath) for item in session.items}
@@ -139,26 +157,28 @@ class Hooks:
         group = name[: -len(item.name) - 2] if name.endswith("::" + item.name) else name.partition("::")[0]
         return self.recorder.begin_test(name, group, _file_of(item), None if line is None else line + 1)
 
-    @pytest.hookimpl(tryfirst=True)
+    @pytest.hookimpl(tryfirst=True, **_WRAPPER)
     def pytest_runtest_setup(self):
-        if self.test is not None:
-            self.recorder.begin_phase(self.test, "setup", 115)
+        return (yield from self._phase("setup", 115))
 
-    @pytest.hookimpl(tryfirst=True)
+    @pytest.hookimpl(tryfirst=True, **_WRAPPER)
     def pytest_runtest_call(self):
-        if self.test is not None:
-            self.recorder.begin_phase(self.test, "body", 98)
+        return (yield from self._phase("body", 98))
 
-    @pytest.hookimpl(tryfirst=True)
+    @pytest.hookimpl(tryfirst=True, **_WRAPPER)
     def pytest_runtest_teardown(self):
-        if self.test is not None:
-            self.recorder.begin_phase(self.test, "teardown", 116)
+        return (yield from self._phase("teardown", 116))
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self):
-        # The first that is called when a phase has ended, whatever came of it; before that, when a subtest has.
-        if self.test is not None:
-            self.test.end_phase(self.clock(), self.recorder.gc_time)
+    def _phase(self, phase, letter):
+        # Around all other plugins, as pytest itself measures.
+        test = self.test
+        if test is not None:
+            self.recorder.begin_phase(test, phase, letter)
+        try:
+            return (yield)
+        finally:
+            if test is not None:
+                test.end_phase(self.clock(), self.recorder.gc_time)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
@@ -204,6 +224,13 @@ class Hooks:
             if entered is not None:
                 self.recorder.guarded(cover.leave, fixturedef, entered)
             self.recorder.guarded(self.recorder.end_span, span)
+
+
+def _last_line(text):
+    """Of a traceback the line that tells what was raised."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    raised = [line for line in lines if line.startswith("E ")]
+    return (raised or lines or [text])[-1].lstrip("E ").strip()
 
 
 # What setup_module, setUpClass and the like are made into.

@@ -208,14 +208,24 @@ class Hooks:
             span = self.recorder.guarded(self.recorder.begin_span, kind, _class(found), method, None, announce)
             cover = self.recorder.cover if kind == "group_setup" else None
             entered = None if cover is None else cover.enter()
+            errors, skips = _besides(result)
             try:
                 return self.framed(kind, _class(found), original, suite, test, result)
             finally:
+                self.recorder.guarded(self.beside, result, errors, skips)
                 if entered is not None:
                     self.recorder.guarded(cover.leave, found if isinstance(found, type) else found.__name__, entered)
                 self.recorder.guarded(self.recorder.end_span, span)
 
         setattr(owner, name, handle)
+
+    def beside(self, result, errors, skips):
+        """What was set up or torn down for several tests failed, or skipped them: unittest counts it in their place."""
+        _, all_errors, all_skips, _ = _listed(result)
+        for status, found, count in (("error", all_errors, errors), ("skipped", all_skips, skips)):
+            for holder, text in found[count:]:
+                lines = str(text).strip().splitlines()
+                self.recorder.beside(str(holder), None, status, lines[-1] if lines else None)
 
     def wrap_module_teardown(self, owner):
         original = owner._handleModuleTearDown
@@ -226,9 +236,11 @@ class Hooks:
                 return original(suite, result)
             begin = self.recorder.begin_span
             span = self.recorder.guarded(begin, "group_teardown", module.__name__, "tearDownModule")
+            errors, skips = _besides(result)
             try:
                 return self.framed("group_teardown", module.__name__, original, suite, result)
             finally:
+                self.recorder.guarded(self.beside, result, errors, skips)
                 self.recorder.guarded(self.recorder.end_span, span)
 
         owner._handleModuleTearDown = handle
@@ -316,6 +328,11 @@ def _counted(result):
         return [len(result.failures), len(result.errors), len(result.skipped), len(result.unexpectedSuccesses)]
     except (AttributeError, TypeError):
         return [len(found) for found in _listed(result)]
+
+
+def _besides(result):
+    _, errors, skips, _ = _listed(result)
+    return len(errors), len(skips)
 
 
 def _outcome(raised, before, result):

@@ -356,7 +356,7 @@ module AssayCoverage
     def started(arguments)
       return if @rests
 
-      place = place_of(arguments.last)
+      place = place_of(arguments)
       words = arguments.reject { |argument| argument.is_a?(Hash) || argument.nil? }
       words = words.flat_map { |word| word.is_a?(Array) ? word.first(1) : [word] }.grep(String)
       words = words[0].match?(SHELL) ? ["sh", "-c", words[0]] : words[0].split if words.size == 1
@@ -370,8 +370,8 @@ module AssayCoverage
     end
 
     # The directory of a program; nil: the top of the project.
-    def place_of(options)
-      given = options[:chdir] if options.is_a?(Hash)
+    def place_of(arguments)
+      given = arguments.grep(Hash).filter_map { |options| options[:chdir] }.last
       given = given.to_path if given.respond_to?(:to_path)
       place = given.is_a?(String) ? EXPAND.call(given) : Dir.pwd
       "#{place}/".start_with?(*@roots) && @roots.include?("#{place}/") ? nil : place

@@ -11,7 +11,8 @@ module AssayCoverage
     METHOD = Module.instance_method(:instance_method)
     # As it is before it is looked at.
     DIRECTORY = ::File.method(:directory?)
-    LOADERS = %r{\A<internal:|/(rubygems|bundler)[/.]|/assay_\w+\.rb\z}
+    # `require` itself calls none of these methods. Other internal files (Pathname of some versions) look on behalf of their caller.
+    LOADERS = %r{\A<internal:gem_prelude|/(rubygems|bundler)[/.]|/assay_\w+\.rb\z}.freeze
 
     class << self
       def put_in
@@ -65,7 +66,21 @@ module AssayCoverage
             ::AssayCoverage.started([*arguments.flatten(1), options])
             super
           end
+
+          def sysopen(path, *rest)
+            ::AssayCoverage::Intercepted.opened(path, rest[0])
+            super
+          end
         RUBY
+        before(::File::Stat, <<~'RUBY')
+          def initialize(path)
+            ::AssayCoverage::Intercepted.looked(path)
+            super
+          end
+          private :initialize
+        RUBY
+        identical = "def identical?(one, other)\n::AssayCoverage::Intercepted.looked(one)\n::AssayCoverage::Intercepted.looked(other)\nsuper\nend\n"
+        [::File.singleton_class, ::FileTest.singleton_class].each { |target| before(target, identical) }
         before(::Dir.singleton_class, %i[entries children each_child foreach empty? open new].map { |name| <<~RUBY }.join)
           def #{name}(path, *rest, **options, &block)
             ::AssayCoverage.path_used(:lists, path)
@@ -92,6 +107,7 @@ module AssayCoverage
         into_kernel(%i[system spawn exec `], "::AssayCoverage.started(arguments)")
         into_kernel(%i[fork], "::AssayCoverage.forks_unseen") unless Process.respond_to?(:_fork)
         into_kernel(%i[open], "::AssayCoverage::Intercepted.opened(arguments[0], arguments[1])")
+        into_kernel(%i[test], "arguments.drop(1).each { |path| ::AssayCoverage::Intercepted.looked(path) }")
       end
 
       # Existence, size and times of a file. A directory counts as listed.
@@ -102,7 +118,8 @@ module AssayCoverage
         # Sources are seen when they run, and a new source is a change by itself.
         return unless path.is_a?(::String) && !path.end_with?(".rb", ".so")
         # RubyGems and Bundler look for what they load, which is seen when it is loaded, and so do these files.
-        return if caller_locations(2, 1)&.first&.path&.match?(LOADERS)
+        caller_path = caller_locations(2, 1)&.first&.path
+        return if caller_path&.match?(LOADERS) && !::AssayCoverage.within(caller_path)
 
         ::AssayCoverage.path_used(DIRECTORY.call(path) ? :lists : :opens, path)
       end

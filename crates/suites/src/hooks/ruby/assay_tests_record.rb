@@ -278,6 +278,15 @@ module AssayTests
       emit(%({"test":#{json(name)},"group":#{json(group)},#{place}#{times},"status":"#{status}","message":#{json(cut(message))}}\n))
     end
 
+    # A failure beside tests: of a hook of several tests.
+    def beside(name, group, message)
+      return if inactive?
+
+      at = now
+      times = %("begin":#{at}e-9,"end":#{at}e-9)
+      emit(%({"test":#{json(name)},"group":#{json(group)},#{times},"status":"error","message":#{json(cut(message))},"beside":true}\n))
+    end
+
     # The suite does something outside of tests. A line before it says what hung, if it does. Gives what `span_ended` is given.
     def span_begins(kind, group, announce: true)
       guarded do

@@ -58,6 +58,14 @@ module AssayTests
       end
     RUBY
 
+    REPORTER = <<~'RUBY'
+      def notify_non_example_exception(exception, description)
+        super
+      ensure
+        ::AssayTests::OfRspec.beside(exception, description)
+      end
+    RUBY
+
     # Beneath the methods above, so that what they do is in no frame.
     RUN_FRAME = <<~'RUBY'
       def run_specs(*)
@@ -142,10 +150,13 @@ module AssayTests
         AssayTests.plant(::RSpec::Core::Configuration, CONFIGURATION, @folder) if with_suite_hooks
         AssayTests.plant(::RSpec::Core::ExampleGroup.singleton_class, GROUP, @folder)
         AssayTests.plant(::RSpec::Core::Example, EXAMPLE, @folder)
+        reporter = ::RSpec::Core::Reporter
+        AssayTests.plant(reporter, REPORTER, @folder) if reporter.method_defined?(:notify_non_example_exception)
       end
 
       # Gives the groups that shall run.
       def run_begins(groups)
+        @begun = true
         AssayTests.guarded do
           AssayTests.run_begins("rspec", ::RSpec::Core::Version::STRING)
           number(::RSpec.world.all_example_groups.flat_map(&:examples))
@@ -178,6 +189,11 @@ module AssayTests
 
       def not_run(example, status, message)
         AssayTests.guarded { AssayTests.no_test(name(example), group(example), place(example), status, message) }
+      end
+
+      # A failed hook of a group or of the suite. Errors of loading come earlier, and then no example runs.
+      def beside(exception, description)
+        AssayTests.guarded { AssayTests.beside(description.strip.chomp("."), nil, "#{exception.class}: #{exception.message}") if @begun }
       end
 
       # Every example has a group of its own besides, which is nobody's.

@@ -23,6 +23,16 @@ module AssayTests
       AssayTests.spanning("run_#{hook}(...)", "::AssayTests::OfTestUnit.group_begins(self, 'group_#{kind}', :#{hook})")
     end.join
 
+    FAULTS = "private\n" + %w[startup shutdown].map { |hook| <<~RUBY }.join
+      def run_#{hook}(given)
+        result = given.respond_to?(:result) ? given.result : given
+        faults = result.faults.size
+        super
+      ensure
+        ::AssayTests::OfTestUnit.beside(self, "#{hook}", result, faults) if faults
+      end
+    RUBY
+
     MEDIATOR = <<~'RUBY'
       def run(...)
         @suite = ::AssayTests::OfTestUnit.run_begins(@suite)
@@ -74,6 +84,7 @@ module AssayTests
         test = test.sub(", *others, **options, &block", "") if ::Test::Unit::TestCase.instance_method(:run).arity == 1
         AssayTests.plant(::Test::Unit::TestCase, test, @folder)
         AssayTests.plant(::Test::Unit::TestSuite, SUITE, @folder)
+        AssayTests.plant(::Test::Unit::TestSuite, FAULTS, @folder)
         AssayTests.plant(::Test::Unit::UI::TestRunnerMediator, MEDIATOR, @folder)
         AssayTests.plant(::Test::Unit.singleton_class, HOOKS, @folder) if ::Test::Unit.respond_to?(:run_at_start_hooks)
       end
@@ -118,6 +129,14 @@ module AssayTests
                    end
           fault = failed || faults.first
           AssayTests.end_test(test, status, fault && fault.message)
+        end
+      end
+
+      # A failed hook of a class.
+      def beside(suite, hook, result, before)
+        AssayTests.guarded do
+          name = suite.test_case ? suite.test_case.name || suite.test_case.to_s : suite.name
+          result.faults.drop(before).each { |fault| AssayTests.beside("#{name}: #{hook}", name, fault.message) }
         end
       end
 
