@@ -1,6 +1,6 @@
 # mypy: ignore-errors
 """Where Python and well-known libraries do what makes a test slow: records of logs, statements of SQL, Redis commands, sleeps, requests,
-started programs. One file for two: the hooks of `assay tests`, and the budgets of the package (`assay.testing._causes` is a copy of it).
+started programs. One file for two: the budgets of the package, and the hooks of `assay tests`, where `assay_tests_causes.py` is a link to it.
 
 Methods are chosen such that what a library does once passes one of them once; what is stubbed never comes here. What is above drivers
 (SQLAlchemy, Django) counts only what no driver below it has counted.
