@@ -82,7 +82,7 @@ bench: tools
 # One figure (`bench/run.py --help` names all): make bench-overhead, bench-startup, bench-memory, bench-scale, bench-power, bench-aa-recorded, bench-aa-live,
 # bench-kill, bench-damaged, bench-stats, bench-ministat, bench-imports, bench-allocations, bench-suites, bench-load, bench-load-memory, bench-load-soak,
 # bench-load-connections, bench-load-aa, bench-load-capacity, bench-history, bench-history-quiet, bench-history-step, bench-history-changes,
-# bench-history-scale, bench-history-site, bench-ruby-methods, bench-python-methods, bench-ruby-blocks, bench-python-blocks, bench-tests,
+# bench-history-scale, bench-history-site, bench-ruby-methods, bench-python-methods, bench-ruby-blocks, bench-python-blocks, bench-ruby-assertions, bench-python-assertions, bench-tests,
 # bench-tests-log, bench-tests-parts, bench-tests-itself, bench-tests-polluter, bench-tests-report, bench-tests-toggles, bench-bisect,
 # bench-kill-history, bench-watch (all of watching), bench-watch-start, bench-watch-files, bench-watch-saves, bench-watch-syntax, bench-watch-warm,
 # bench-watch-recording, bench-change-recall, bench-mutate (all of mutants), bench-mutate-generate,

@@ -167,6 +167,37 @@ def python_blocks(bench):
     return [result]
 
 
+def ruby_assertions(bench):
+    """Every assertion of the gem, of what is known."""
+    bench.run(["sh", str(ROOT / "ruby/build.sh")], 300)
+    command = ["ruby", "-I", str(ROOT / "ruby/lib"), "-I", str(ROOT / "ruby/tmp"), str(ROOT / "ruby/bench/assertions.rb")]
+    return assertions(bench, "ruby-assertions", "Assertions of the gem about what is known", command, 0.5)
+
+
+def python_assertions(bench):
+    """Every assertion of the package, of what is known."""
+    command = [environment(bench, "python3"), str(ROOT / "python/bench/assertions.py")]
+    return assertions(bench, "python-assertions", "Assertions of the package about what is known", command, 1)
+
+
+def assertions(bench, name, title, command, seconds):
+    """One language's table: how often each assertion was wrong."""
+    os.environ["ASSAY"] = str(ASSAY)
+    rounds, seconds = bench.size(120, 1), bench.size(seconds, 0.2)
+    said, done = answer(bench, [*command, "--rounds", str(rounds), "--time", str(seconds)], 7200)
+    result = Result(name, f"{title}: how often each was wrong", ["assertion", "it holds", "passed", "failed", "not known yet", "wrong"])
+    for row in said["answers"]:
+        wrong = Share(row["wrong"], rounds)
+        result.row(row["assertion"], "yes" if row["holds"] else "no", row["passed"], row["failed"], row["inconclusive"], wrong)
+        # Counts have no chance in them.
+        measured = row["assertion"].startswith(("assert_faster", "assert_no_slower", "assert_complexity"))
+        result.bar(Bar.share_at_most(row["assertion"], wrong, 0.05 if measured else 0))
+    low, high = said["loads"]
+    result.note(f"{said['language']}; {rounds} times each, in random order, {seconds} s at most, the load from {low:.1f} to {high:.1f}.")
+    result.raw = {"program": said, "printed": done.stdout}
+    return [result]
+
+
 def answer(bench, command, timeout):
     """Runs a program that keeps its answer as JSON; that answer, and what it printed."""
     path = bench.scratch / "answer.json"

@@ -99,6 +99,8 @@ FIGURES = {
     "python-methods": (front_ends.python_methods, ["python-methods"]),
     "ruby-blocks": (front_ends.blocks, ["ruby-blocks"]),
     "python-blocks": (front_ends.python_blocks, ["python-blocks"]),
+    "ruby-assertions": (front_ends.ruby_assertions, ["ruby-assertions"]),
+    "python-assertions": (front_ends.python_assertions, ["python-assertions"]),
     "kill": (kill.kill, ["kill"]),
     "kill-history": (kill_history.kill, ["kill-history"]),
     "damaged": (damaged.damaged, ["damaged"]),

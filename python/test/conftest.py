@@ -98,6 +98,7 @@ def server(kind):
 postgres = server(servers.Postgres)
 mariadb = server(servers.Mariadb)
 redis_server = server(servers.Redis)
+redis_cluster = server(servers.RedisCluster)
 http = server(servers.Http)
 
 

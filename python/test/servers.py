@@ -1,6 +1,7 @@
 """PostgreSQL, MariaDB, Redis and an HTTP server of one's own: with files in a directory that goes with them, on sockets of that
 directory or the loopback device. Whoever starts one stops it. This must not know what is tried with them."""
 
+import contextlib
 import glob
 import http.server
 import os
@@ -135,6 +136,37 @@ class Redis(Server):
         return self.spawn(
             ["redis-server", "--port", "0", "--unixsocket", self.socket, "--save", "", "--dir", self.directory]
         )
+
+
+class RedisCluster(Redis):
+    """A cluster of one Redis. Clients of clusters ask for ports."""
+
+    def start(self):
+        if not shutil.which("redis-server"):
+            raise Missing("Redis is not installed: apt-get install redis-server")
+        self.socket = os.path.join(self.directory, "socket")
+        self.port, bus = free_ports(2)
+        options = {"port": self.port, "cluster-port": bus, "cluster-enabled": "yes", "unixsocket": self.socket, "save": "", "dir": self.directory}
+        return self.spawn(["redis-server", *(word for name, value in options.items() for word in (f"--{name}", str(value)))])
+
+    def wait(self):
+        super().wait()
+        self.run(["redis-cli", "-s", self.socket, "cluster", "addslotsrange", "0", "16383"])
+        for _ in range(600):
+            done = subprocess.run(["redis-cli", "-s", self.socket, "cluster", "info"], capture_output=True, text=True)
+            if "cluster_state:ok" in done.stdout:
+                return
+            time.sleep(0.05)
+        raise RuntimeError(f"the cluster is not ready:\n{done.stdout}")
+
+
+def free_ports(count):
+    """Different ports that nobody listens at."""
+    with contextlib.ExitStack() as held:
+        probes = [held.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [probe.getsockname()[1] for probe in probes]
 
 
 class Http:

@@ -38,7 +38,8 @@ def test_budget_counts_sql():
 def test_budget_of_sql_with_an_unknown_driver_is_refused(monkeypatch):
     driver = types.ModuleType("olddb")
     vars(driver).update(apilevel="2.0", paramstyle="qmark", connect=lambda: None)
-    monkeypatch.setitem(sys.modules, "olddb", driver)
+    for name in ("olddb", "_olddb", "olddb.connections"):
+        monkeypatch.setitem(sys.modules, name, driver)
     with pytest.raises(testing.Uncounted, match="max_sql can't be asserted: `olddb` is loaded"):
         with testing.assert_budget(max_sql=0):
             pass
@@ -339,6 +340,14 @@ def test_fake_spawned_program_is_waited_for(shell, fake_run):
     assert (shell.spawned(), shell.waited()) == (4, 5) and runs == [["date", "-u"], ["date"]]
 
 
+def test_a_fake_group_of_processes_is_waited_for_and_gets_signals(shell, fake_run):
+    fake_run(shell, results=[7])
+    pid = shell.os.posix_spawn("/bin/date", ["date"], {})
+    shell.os.killpg(shell.os.getpgid(pid), 15)
+    assert shell.os.waitpid(-pid, 0) == (pid, 7 << 8)
+    assert shell.os.getpgid(os.getpid()) == os.getpgid(0)
+
+
 def test_fake_fork_starts_no_process(shell, fake_run):
     runs = fake_run(shell, results=[6])
     assert shell.forked() == 6 and runs == ["fork"]
@@ -367,6 +376,13 @@ def clocked():
 def test_fake_clock_stands_still(clocked, fake_clock):
     fake_clock(clocked)
     assert clocked.now() == clocked.now()
+
+
+def test_a_fake_clock_shows_the_time_in_every_form(clocked, fake_clock):
+    fake_clock(clocked, now="2012-01-14 12:00")
+    time = clocked.time
+    assert time.asctime() == time.ctime() == "Sat Jan 14 12:00:00 2012"
+    assert time.asctime((2000, 1, 1, 0, 0, 0, 5, 1, 0)) == "Sat Jan  1 00:00:00 2000"
 
 
 def test_fake_clock_dates(clocked, fake_clock):

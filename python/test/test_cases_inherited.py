@@ -119,6 +119,24 @@ def test_inherited_attribute_reader():
         assert Child().size == 3
 
 
+def test_inherited_attribute_follows_a_stub():
+    Parent, Child = family()
+    patched(Child, "size")
+    with mock.patch.object(Parent, "size", new_callable=mock.PropertyMock, return_value=5):
+        for _ in range(2):  # What a mock is bound to only the mock knows: it is not counted.
+            assert count(lambda: Child().size) == (5, 0)
+    assert count(lambda: Child().size) == (1, 1)
+    with MethodProfiler.profile():
+        with mock.patch.object(Parent, "size", new_callable=mock.PropertyMock, return_value=5):
+            assert Child().size == 5
+    MethodProfiler.keep_installed()
+    with mock.patch.object(Parent, "size", new_callable=mock.PropertyMock, return_value=5):
+        assert Child().size == 5
+        assert count(lambda: Child().size) == (5, 0)
+    for _ in range(2):
+        assert count(lambda: Child().size) == (1, 1)
+
+
 def test_inherited_from_a_grandparent():
     Parent, Child = family()
 
@@ -235,3 +253,19 @@ def test_parent_and_child_patched_inherited_once():
     old = Parent.send
     Parent.send = lambda self: old(self) + "!"
     assert count(lambda: (Child().send(), Parent().send())) == (("real!", "real!"), 2)
+
+
+def test_parent_and_child_patched_under_two_names():
+    for kept in (False, True):
+        Parent, Child = family()
+        patched(Child, "send", "make", "size", label="child")
+        patched(Parent, "send", "make", "size", label="parent")
+        MethodProfiler.keep_installed(kept)
+        for _ in range(2):
+            with MethodProfiler.profile() as profile:
+                assert (Child().send(), Child.make(), Child().size) == ("real", Child, 1)
+            assert (profile["child"]["calls"], profile["parent"]["calls"]) == (3, 3)
+        assert count(lambda: Parent().send(), "child") == ("real", 0)
+        MethodProfiler.unpatch(Parent)
+        assert count(lambda: Child().send(), "child") == ("real", 1)
+        MethodProfiler.unpatch(Child)

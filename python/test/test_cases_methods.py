@@ -278,6 +278,27 @@ def test_memoised_method():
     assert profile["it"]["calls"] == 3 and Known.kept.cache_info().hits == 1
 
 
+def test_partially_applied_method():
+    class Part:
+        def both(self, x, y=0):
+            return x, y
+
+        @classmethod
+        def made(cls, x):
+            return cls, x
+
+        five = functools.partialmethod(both, 5)
+        one = functools.partialmethod(made, 1)
+
+    class Child(Part):
+        pass
+
+    patched(Part, "five", "one")
+    patched(Child, "five", label="child")
+    assert count(lambda: (Part().five(y=2), Part.one(), Part().both(3))) == (((5, 2), (Part, 1), (3, 0)), 2)
+    assert count(lambda: Child().five(), "child") == ((5, 0), 1)
+
+
 def test_made_up_method_is_refused():
     class Ghost:
         def __getattr__(self, name):

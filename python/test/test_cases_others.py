@@ -1,6 +1,7 @@
 """Cases of both front ends: names that vanish or change, others who wrap or replace, and patching itself. Each call counts once, and all
 code that is in place is called, whatever else is done to the methods."""
 
+import asyncio
 import copy
 import functools
 import gc
@@ -14,6 +15,7 @@ import weakref
 from unittest import mock
 
 import pytest
+import wrapt
 from cases import counted as count, family, patched
 from things import Slotted, Thing
 
@@ -297,6 +299,112 @@ def test_wrapped_parent_of_an_inherited_method():
     before = Parent.send
     Parent.send = lambda self: before(self) + "!"
     assert count(lambda: Child().send()) == ("real!", 1)
+
+
+class Traced:
+    """A class with methods of each kind, and a tracer that keeps what it is given."""
+
+    def __init__(self):
+        class Kind:
+            def m(self, x=1):
+                return x
+
+            @classmethod
+            def k(cls, x=1):
+                return cls, x
+
+            @staticmethod
+            def s(x=1):
+                return x
+
+            async def c(self, x=1):
+                return x
+
+        self.kind = Kind
+        self.one = Kind()
+        self.seen = []
+
+    def trace(self, kind=None):
+        for name in "mksc":
+            wrapt.wrap_function_wrapper(kind or self.kind, name, self._traced)
+
+    def _traced(self, wrapped, instance, args, kwargs):
+        self.seen.append((instance, args, kwargs))
+        return wrapped(*args, **kwargs)
+
+    def call(self):
+        self.seen.clear()
+        return self.one.m(2), self.one.k(x=3), self.kind.s(4), asyncio.run(self.one.c(x=5))
+
+    def check(self, kind=None):
+        kind = kind or self.kind
+        seen = [(self.one, (2,), {}), (kind, (), {"x": 3}), (None, (4,), {}), (self.one, (), {"x": 5})]
+        for _ in range(2):
+            assert count(self.call) == ((2, (kind, 3), 4, 5), 4)
+            assert self.seen == seen
+        self.call()
+        assert self.seen == seen
+
+
+def test_wrapped_by_another_that_sees_the_receiver():
+    for state in ("before", "while profiled", "while kept", "parent"):
+        traced = Traced()
+        if state == "before":
+            traced.trace()
+        child = type("Child", (traced.kind,), {})
+        if state == "parent":
+            traced.kind, parent = child, traced.kind
+            traced.one = child()
+        patched(traced.kind, *"mksc")
+        MethodProfiler.keep_installed(state in ("while kept", "parent"))
+        if state == "while profiled":
+            with MethodProfiler.profile() as profile:
+                traced.trace()
+                assert traced.call()[0] == 2
+            assert profile["it"]["calls"] == 4
+        elif state == "while kept":
+            traced.trace()
+        elif state == "parent":
+            traced.trace(parent)
+        traced.check()
+        MethodProfiler.unpatch(traced.kind)
+        MethodProfiler.keep_installed(False)
+
+
+def test_a_tracer_of_an_inherited_method_by_its_name_is_called():
+    Parent, Child = family()
+    patched(Child, "send")
+    MethodProfiler.keep_installed()
+    before = Child.send
+
+    @functools.wraps(before)
+    def send(self):
+        return f"traced({before(self)})"
+
+    Child.send = send
+    for _ in range(3):
+        assert count(lambda: Child().send()) == ("traced(real)", 1)
+    with mock.patch.object(Parent, "send", lambda self: "mock"):
+        assert count(lambda: Child().send()) == ("traced(mock)", 1)
+
+
+def test_what_is_no_method_stays_where_other_code_has_put_it():
+    class Odd:
+        def __get__(self, instance, kind):
+            return "odd"
+
+    Lone, Other = lone(), lone()
+    patched(Lone, "m")
+    patched(Other, "m", label="other")
+    MethodProfiler.keep_installed()
+    before = Lone.m
+    for value, given in ((Odd(), "odd"), (5, 5)):
+        Lone.m = value
+        for _ in range(3):
+            assert count(lambda: (Lone().m, Other().m()), "other") == ((given, ["m"]), 1)
+    Lone.m = before
+    for _ in range(2):
+        assert count(lambda: Lone().m()) == (["m"], 1)
 
 
 def test_replaced_by_another_while_profiled():

@@ -9,7 +9,7 @@ import sys
 import pytest
 from asking import Asked, applied, calls, library, same
 
-from assay import MethodProfiler, patches
+from assay import MethodProfiler, patches, testing
 
 pytestmark = pytest.mark.once
 
@@ -309,6 +309,51 @@ def test_redis_counts_what_the_server_says(redis_server, asked_redis):
                 await pipe.set("a", 1).get("a").execute()
 
     same("redis", {"asynchronous": (17, lambda: asyncio.run(asynchronous()))}, asked_redis)
+
+
+@pytest.fixture
+def asked_cluster(redis_cluster):
+    redis = library("redis")
+    watching = redis.Redis(unix_socket_path=redis_cluster.socket)
+
+    def commands():
+        return sum(one["calls"] for name, one in watching.info("commandstats").items() if name in ("cmdstat_get", "cmdstat_set"))
+
+    yield Asked(commands, commands)
+    watching.close()
+
+
+def test_a_cluster_of_redis_counts_what_the_server_says(redis_cluster, asked_cluster):
+    redis = library("redis")
+    client = redis.RedisCluster(host="127.0.0.1", port=redis_cluster.port)
+    applied("redis")
+
+    def pipeline(many):
+        with client.pipeline() as pipe:
+            for n in range(many):
+                pipe.set(f"key:{n}", n)
+            assert pipe.execute() == [True] * many
+
+    async def asynchronous():
+        async with redis.asyncio.RedisCluster(host="127.0.0.1", port=redis_cluster.port) as client:
+            await asyncio.gather(*(client.get("a") for _ in range(3)))
+            pipe = client.pipeline()
+            for n in range(4):
+                pipe.set(f"key:{n}", n)
+            await pipe.execute()
+
+    same("redis", {
+        "a command": (1, lambda: client.set("a", 1)),
+        "a pipeline of 10": (10, lambda: pipeline(10)),
+        "a pipeline of none": (0, lambda: pipeline(0)),
+        "asynchronous": (7, lambda: asyncio.run(asynchronous())),
+    }, asked_cluster)  # fmt: skip
+    patches.remove("redis")
+    for work, count in ((lambda: client.set("a", 1), 1), (lambda: pipeline(10), 10), (lambda: asyncio.run(asynchronous()), 7)):
+        with testing.assert_budget(max_redis=count) as budget:
+            work()
+        assert budget.count("max_redis") == count
+    client.close()
 
 
 def test_requests_and_httpx_count_what_the_server_says(http):

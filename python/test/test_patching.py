@@ -246,13 +246,13 @@ def test_what_is_no_method_is_refused():
 
     class Holder:
         Inner = Thing
-        part = functools.partialmethod(Thing.plain, 1)
+        chosen = functools.singledispatchmethod(Thing.plain)
         bound = Bound()
 
     with pytest.raises(TypeError, match="is a class"):
         MethodProfiler.patch(Holder, ["Inner"], "it")
-    with pytest.raises(TypeError, match="`part` .* is a `partialmethod`"):
-        MethodProfiler.patch(Holder, ["part"], "it")
+    with pytest.raises(TypeError, match="`chosen` .* is a `singledispatchmethod`"):
+        MethodProfiler.patch(Holder, ["chosen"], "it")
     with pytest.raises(TypeError, match="decides by itself what it is bound to"):
         MethodProfiler.patch(Holder, ["bound"], "it")
     with pytest.raises(TypeError, match="is a class"):

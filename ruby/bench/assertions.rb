@@ -5,7 +5,8 @@
 #
 #   ruby -I ruby/lib -I ruby/tmp ruby/bench/assertions.rb [--rounds 120] [--time 0.5] [--json FILE]     needs `assay`
 #
-# Every round runs each assertion once, in random order. `--time` is for each side of a comparison.
+# Every round runs each assertion once, in random order. `--time` is for each side of a comparison. An interrupt (Ctrl-C) ends it with the
+# rounds that are whole.
 
 require "assay/testing"
 require "json"
@@ -66,16 +67,21 @@ end
 
 bench = Bench.new
 assertions = bench.assertions(OPTIONS[:time])
-said = assertions.transform_values { Hash.new(0) }
-loads = Array.new(OPTIONS[:rounds]) do
-  assertions.to_a.shuffle.each { |name, (_, assertion)| said[name][bench.outcome(assertion)] += 1 }
-  File.exist?("/proc/loadavg") ? File.read("/proc/loadavg").to_f : 0.0
+rounds = []
+loads = []
+begin
+  OPTIONS[:rounds].times do
+    loads << (File.exist?("/proc/loadavg") ? File.read("/proc/loadavg").to_f : 0.0)
+    rounds << assertions.to_a.shuffle.to_h { |name, (_, assertion)| [name, bench.outcome(assertion)] }
+  end
+rescue Interrupt
+  OPTIONS[:rounds] = rounds.size
 end
 
 puts "#{RUBY_DESCRIPTION}, #{OPTIONS[:rounds]} rounds, #{OPTIONS[:time]} s a side, load #{loads.minmax.join(" to ")}"
 puts format("%-42s %6s %7s %7s %8s %6s", "assertion", "holds", "passed", "failed", "unknown", "wrong")
 answers = assertions.map do |name, (holds, _)|
-  counts = %w[passed failed inconclusive].to_h { |kind| [kind, said[name][kind]] }
+  counts = %w[passed failed inconclusive].to_h { |kind| [kind, rounds.count { |said| said[name] == kind }] }
   wrong = counts[holds ? "failed" : "passed"]
   puts format("%-42s %6s %7d %7d %8d %6d", name, holds ? "yes" : "no", *counts.values, wrong)
   { assertion: name, holds: holds, **counts, wrong: wrong }

@@ -68,7 +68,8 @@ class FakesCasesTest < Minitest::Test
     end
     assert_equal [AGE, 7, 8, 9], sleeps.first(4)
     set = Thread.new { loop { sleep(0.001) && mutex.synchronize { condition.broadcast } } }
-    fake_sleep { refute_nil mutex.synchronize { condition.wait(mutex, AGE) } } # Somebody sets it.
+    # Somebody sets it; on a busy machine perhaps not within the first moment.
+    fake_sleep { assert(50.times.any? { mutex.synchronize { condition.wait(mutex, AGE) } }) }
   ensure
     set&.kill
   end
@@ -149,6 +150,16 @@ class FakesCasesTest < Minitest::Test
     assert_raises(Errno::ECHILD) { Process.wait(pids[0]) }
     real = Process.spawn("exit 9")
     assert_equal [real, 9], Process.wait2(real).then { |pid, status| [pid, status.exitstatus] }
+  end
+
+  def test_fake_processes_of_a_group_are_waited_for_and_get_signals
+    fake_spawn(@cron, results: [exits(1), exits(2), exits(0)])
+    pids = Array.new(3) { @cron.start("x") }
+    assert_equal [pids[0], 1], [Process.wait(0), $?.exitstatus]
+    assert_equal [pids[1], 2], [Process.waitpid(-pids[1]), $?.exitstatus]
+    Process.kill("-KILL", pids[2])
+    assert_equal 9, Process.wait2(pids[2]).last.termsig
+    assert_raises(TypeError) { Process.wait("x") }
   end
 
   def test_fake_fork_starts_no_process

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import inspect
 from typing import Any, Callable
 
@@ -33,6 +34,7 @@ class Redis(Library):
                     True,
                 ),
             ]
+        found += [(cluster.RedisCluster, ["execute_command"], "redis", True) for cluster in self._clusters()]
         return [*found, *self.counted("redis")]
 
     def seams(self, module: Any) -> Seams:
@@ -41,7 +43,13 @@ class Redis(Library):
             "_execute_transaction": functools.partial(self._all, 1),
             "_execute_pipeline": functools.partial(self._all, -1),
         }
-        return [(client.Pipeline, members) for client in self._clients()]
+        clusters: Seams = [(cluster.ClusterPipeline, {"execute": self._held}) for cluster in self._clusters()]
+        return [*((client.Pipeline, members) for client in self._clients()), *clusters]
+
+    def _clusters(self) -> list[Any]:
+        """The clients of clusters, of versions that have them."""
+        names = [name for name in ("redis.cluster", "redis.asyncio.cluster") if importlib.util.find_spec(name)]
+        return [importlib.import_module(name) for name in names]
 
     def _clients(self) -> list[Any]:
         return [importlib.import_module(name) for name in ("redis.client", "redis.asyncio.client")]
@@ -62,6 +70,28 @@ class Redis(Library):
             return original(pipeline, connection, commands, *args, **kwargs)
 
         return execute
+
+    def _held(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """A pipeline of a cluster is as many commands as it holds."""
+        if inspect.iscoroutinefunction(original):
+
+            @functools.wraps(original)
+            async def execute_task(pipeline: Any, *args: Any, **kwargs: Any) -> Any:
+                self.counter.further(len(pipeline) - 1)
+                return await (self.counter.wait if len(pipeline) else _call)(original, pipeline, *args, **kwargs)
+
+            return execute_task
+
+        @functools.wraps(original)
+        def execute(pipeline: Any, *args: Any, **kwargs: Any) -> Any:
+            self.counter.further(len(pipeline) - 1)
+            return (self.counter.run if len(pipeline) else _call)(original, pipeline, *args, **kwargs)
+
+        return execute
+
+
+def _call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return function(*args, **kwargs)
 
 
 LIBRARY: Redis = Redis()

@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 
 _missing: Any = object()
 
-#: The wrappers that are in a class now, by address: what each stands for, and None for one that stands for an inherited method.
-in_place: dict[int, Any] = {}
+#: The wrappers that are in a class now, by address: the number of the label, and what each stands for, None for an inherited method.
+in_place: dict[int, tuple[int, Any]] = {}
 
 #: Makes the function that counts: of the original, and of what is called instead of it.
 Wrap = Callable[["Function", "Function"], Any]
 
 
-def find(owner: Target, kind: Target, name: str) -> Any:
-    """What `super(owner, kind)` finds under this name, unbound and without wrappers of this package; `_missing` if there is nothing."""
+def find(owner: Target, kind: Target, name: str, label: int | None = None) -> Any:
+    """What `super(owner, kind)` finds under this name, unbound and without wrappers of this package; `_missing` if there is nothing. With
+    the number of a label, only without those of this label: it would count the call twice."""
     if isinstance(owner, types.ModuleType) or isinstance(kind, types.ModuleType):
         return _missing
     order = kind.__mro__
@@ -34,21 +35,24 @@ def find(owner: Target, kind: Target, name: str) -> Any:
         found = each.__dict__.get(name, _missing)
         if found is _missing:
             continue
-        found = in_place.get(id(found), found)
-        if found is not None:
+        its_label, behind = in_place.get(id(found), (None, None))
+        if its_label is None or (label is not None and label != its_label):
             return found
+        if behind is not None:
+            return behind
     return _missing
 
 
 class Behind:
     """What a class inherits under one name, looked up at every call."""
 
-    def __init__(self, owner: type, name: str) -> None:
+    def __init__(self, owner: type, name: str, label: int | None) -> None:
         self._owner = owner
         self._name = name
+        self._label = label
 
     def _found(self, kind: type) -> Any:
-        found = find(self._owner, kind, self._name)
+        found = find(self._owner, kind, self._name, self._label)
         if found is _missing:
             raise AttributeError(f"{kind.__name__!r} object has no attribute {self._name!r}")
         return found
@@ -102,9 +106,23 @@ class Behind:
             del instance.__dict__[self._name]
 
 
-def stand_in(owner: Any, name: str, found: Any, wrap: Wrap) -> Any:
-    """Something of the same kind as `found`, which `owner` inherits, that calls what is inherited at the time of the call."""
-    behind = Behind(owner, name)
+class Itself(Behind):
+    """A descriptor of other code among the class's own members, which is bound anew at every call."""
+
+    def __init__(self, owner: type, name: str, descriptor: Any) -> None:
+        super().__init__(owner, name, None)
+        self._descriptor = descriptor
+
+    def _found(self, kind: type) -> Any:
+        return self._descriptor
+
+
+def stand_in(owner: Any, name: str, found: Any, wrap: Wrap, label: int | None = None, *, own: bool = False) -> Any:
+    """Something of the same kind as `found`, which `owner` inherits, that calls what is inherited at the time of the call; `label` is the
+    number of the one that it counts for. With `own`, `found` is a descriptor of the owner itself. Raises TypeError for what does not tell how it
+    is bound, and for what is not called."""
+    behind = Itself(owner, name, found) if own else Behind(owner, name, label)
+    found = wrappers.wrapped_by(found)
     if type(found) is staticmethod:
         return staticmethod(_wrapped(found.__func__, behind.static, wrap))
     if type(found) is classmethod:
@@ -119,18 +137,22 @@ def stand_in(owner: Any, name: str, found: Any, wrap: Wrap) -> Any:
         again = functools.cached_property(_wrapped(found.func, behind.get, wrap))
         again.__set_name__(owner, found.attrname or name)
         return again
-    if not wrappers.binds(found):
-        return staticmethod(_wrapped(found, behind.static, wrap))
-    return _wrapped(found, behind.method, wrap)
+    if wrappers.binds(found):
+        return _wrapped(found, behind.method, wrap)
+    where = f"`{name}` of class `{owner.__qualname__}` is a `{type(found).__name__}`"
+    if not callable(found):
+        raise TypeError(f"{where} and nothing that is called: patch methods, functions, and properties")
+    if hasattr(type(found), "__get__"):
+        raise TypeError(f"{where}, which decides by itself what it is bound to: patch the function that it calls")
+    # A builtin, a partial or a callable object in a class gets no instance; nor may its wrapper.
+    return staticmethod(_wrapped(found, behind.static, wrap))
 
 
-def _wrapped(original: Any, call: Function, wrap: Wrap) -> Any:
-    through = _quick(call) if call.__name__ == "method" and original is not object.__init__ else _slow(call)
-    functools.update_wrapper(through, original)
-    for extra in dir(original):  # What is no function may have methods of its own, such as `cache_info`.
-        if not extra.startswith("__") and not hasattr(through, extra):
-            setattr(through, extra, getattr(original, extra))
-    vars(through)[wrappers.THROUGH] = True
+def _wrapped(original: Any, call: Any, wrap: Wrap) -> Any:
+    quick = call.__name__ == "method" and type(call.__self__) is Behind and original is not object.__init__
+    through = _quick(call) if quick else _slow(call)
+    wrappers.look_like(through, original)
+    wrappers.THROUGH.add(through)
     return wrap(original, through)
 
 

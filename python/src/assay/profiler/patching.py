@@ -15,6 +15,9 @@ from . import inherited, wrappers
 if TYPE_CHECKING:
     from .._types import Function, Target
 
+#: Makes of a function the one that counts: of that function alone, or also of what is called instead of it.
+Wrap = Callable[..., Any]
+
 _HEAP_TYPE, _IMMUTABLE_TYPE = 1 << 9, 1 << 8
 _missing: Any = object()
 
@@ -84,15 +87,18 @@ def look_up(target: Target, name: str) -> tuple[Any, bool]:
     return found, own
 
 
-def wrapped(target: Target, name: str, found: Any, wrap: Callable[[Function], Any]) -> Any:
-    """What stands in for `found`: something of the same kind, with `wrap` of the function in it. Raises TypeError for what is no
-    method or function."""
+def wrapped(target: Target, name: str, found: Any, wrap: Wrap) -> Any:
+    """What stands in for `found`: something of the same kind, with `wrap` of the function in it, or of the function and of what is to be
+    called instead of it. Raises TypeError for what is no method or function."""
     where = f"`{name}` of {describe(target)}"
     make = functools.partial(_wrapped_function, where, wrap)
     if isinstance(target, types.ModuleType):
         if isinstance(found, type):
             raise TypeError(f"{where} is a class: patch its methods, `__init__` among them, by giving the class")
         return make(found)
+    inner = found.__func__ if type(found) in (staticmethod, classmethod) else found
+    if type(inner) is functools.partialmethod or (callable(inner) and hasattr(type(inner), "__get__") and not wrappers.binds(inner)):
+        return inherited.stand_in(target, name, found, wrap, own=True)
     if type(found) is staticmethod:
         return staticmethod(make(found.__func__))
     if type(found) is classmethod:
@@ -107,17 +113,12 @@ def wrapped(target: Target, name: str, found: Any, wrap: Callable[[Function], An
     if isinstance(found, type):
         raise TypeError(f"{where} is a class: patch its methods, `__init__` among them, by giving that class")
     if callable(found) and not wrappers.binds(found):
-        if hasattr(type(found), "__get__"):
-            raise TypeError(
-                f"{where} is a `{type(found).__name__}`, which decides by itself what it is bound to: "
-                "patch the function that it calls"
-            )
         # A builtin, a partial or a callable object in a class gets no instance; nor may its wrapper.
         return staticmethod(make(found))
     return make(found)
 
 
-def _wrapped_function(where: str, wrap: Callable[[Function], Any], found: Any) -> Any:
+def _wrapped_function(where: str, wrap: Wrap, found: Any) -> Any:
     if not callable(found):
         raise TypeError(
             f"{where} is a `{type(found).__name__}` and nothing that is called: "
@@ -157,7 +158,7 @@ class Patch:
         self._made: list[Any] = []
         self._former: list[tuple[Any, Any, bool]] = []
         found, own = look_up(target, self.name)
-        wrapped(target, self.name, found, lambda function: function)  # Raises TypeError for what can't be.
+        wrapped(target, self.name, found, lambda function, call=None: function)  # Raises TypeError for what can't be.
         if found is not None and not own and getattr(found, "__func__", found) is object.__new__:
             raise TypeError(
                 f"`{name}` of {describe(target)} is that of `object`, and Python does not make a class as it was when another one is "
@@ -171,20 +172,19 @@ class Patch:
         return self.wrapper
 
     def _make(self, found: Any, own: bool) -> None:
-        self.found, self.own = found, own
-        self.functions.clear()
-        self._made = []
-        if own:
-            self.wrapper = wrapped(self.target, self.name, found, self._wrap)
-        else:
-            self.wrapper = inherited.stand_in(self.target, self.name, found, self._wrap)
+        functions, made = [], []
 
-    def _wrap(self, found: Any, call: Any = None) -> Any:
-        original = wrappers.original_of(found)
-        self.functions.append(original)
-        wrapper = wrappers.wrap(original, self.index, call)
-        self._made.append(wrapper)
-        return wrapper
+        def wrap(inner: Any, call: Any = None) -> Any:
+            original = wrappers.original_of(inner)
+            functions.append(original)
+            made.append(wrappers.wrap(original, self.index, call))
+            return made[-1]
+
+        if own:
+            self.wrapper = wrapped(self.target, self.name, found, wrap)
+        else:
+            self.wrapper = inherited.stand_in(self.target, self.name, found, wrap, self.index)
+        self.found, self.own, self.functions, self._made = found, own, functions, made
 
     def install(self) -> None:
         """Puts the wrapper in its place. Raises what Python raises where that can't be."""
@@ -233,7 +233,7 @@ class Patch:
             for wrapper in old:
                 wrappers.retire(wrapper)
             self._former = [*self._former[-_REMEMBERED:], before]
-        inherited.in_place[id(self.wrapper)] = self.found if self.own else None
+        inherited.in_place[id(self.wrapper)] = self.index, self.found if self.own else None
         try:
             setattr(self.target, self.name, self.wrapper)
         except BaseException:

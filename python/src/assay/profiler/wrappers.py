@@ -13,7 +13,7 @@ import inspect
 import keyword
 import types
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from . import engine
 
@@ -115,19 +115,38 @@ BINDING_BY_NAME = {"cython_function_or_method", "fused_cython_function", "method
 
 
 def binds(callable_: object) -> bool:
-    """Whether this callable, found in a class, gets the instance as its first argument."""
-    return isinstance(callable_, BINDING) or type(callable_).__name__ in BINDING_BY_NAME or is_wrapper(callable_)
+    """Whether this callable, found in a class, gets the instance as its first argument. A proxy that only says that it is a function
+    (`wrapt`) does more when it is bound."""
+    kind = type(callable_)
+    return issubclass(kind, BINDING) or kind.__name__ in BINDING_BY_NAME or is_wrapper(callable_)
 
 
-def is_wrapper(callable_: object) -> bool:
+def is_wrapper(callable_: Any) -> bool:
     """Whether this module made it."""
-    if engine.Probe is not None and type(callable_) is engine.Probe:
+    kind = type(callable_)
+    if engine.Probe is not None and kind is engine.Probe:
         return True
-    return getattr(callable_, "__globals__", None) is engine.wrapper_globals
+    return kind is types.FunctionType and callable_.__globals__ is engine.wrapper_globals
 
 
-#: The attribute of a function that looks up an inherited method at every call, and the flags of functions that are executed step by step.
-THROUGH = "_assay_through"
+def wrapped_by(found: Any) -> Any:
+    """What a descriptor of other code stands for, which decides how it is bound: the innermost that it names as `__wrapped__`; `found` itself
+    where it names nothing."""
+    seen = set()
+    while not binds(found) and type(found) not in (staticmethod, classmethod) and id(found) not in seen:
+        seen.add(id(found))
+        inner = found.func if type(found) is functools.partialmethod else None
+        if inner is None and hasattr(type(found), "__get__"):
+            inner = getattr(found, "__wrapped__", None)
+        if inner is None:
+            break
+        found = inner
+    return found
+
+
+#: Functions of this package that look up at every call what is to be called. No attribute tells them, since `functools.wraps` copies those.
+THROUGH: WeakSet[Any] = WeakSet()
+#: The flags of functions that are executed step by step.
 STEPWISE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 
 #: The source of each generated wrapper.
@@ -136,9 +155,7 @@ _sources: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
 def original_of(callable_: Any) -> Any:
     """What a wrapper of this module stands for."""
-    while is_wrapper(callable_) or (
-        type(callable_) is types.FunctionType and THROUGH in vars(callable_) and hasattr(callable_, "__wrapped__")
-    ):
+    while is_wrapper(callable_) or (type(callable_) is types.FunctionType and callable_ in THROUGH):
         callable_ = callable_.__wrapped__
     return callable_
 
@@ -214,7 +231,7 @@ def _parameters(function: types.FunctionType) -> tuple[str, str, list[str]] | No
 
 
 def _generated(original: Any, label: int, how: str, body: str, call: Any = None) -> Any:
-    described = _parameters(original) if isinstance(original, types.FunctionType) and call is None else None
+    described = _parameters(original) if type(original) is types.FunctionType and call is None else None
     declared, handed, names = described or ("*args, **kwargs", "*args, **kwargs", ["args", "kwargs"])
     prefix = "_"
     while any(name.startswith(prefix) for name in names):
@@ -228,13 +245,23 @@ def _generated(original: Any, label: int, how: str, body: str, call: Any = None)
     exec(compile(source, f"<assay: profiled {name}>", "exec"), engine.wrapper_globals, made)
     wrapper = made["make"](call or original)
     _sources[wrapper] = source
-    functools.update_wrapper(wrapper, original)
+    look_like(wrapper, original)
     if described:
         wrapper.__defaults__ = original.__defaults__
         wrapper.__kwdefaults__ = dict(original.__kwdefaults__) if original.__kwdefaults__ else None
-    else:
-        # What is no function may have methods of its own, such as `cache_info`.
-        for extra in dir(original):
-            if not extra.startswith("__") and not hasattr(wrapper, extra):
-                setattr(wrapper, extra, getattr(original, extra))
     return wrapper
+
+
+def look_like(function: Any, original: Any) -> None:
+    """Gives a function what there is to be seen of another callable: `functools.update_wrapper`, also for mocks, whose names are no texts."""
+    for name in functools.WRAPPER_ASSIGNMENTS:
+        try:
+            setattr(function, name, getattr(original, name))
+        except (AttributeError, TypeError):
+            pass
+    vars(function).update(getattr(original, "__dict__", {}))
+    function.__wrapped__ = original
+    # What is no function may have methods of its own, such as `cache_info`.
+    for extra in dir(original) if type(original) is not types.FunctionType else ():
+        if not extra.startswith("__") and not hasattr(function, extra):
+            setattr(function, extra, getattr(original, extra))

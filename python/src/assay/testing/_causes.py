@@ -1,6 +1,6 @@
 # mypy: ignore-errors
 """Where Python and well-known libraries do what makes a test slow: records of logs, statements of SQL, Redis commands, sleeps, requests,
-started programs. One file for two: the hooks of `assay tests`, and the budgets of the package (`assay.testing._causes` is a copy of it).
+started programs. One file for two: the budgets of the package, and the hooks of `assay tests`, where `assay_tests_causes.py` is a link to it.
 
 Methods are chosen such that what a library does once passes one of them once; what is stubbed never comes here. What is above drivers
 (SQLAlchemy, Django) counts only what no driver below it has counted.
@@ -48,6 +48,8 @@ class Causes:
             "django.db.backends.utils": self.django,
             "redis.client": self.redis,
             "redis.asyncio.client": self.redis,
+            "redis.cluster": self.redis_cluster,
+            "redis.asyncio.cluster": self.redis_cluster,
             "http.client": self.http,
             "httpx": self.httpx,
             "aiohttp.client": self.aiohttp,
@@ -432,6 +434,19 @@ class Causes:
                 lambda _self, _to, stack, *_, more=more, **__: len(stack) + more,
                 lambda *_, **__: "(pipeline)",
             )
+
+    def redis_cluster(self, module):
+        """Clients of clusters send commands by themselves, and pipelines what they hold."""
+        self.timed(module.RedisCluster, "execute_command", REDIS, text=_second)
+        execute = module.ClusterPipeline.execute
+        timed = self.around(execute, REDIS, _none)
+
+        @functools.wraps(execute)
+        def run(pipeline, *args, **kwargs):
+            self.add(REDIS, len(pipeline), lambda: "(pipeline)")
+            return timed(pipeline, *args, **kwargs)
+
+        self.put(module.ClusterPipeline, "execute", run)
 
     # HTTP. --------------------------------------------------------------------------------------------------------------
 

@@ -243,7 +243,18 @@ class Uncounted(RuntimeError):
 #: Drivers of SQL that are counted, by the module that has `connect`, and what belongs to them.
 _COUNTED_SQL = ("sqlite3", "psycopg", "psycopg2", "MySQLdb", "pymysql", "asyncpg", "aiosqlite")
 #: Drivers that do not follow the Python Database API, by which the others are known.
-_OTHER_SQL = ("aiomysql", "asyncmy", "aiopg", "aioodbc", "apsw", "clickhouse_connect", "clickhouse_driver", "cassandra.cluster")
+_OTHER_SQL = (
+    "aiomysql",
+    "asyncmy",
+    "aiopg",
+    "aioodbc",
+    "apsw",
+    "clickhouse_connect",
+    "clickhouse_driver",
+    "cassandra.cluster",
+    "libsql",
+    "psqlpy",
+)
 _OTHER_REDIS = ("aioredis", "coredis", "glide", "valkey")
 
 
@@ -256,9 +267,9 @@ def _uncounted_sql() -> list[str]:
         members = vars(module)
         if isinstance(members.get("apilevel"), str) and callable(members.get("connect")) and "paramstyle" in members:
             found.append(name)
-    found += [name for name in _OTHER_SQL if name in sys.modules]
-    # A module of a package that is named already says nothing more.
-    return [name for name in found if not any(name.startswith(f"{other}.") for other in found)]
+    found = list(dict.fromkeys([*found, *(name for name in _OTHER_SQL if name in sys.modules)]))
+    # A module of a package that is named already says nothing more, nor does the part of it that is written in C.
+    return [name for name in found if not any(name.startswith((f"{other}.", f"_{other}")) for other in found)]
 
 
 def _uncounted_redis() -> list[str]:
@@ -318,8 +329,9 @@ class Budget(AbstractContextManager["Budget"]):
                 found = drivers() if name in self._limits else []
                 if found:
                     raise Uncounted(
-                        f"{name} can't be asserted: {', '.join(f'`{each}`' for each in found)} is loaded, and what goes through it is not "
-                        'counted. Patch it where your program calls it and use assert_calls, or say uncounted="ok" if the test does not use it'
+                        f"{name} can't be asserted: {', '.join(f'`{each}`' for each in found)} {'is' if len(found) == 1 else 'are'} loaded, "
+                        "and what goes through that is not counted. Patch it where your program calls it and use assert_calls, or say "
+                        'uncounted="ok" if the test does not use it'
                     )
 
     def _add(self, row: int, number: int, took: int, text: Callable[[], object]) -> None:

@@ -73,6 +73,7 @@ def os_members(fake: Fake) -> dict[str, object]:
         with lock:
             if pid in (-1, 0) and children:
                 pid = next(iter(children))
+            pid = abs(pid)  # A group, here that of one process.
             status = children.pop(pid, None)
         return None if status is None else (pid, _encoded(status))
 
@@ -93,6 +94,13 @@ def os_members(fake: Fake) -> dict[str, object]:
     def kill(pid: int, signal: int, /) -> None:
         if pid <= 1 << 22:
             os.kill(pid, signal)
+
+    def killpg(pgid: int, signal: int, /) -> None:
+        if pgid <= 1 << 22:
+            os.killpg(pgid, signal)
+
+    def getpgid(pid: int) -> int:
+        return os.getpgid(pid) if pid <= 1 << 22 else pid
 
     def spawnve(mode: int, file: Any, args: Any, env: Any = None) -> int:
         pid = child(list(args))
@@ -118,6 +126,8 @@ def os_members(fake: Fake) -> dict[str, object]:
         "wait3": wait3,
         "wait4": wait4,
         "kill": kill,
+        "killpg": killpg,
+        "getpgid": getpgid,
         "spawnv": spawnv,
         "spawnvp": spawnv,
         "spawnve": spawnve,

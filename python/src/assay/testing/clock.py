@@ -78,6 +78,9 @@ class Clock:
         def strftime(form: str, t: Any = None) -> str:
             return _time.strftime(form, _time.localtime(wall() / 1e9) if t is None else t)
 
+        def asctime(t: Any = None) -> str:
+            return _time.asctime(_time.localtime(wall() / 1e9) if t is None else t)
+
         def clock_gettime_ns(clk_id: int) -> int:
             if clk_id == getattr(_time, "CLOCK_REALTIME", None):
                 return wall()
@@ -100,6 +103,7 @@ class Clock:
             "localtime": of_now(_time.localtime),
             "gmtime": of_now(_time.gmtime),
             "ctime": of_now(_time.ctime),
+            "asctime": asctime,
             "strftime": strftime,
         }
         return {"time": time, "datetime": {"datetime": _faked_datetime(wall), "date": _faked_date(wall)}}

@@ -193,7 +193,8 @@ def counted(target: Any, name: str, counter: Counter) -> Iterator[None]:
         replacement.undo()
 
 
-def _counting(counter: Counter, function: Function) -> Function:
+def _counting(counter: Counter, function: Function, call: Function | None = None) -> Function:
+    function = call or function
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
