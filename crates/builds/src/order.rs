@@ -1,7 +1,5 @@
 //! The place of a version among others, where nobody says when it was published: by its number, whatever the order in which versions are added.
 
-use std::cmp::Ordering;
-
 /// ms that lie between versions which are added one after the other: room for those that belong between them.
 const STEP: i64 = 60_000;
 /// What a version before the one of that number is called, the earliest first (PEP 440, SemVer, gems).
@@ -71,17 +69,9 @@ fn of_word(word: &str) -> Part {
 /// The place of a new version among those of these names and places; `now` where its name is no number.
 pub(crate) fn place(name: &str, others: &[(String, i64)], now: i64) -> i64 {
     let Some(own) = parts(name) else { return now };
-    let (mut below, mut above): (Option<(Vec<Part>, i64)>, Option<(Vec<Part>, i64)>) = (None, None);
-    for (other, place) in others {
-        let Some(parts) = parts(other) else { continue };
-        let (nearest, nearer) = match parts.cmp(&own) {
-            Ordering::Greater => (&mut above, Ordering::Less),
-            _ => (&mut below, Ordering::Greater),
-        };
-        if nearest.as_ref().is_none_or(|(known, _)| parts.cmp(known) == nearer) {
-            *nearest = Some((parts, *place));
-        }
-    }
+    let known = others.iter().filter_map(|(other, place)| Some((parts(other)?, *place)));
+    let (above, below): (Vec<_>, Vec<_>) = known.partition(|(parts, _)| *parts > own);
+    let (below, above) = (below.into_iter().max(), above.into_iter().min());
     match (below.map(|(_, place)| place), above.map(|(_, place)| place)) {
         (None, None) => now,
         (Some(below), None) => now.max(below.saturating_add(STEP)),

@@ -69,6 +69,8 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 #[cfg(all(test, unix))]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may fail")]
+
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
