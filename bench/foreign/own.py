@@ -51,17 +51,22 @@ def unittest(words, directory, env):
 
 
 def go(words, directory, env):
-    """Events of `go test -json`; a test with subtests is not one itself."""
+    """Events of `go test -json`; a test with subtests is not one itself. Names may contain slashes: a subtest runs while its holder does."""
     text = printed([*words[:2], "-json", *words[2:]], directory, env)
-    ended = {}
+    ended, running, holders = {}, set(), set()
     for line in text.splitlines():
-        if line.startswith("{"):
-            event = json.loads(line)
-            if event.get("Test") and event["Action"] in ("pass", "fail", "skip"):
-                ended[event["Package"], event["Test"]] = event["Action"], event.get("Elapsed", 0)
-    leaves = {key: own for key, own in ended.items() if not any(other[0] == key[0] and other[1].startswith(key[1] + "/") for other in ended)}
-    actions = [action for action, _ in leaves.values()]
-    return Counts(len(leaves), actions.count("fail"), actions.count("skip"), None)
+        event = json.loads(line) if line.startswith("{") else {}
+        if not event.get("Test"):
+            continue
+        key = event["Package"], event["Test"]
+        if event["Action"] == "run":
+            holders.update(own for own in running if own[0] == key[0] and key[1].startswith(own[1] + "/"))
+            running.add(key)
+        elif event["Action"] in ("pass", "fail", "skip"):
+            running.discard(key)
+            ended[key] = event["Action"]
+    actions = [action for key, action in ended.items() if key not in holders]
+    return Counts(len(actions), actions.count("fail"), actions.count("skip"), None)
 
 
 def cargo(words, directory, env):
