@@ -1,6 +1,6 @@
 #!/bin/sh
 # What the tests of harnesses of interpreted languages drive, in target/runtimes: pyperf, pytest-benchmark and py-spy in an environment
-# of their own; benchmark-ips of Debian; tinybench and mitata of npm; a small jar of JMH, where a JDK and Maven are there already (to install those for one
+# of their own; benchmark-ips of Debian; tinybench, mitata and vitest of npm; a small jar of JMH, where a JDK and Maven are there already (to install those for one
 # test would cost more than the rest together). What can't be had is told, and its tests say that they were skipped.
 set -eu
 cd "$(dirname "$0")/.."
@@ -56,6 +56,13 @@ javascript=target/runtimes/javascript
 if [ "$(cat "$javascript/installed" 2>/dev/null)" != "6.2.3 1.0.34" ]; then
     { command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix "$javascript" tinybench@6.2.3 mitata@1.0.34 && echo 6.2.3 1.0.34 > "$javascript/installed"; } \
         || echo "tinybench and mitata could not be installed (npm): their tests are skipped" >&2
+fi
+
+# What the tests of crates/mutate drive.
+vitest=target/runtimes/vitest
+if [ "$(cat "$vitest/installed" 2>/dev/null)" != "4.0.17" ]; then
+    { command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix "$vitest" vitest@4.0.17 && echo 4.0.17 > "$vitest/installed"; } \
+        || echo "vitest could not be installed (npm): its tests are skipped" >&2
 fi
 
 jmh=target/runtimes/jmh

@@ -14,6 +14,7 @@ use std::ops::Range;
 use std::path::Path;
 use tree_sitter::{Node, Parser};
 
+mod javascript;
 mod runtime;
 
 /// Lines of changed bodies are counted so that an error tells the mutant: its number times this, and the line in its body. In Go and C, where lines can be
@@ -39,6 +40,12 @@ struct Chain {
     depth: usize,
     /// Where labels are named. In C and Go they are the whole function's, so each body has its own.
     labels: Vec<Range<usize>>,
+    /// What is changed in the plain way alone, since the text may be none that can be read then.
+    fixed: Vec<Range<usize>>,
+    /// True if the body is an expression.
+    is_expression: bool,
+    /// Values before the body, which are expressions without others within.
+    values: Vec<Range<usize>>,
 }
 
 /// A body that takes the place of a function's own while its number is on.
@@ -48,8 +55,10 @@ pub struct Arm {
     pub unit: usize,
     /// From 1.
     pub number: usize,
-    /// All of the body.
+    /// All of the body, or what else takes the place of `at`.
     pub body: Vec<u8>,
+    /// The bytes before the body in whose place it is; `None`: it is a body.
+    pub at: Option<Range<usize>>,
 }
 
 /// Where the switch is, and what notes.
@@ -76,6 +85,10 @@ pub struct Switched {
     numbers: Vec<usize>,
     /// The lines of each function that has such.
     chains: Vec<(Range<usize>, usize)>,
+    /// The lines of each body, where an error tells no more than its line.
+    lines: Vec<(Range<usize>, usize)>,
+    /// Number of line feeds in the text.
+    feeds: usize,
 }
 
 /// The name of the file of a body.
@@ -107,12 +120,16 @@ pub enum Blamed {
 impl Switched {
     /// Whether a line that tells a number tells one of this file's.
     pub fn has(&self, line: usize) -> bool {
-        line < LINES || self.numbers.contains(&(line / LINES))
+        line < LINES || !self.lines.is_empty() || self.numbers.contains(&(line / LINES))
     }
 
     /// Whose fault an error on a line is, as the compiler counts it.
     pub fn blamed(&self, line: usize) -> Blamed {
-        if line >= LINES {
+        let is_within = |(lines, _): &&(Range<usize>, usize)| lines.contains(&line);
+        if let Some((_, number)) = self.lines.iter().find(is_within) {
+            return Blamed::Arm(*number);
+        }
+        if line >= LINES && self.lines.is_empty() {
             return Blamed::Arm(line / LINES);
         }
         let holds = |(lines, _): &&(Range<usize>, usize)| lines.contains(&line);
@@ -125,6 +142,7 @@ impl Switch {
     /// That of a text, whose units these are; `None`: its language has none, or it is too long.
     pub fn of(language: Language, text: &[u8], units: &[Unit]) -> Option<Self> {
         if !matches!(language, Language::Rust | Language::Go | Language::C)
+            && !is_javascript(language)
             || line_starts(text).len() >= LINES
         {
             return None;
@@ -157,7 +175,22 @@ impl Switch {
         let range = &mutant.range;
         let is_label_there =
             || chain.labels.iter().any(|own| own.start < range.end && range.start < own.end);
-        body == range || body.start <= range.start && range.end <= body.end && !is_label_there()
+        let is_fixed =
+            || chain.fixed.iter().any(|own| own.start <= range.start && range.end <= own.end);
+        body == range
+            || body.start <= range.start
+                && range.end <= body.end
+                && !is_label_there()
+                && !is_fixed()
+            || self.before(unit, mutant).is_some()
+    }
+
+    /// The bytes of a mutant before the body, of a value that can be chosen there.
+    pub fn before(&self, unit: &Unit, mutant: &Mutant) -> Option<Range<usize>> {
+        let chain = self.units.get(mutant.unit)?.as_ref()?;
+        let body = unit.body.as_ref()?;
+        let is_before = unit.range.start <= mutant.range.start && mutant.range.end <= body.start;
+        (is_before && chain.values.contains(&mutant.range)).then(|| mutant.range.clone())
     }
 
     /// Whether a unit can have other bodies.
@@ -167,6 +200,9 @@ impl Switch {
 
     /// The body of a unit with a mutant that it takes.
     pub fn body(&self, unit: &Unit, mutant: &Mutant, text: &[u8]) -> Option<Vec<u8>> {
+        if self.before(unit, mutant).is_some() {
+            return Some(mutant.replacement.as_bytes().to_vec());
+        }
         let whole = unit.body.clone()?;
         let chain = self.units.get(mutant.unit)?.as_ref()?;
         let piece = |range: Range<usize>| {
@@ -214,6 +250,7 @@ impl Switch {
             let original = text.get(body.clone())?;
             out.put(text.get(at..unit.range.start)?);
             let place = Place { tag: &tag, unit: number, lines: &lines, body: body.start };
+            let first = out.feeds + 1;
             match self.language {
                 Language::Rust => {
                     // What is never used or never reached in a changed body is no reason not to build it.
@@ -225,13 +262,21 @@ impl Switch {
                     out.put(text.get(unit.range.start..body.start)?);
                     out.go(arms, original, &place);
                 }
+                Language::JavaScript | Language::TypeScript | Language::Tsx => {
+                    out.before(arms, text, unit.range.start..body.start, &place)?;
+                    out.javascript(chain, arms, original, &place);
+                }
                 _ => {
                     out.put(text.get(unit.range.start..body.start)?);
                     out.c(arms, original, &place);
                 }
             }
             out.numbers.extend(arms.iter().map(|arm| arm.number));
-            out.chains.push((unit.begin as usize..unit.end as usize + 1, number));
+            let lines = match is_javascript(self.language) {
+                true => first..out.feeds + 2,
+                false => unit.begin as usize..unit.end as usize + 1,
+            };
+            out.chains.push((lines, number));
             at = body.end;
         }
         out.put(text.get(at..)?);
@@ -261,6 +306,7 @@ impl Place<'_> {
 
 impl Switched {
     fn put(&mut self, bytes: &[u8]) {
+        self.feeds += bytes.iter().filter(|byte| **byte == b'\n').count();
         self.text.extend_from_slice(bytes);
     }
 
@@ -320,6 +366,11 @@ pub(crate) fn words<'a>(text: &'a [u8], node: Node<'_>) -> &'a str {
     std::str::from_utf8(text.get(node.byte_range()).unwrap_or_default()).unwrap_or_default()
 }
 
+/// Returns true for JavaScript and the languages that are compiled to it.
+pub fn is_javascript(language: Language) -> bool {
+    matches!(language, Language::JavaScript | Language::TypeScript | Language::Tsx)
+}
+
 /// How a function takes other bodies; `None`: it can't, or nobody can say.
 fn chain(language: Language, function: Node<'_>, text: &[u8]) -> Option<Chain> {
     let body = function.child_by_field_name("body")?;
@@ -347,6 +398,9 @@ fn chain(language: Language, function: Node<'_>, text: &[u8]) -> Option<Chain> {
     }
     match language {
         Language::Rust => rust(function, body, text),
+        Language::JavaScript | Language::TypeScript | Language::Tsx => {
+            javascript::chain(function, body, text)
+        }
         Language::Go => {
             let before = function.prev_sibling().map_or("", |own| words(text, own));
             let can = !before.starts_with("//go:");
@@ -377,7 +431,7 @@ fn rust(function: Node<'_>, body: Node<'_>, text: &[u8]) -> Option<Chain> {
         depth += usize::from(own.kind() == "mod_item");
         around = own.parent();
     }
-    Some(Chain { depth, labels: Vec::new() })
+    Some(Chain { depth, ..Chain::default() })
 }
 
 /// Attributes of the language and its tools that leave a body as it is written. Others may be macros that read it, or say that it runs within the compiler,

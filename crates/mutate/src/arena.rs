@@ -2,6 +2,7 @@
 //! that. What a failed test means for the whole is not decided here.
 
 use crate::copies::Copy;
+use crate::driven::Driven;
 use crate::forked::{Answer, Ask, AskEarly, AskFunction, Forked};
 use crate::policy::{COMPUTING_MORE, COMPUTING_SHARE, FORKED_MORE, PATIENCE, PATIENCE_MORE};
 use crate::suite::{How, Ran, Runs, Suite};
@@ -84,6 +85,8 @@ pub(crate) struct Arena<'a> {
     pub runs: Runs,
     /// Where the tests are loaded once for all changes.
     pub forked: Option<Forked>,
+    /// What runs them again and again.
+    pub driven: Option<Driven>,
     /// What is built with a switch,
     pub built: Option<Built>,
     /// and the files that are not as they were, with what they say.
@@ -96,7 +99,7 @@ impl<'a> Arena<'a> {
     /// One that begins with a copy.
     pub fn new(suite: &'a Suite, copy: Copy, runs: Runs) -> Self {
         let (standing, kills) = (HashMap::new(), HashMap::new());
-        Self { suite, copy, runs, forked: None, built: None, standing, kills }
+        Self { suite, copy, runs, forked: None, driven: None, built: None, standing, kills }
     }
 }
 

@@ -79,7 +79,7 @@ pub(crate) struct Args {
     /// Try everything again, also what is known since neither tests nor sources changed
     #[arg(long, conflicts_with = "list")]
     pub again: bool,
-    /// Build each change of C, Go and Rust by itself, and not many of them in one program that chooses while it runs
+    /// Build each change of C, Go and Rust by itself, and not many of them in one program that chooses while it runs; start vitest for each
     #[arg(long, conflicts_with = "list")]
     pub separate_builds: bool,
     /// Run changed programs as you, and not in a sandbox: they may delete files, and reach the network

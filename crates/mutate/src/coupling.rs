@@ -128,6 +128,7 @@ impl Trying<'_> {
             flaky: self.flaky,
             ends: self.ends,
             is_proven: self.is_proven,
+            patience: self.patience,
             notes: Vec::new(),
         };
         trying.each(arenas, own, progress)

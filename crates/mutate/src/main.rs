@@ -7,6 +7,7 @@ mod args;
 mod baseline;
 mod copies;
 mod coupling;
+mod driven;
 mod equivalent;
 mod forked;
 mod guard;

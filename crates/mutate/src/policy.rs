@@ -12,6 +12,8 @@ pub(crate) const PATIENCE_MORE: Duration = Duration::from_secs(8);
 pub(crate) const FORKED_MORE: Duration = Duration::from_secs(3);
 /// There a process that computes without an end is known by its processor's time, of which it has this much more: a machine that is busy takes none of it.
 pub(crate) const COMPUTING_MORE: Duration = Duration::from_millis(250);
+/// The same, s, for tests that are loaded anew with each change.
+pub(crate) const DRIVEN_MORE: f64 = 1.0;
 /// That is believed if the same tests without a change take no more than a share of it: the first of them may load what others had found there.
 pub(crate) const COMPUTING_SHARE: f64 = 0.25;
 /// A test program that was ended soon has computed so long at least, s, or it may have waited for something.

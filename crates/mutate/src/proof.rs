@@ -8,6 +8,7 @@ use anyhow::{anyhow, bail};
 use assay_data::mutation::{Fate, MutantResult};
 use assay_mutants::controls::{certain_killer, certain_survivor};
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 /// Whether a change of a function was noticed already, how many tests use it, and which, where that is known.
 type Used<'a> = (bool, usize, Option<&'a [usize]>);
@@ -23,7 +24,7 @@ pub(crate) enum Way<'a> {
     Early,
 }
 
-/// Tries both, where most tests are.
+/// Tries both, where most tests are; where there is `patience` until a moment only, with the quickest tests, and the second one only if it is over by then.
 ///
 /// # Errors
 /// When one of them has not the fate that it must have, or the tests can't be started.
@@ -33,7 +34,7 @@ pub(crate) fn of(
     origins: &[(usize, usize)],
     mutants: &[MutantResult],
     with: With<'_>,
-    way: Way<'_>,
+    (way, patience): (Way<'_>, Option<Instant>),
 ) -> anyhow::Result<()> {
     // The functions that tests use, the most used first.
     let mut used: BTreeMap<(usize, usize), Used<'_>> = BTreeMap::new();
@@ -57,9 +58,23 @@ pub(crate) fn of(
         return Ok(());
     }
     let mut order: Vec<_> = used.into_iter().collect();
-    order.sort_by_key(|(place, (is_noticed, count, _))| {
-        (!is_noticed, std::cmp::Reverse(*count), *place)
-    });
+    let seconds = |tests: Option<&[usize]>| -> f64 {
+        let all = 0..with.all.len();
+        let tests = tests.map_or_else(|| all.collect(), <[usize]>::to_vec);
+        with.beside + tests.iter().filter_map(|test| with.all[*test].seconds).sum::<f64>()
+    };
+    match patience {
+        Some(_) => {
+            order.sort_by(|(_, one), (_, other)| seconds(one.2).total_cmp(&seconds(other.2)))
+        }
+        None => order.sort_by_key(|(place, (is_noticed, count, _))| {
+            (!is_noticed, std::cmp::Reverse(*count), *place)
+        }),
+    }
+    let is_too_late = |tests| {
+        let ends = || Instant::now().checked_add(Duration::from_secs_f64(seconds(tests)));
+        patience.is_some_and(|until| ends().is_none_or(|own| own > until))
+    };
     // A fork that can't do it proves nothing of forks.
     let mut attempt = |change: Change<'_>, only| match way {
         Way::Plain => arena.attempt(change, With { only, ..with }).map(Some),
@@ -73,13 +88,17 @@ pub(crate) fn of(
             break;
         }
         let source = &sources[source];
-        if !survived {
+        if !survived && !is_too_late(tests) {
             let same = certain_survivor(source.language, &source.text);
             let Some(came) = attempt(change(source, &same, number), tests)? else { continue };
             if came.fate != Fate::Survived {
                 bail!(noticed(source, &came, with));
             }
             survived = true;
+        }
+        // The first change that is noticed proves as much.
+        if is_too_late(tests) {
+            return Ok(());
         }
         let unit = &source.found.units[number];
         let Some(killer) = certain_killer(source.language, unit, &source.text) else { continue };

@@ -6,7 +6,7 @@ use crate::policy::{BUILDS, PROOFS};
 use crate::proof;
 use crate::singly::counted;
 use crate::sources::Source;
-use crate::switched::{At, Behind, Reached};
+use crate::switched::{At, Behind, Built, Reached};
 use crate::switches::{Round, Standing, Switches};
 use assay_data::threads;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -51,7 +51,7 @@ pub(crate) fn ready(
             ));
         };
         first.stand(&standing, sources)?;
-        built = first.build()?;
+        built = first.build(with)?;
         let Err(said) = &built else { break };
         let lesson = switches.learn(said, round, &standing);
         if lesson.unviable.is_empty() && !lesson.has_more {
@@ -61,6 +61,9 @@ pub(crate) fn ready(
     }
     let by_build = match built {
         Ok(reached) => reached,
+        Err(said) if switches.is_driven => {
+            return Ok(unusable(said.lines().next().unwrap_or_default()));
+        }
         Err(said) => {
             let told = said.lines().find(|line| line.contains("error"));
             let told = told.or_else(|| said.lines().find(|line| !line.trim().is_empty()));
@@ -151,17 +154,22 @@ fn others(
     sources: &[Source],
     with: With<'_>,
 ) -> anyhow::Result<()> {
+    let Some((first, rest)) = arenas.split_first_mut() else { return Ok(()) };
     let built = thread::scope(|scope| {
-        let begun: Vec<_> = arenas
+        let begun: Vec<_> = rest
             .iter_mut()
-            .skip(1)
             .map(|arena| {
                 let standing = standing(switches, round, unviable, arena);
+                let same = first.built.as_ref().and_then(Built::elsewhere);
                 threads::start_in(scope, move || -> anyhow::Result<bool> {
                     let Some(standing) = standing else { return Ok(false) };
                     arena.stand(&standing, sources)?;
+                    if same.is_some() {
+                        arena.built = same;
+                        return Ok(true);
+                    }
                     // One that reaches nothing runs what another copy built.
-                    Ok(arena.build()?.is_ok()
+                    Ok(arena.build(with)?.is_ok()
                         && arena.learn(with)?.is_ok_and(|own| !own.is_empty()))
                 })
             })

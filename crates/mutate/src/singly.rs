@@ -22,6 +22,18 @@ pub(crate) struct Singly {
     tests: HashMap<usize, Vec<usize>>,
 }
 
+impl Singly {
+    /// The given tests of each function, in any program.
+    pub fn of(tests: HashMap<usize, Vec<usize>>) -> Self {
+        Self { programs: HashSet::new(), tests }
+    }
+
+    /// The tests that reach each function, by its number.
+    pub fn tests(&self) -> &HashMap<usize, Vec<usize>> {
+        &self.tests
+    }
+}
+
 /// What stands before a test's name, and its own.
 fn parts(name: &str) -> Option<(&str, &str)> {
     name.split_once(": ")
@@ -35,6 +47,9 @@ fn asked(own: &str) -> &str {
 impl Built {
     /// All tests that reach a function; `None`: programs reach it of whose tests nobody knows.
     pub fn tests_that_reach(&self, unit: usize) -> Option<Vec<usize>> {
+        if self.driven.is_some() {
+            return self.singly.tests.get(&unit).cloned();
+        }
         let programs = self.that_reach(unit)?;
         let is_known = |own: &&Program| self.singly.programs.contains(&own.tests);
         let tests = self.singly.tests.get(&unit)?;
@@ -52,7 +67,7 @@ impl Arena<'_> {
         changes: &HashMap<usize, usize>,
         with: With<'_>,
     ) -> anyhow::Result<()> {
-        let Some(mut built) = self.built.take() else { return Ok(()) };
+        let Some(mut built) = self.built.take_if(|own| own.driven.is_none()) else { return Ok(()) };
         let mut known = Singly::default();
         let telling = built.stages.iter().filter(|own| own.kind == Kind::Telling);
         let programs: Vec<Program> = telling.flat_map(|own| own.programs.clone()).collect();

@@ -200,6 +200,16 @@ impl Suite {
         (ran.outcome == Outcome::Exited(0)).then_some(())
     }
 
+    /// The command that has a driver run the tests in the copy whose top this is; `None`: the framework takes none.
+    pub fn driven(&self, top: &Path, driver: &Path) -> Option<Request> {
+        self.framework.driven(&self.call(top), driver)
+    }
+
+    /// Returns true if a driver can run the tests.
+    pub fn is_driven(&self) -> bool {
+        self.driven(&self.root, Path::new("")).is_some()
+    }
+
     /// The words that print the code of a package, as the tests have it; `None`: there are none.
     pub fn code(&self, top: &Path) -> Option<Vec<OsString>> {
         self.framework.code(&self.call(top))

@@ -40,6 +40,8 @@ pub(crate) struct Built {
     pub reached: Reached,
     /// and what is known of their tests.
     pub singly: Singly,
+    /// The time of all tests in a driver, s; programs are test files then. `None` without a driver.
+    pub driven: Option<f64>,
 }
 
 /// What kind of programs run in one go.
@@ -133,6 +135,7 @@ impl Arena<'_> {
         }
         self.standing = texts;
         self.built = None;
+        self.driven = None;
         Ok(())
     }
 
@@ -169,7 +172,10 @@ impl Arena<'_> {
     ///
     /// # Errors
     /// When it can't be started.
-    pub fn build(&mut self) -> anyhow::Result<Result<Reached, String>> {
+    pub fn build(&mut self, with: With<'_>) -> anyhow::Result<Result<Reached, String>> {
+        if self.suite.is_driven() {
+            return Ok(self.learn_driven(with)?.map(|_| Reached::new()));
+        }
         let top = self.copy.top();
         self.set("r")?;
         self.reached();
@@ -190,6 +196,10 @@ impl Arena<'_> {
     /// # Errors
     /// When they can't be started.
     pub fn learn(&mut self, with: With<'_>) -> anyhow::Result<Result<Reached, String>> {
+        // It is built by being loaded.
+        if let Some(built) = self.built.as_ref().filter(|own| own.driven.is_some()) {
+            return Ok(Ok(built.reached.clone()));
+        }
         let top = self.copy.top();
         let kept = self.runs.place().join("kept");
         let _is_none = fs::remove_dir_all(&kept);
@@ -206,8 +216,9 @@ impl Arena<'_> {
         let seconds = ran.seconds;
         // One that fails at times does not end it.
         let stops = with.flaky.is_empty();
-        let (stages, singly) = (Vec::new(), Singly::default());
-        let mut built = Built { stages, kept, seconds, stops, reached: reached.clone(), singly };
+        let (stages, singly, driven) = (Vec::new(), Singly::default(), None);
+        let reaches = reached.clone();
+        let mut built = Built { stages, kept, seconds, stops, reached: reaches, singly, driven };
         self.set("0")?;
         built.stages = self.stages(&built, with)?;
         self.built = Some(built);
@@ -267,6 +278,11 @@ impl Arena<'_> {
     }
 
     fn tried(&mut self, built: &Built, behind: Behind, with: With<'_>) -> anyhow::Result<Came> {
+        if built.driven.is_some()
+            && let Some(came) = self.tried_driven(built, behind, with)?
+        {
+            return Ok(came);
+        }
         if built.stages.is_empty() {
             let ran = self.run_with(behind, None, built.seconds, built)?;
             return Ok(judged(&ran, true, Some(with.ends.reported), with));
@@ -398,6 +414,23 @@ fn those_that_reach<'s>(stage: &'s Stage, built: &Built, unit: usize) -> Vec<&'s
 }
 
 impl Built {
+    /// One for a driver: the times of the user's command and of the driver (s), and the functions that its tests reach.
+    pub fn driven(
+        (seconds, driven): (f64, f64),
+        reached: Reached,
+        tests: HashMap<usize, Vec<usize>>,
+    ) -> Self {
+        let (stages, kept, singly) = (Vec::new(), PathBuf::new(), Singly::of(tests));
+        Self { stages, kept, seconds, stops: true, reached, singly, driven: Some(driven) }
+    }
+
+    /// The same for another copy; `None`: each copy has to be built by itself.
+    pub fn elsewhere(&self) -> Option<Self> {
+        let tests = self.singly.tests().clone();
+        let driven = self.driven?;
+        Some(Self::driven((self.seconds, driven), self.reached.clone(), tests))
+    }
+
     /// The programs that reach a function; `None`: another one reached it, which one of them may have started.
     pub fn that_reach(&self, unit: usize) -> Option<Vec<&Program>> {
         let path = |own: &Program| {

@@ -7,7 +7,9 @@ use crate::policy::LONGEST_BUILD;
 use crate::sources::Source;
 use crate::switched::At;
 use assay_mutants::controls::error;
-use assay_mutants::switch::{Arm, Blamed, Places, Switch, Switched, body_number, weight};
+use assay_mutants::switch::{
+    Arm, Blamed, Places, Switch, Switched, body_number, is_javascript, weight,
+};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The functions of all sources, by what can be done with them.
@@ -23,6 +25,8 @@ pub(crate) struct Switches<'a> {
     files: HashSet<usize>,
     /// Whether an error that was planted was noticed.
     pub is_proven: bool,
+    /// True if a driver runs the tests.
+    pub is_driven: bool,
 }
 
 /// A mutant as the table has it: its index there, its source, and its own index in that.
@@ -57,15 +61,16 @@ pub(crate) struct Lesson {
 }
 
 impl<'a> Switches<'a> {
-    /// Those of all sources; `None`: no function can have one.
-    pub fn of(sources: &'a [Source]) -> Option<Self> {
+    /// Those of all sources; `None`: no function can have one. Where a driver runs the tests, that is JavaScript, else what is compiled.
+    pub fn of(sources: &'a [Source], is_driven: bool) -> Option<Self> {
         let all: Vec<Option<Switch>> = sources
             .iter()
             .map(|own| {
                 // Who else reads a header, and in which language, nobody can say.
                 let is_header = own.path.ends_with(".h");
+                let is_other = is_javascript(own.language) != is_driven;
                 let switch = || Switch::of(own.language, &own.text, &own.found.units);
-                if is_header { None } else { switch() }
+                if is_header || is_other { None } else { switch() }
             })
             .collect();
         let first = sources.iter().scan(0, |next, own| {
@@ -81,6 +86,7 @@ impl<'a> Switches<'a> {
             functions: HashSet::new(),
             files: HashSet::new(),
             is_proven: false,
+            is_driven,
         };
         own.all.iter().any(Option::is_some).then_some(own)
     }
@@ -189,7 +195,9 @@ impl<'a> Switches<'a> {
             let mutant = &source.found.all[own.mutant];
             let unit = &source.found.units[mutant.unit];
             let body = self.all[own.source].as_ref()?.body(unit, mutant, &source.text)?;
-            let arm = Arm { unit: mutant.unit, number: place + 1, body };
+            let switch = self.all[own.source].as_ref()?;
+            let at = switch.before(unit, mutant);
+            let arm = Arm { unit: mutant.unit, number: place + 1, body, at };
             arms.entry(own.source).or_default().push(arm);
         }
         for (index, (source, unit)) in round.planted.iter().enumerate() {
@@ -197,9 +205,11 @@ impl<'a> Switches<'a> {
             if self.functions.contains(&(*source, *unit)) || self.files.contains(source) {
                 continue;
             }
-            let body = error(own.language, true).as_bytes().to_vec();
+            let body = own.found.units.get(*unit)?.body.clone()?;
+            let is_block = own.text.get(body)?.starts_with(b"{");
+            let body = error(own.language, is_block).as_bytes().to_vec();
             let number = round.mutants.len() + index + 1;
-            arms.entry(*source).or_default().push(Arm { unit: *unit, number, body });
+            arms.entry(*source).or_default().push(Arm { unit: *unit, number, body, at: None });
         }
         let mut all = Vec::new();
         for (source, mut arms) in arms {
@@ -342,7 +352,7 @@ mod tests {
             source("a/x.c", Language::C, "int a(int x)\n{\n    return x + 1;\n}\n"),
             source("b/x.c", Language::C, "int b(int x)\n{\n    return x * 2;\n}\n"),
         ];
-        let mut switches = Switches::of(&sources).unwrap();
+        let mut switches = Switches::of(&sources, false).unwrap();
         let (mut all, mut plain) = (tasks(&sources), Vec::new());
         let (mut round, own) = switches.next(&mut all, &mut plain, usize::MAX);
         assert!(all.is_empty() && plain.is_empty());
@@ -369,6 +379,6 @@ mod tests {
     fn headers_and_other_languages_are_left_to_the_plain_way() {
         let header = source("x.h", Language::C, "int a(int x) { return x + 1; }");
         let ruby = source("x.rb", Language::Ruby, "def a\n  1\nend");
-        assert!(Switches::of(&[header, ruby]).is_none());
+        assert!(Switches::of(&[header, ruby], false).is_none());
     }
 }

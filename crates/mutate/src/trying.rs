@@ -62,6 +62,8 @@ pub(crate) struct Trying<'a> {
     pub ends: Ends,
     /// Whether the proof is made where a file is changed.
     pub is_proven: bool,
+    /// When that must be over.
+    pub patience: Option<Instant>,
     /// What is to be said of it.
     pub notes: Vec<String>,
 }
@@ -104,7 +106,8 @@ impl<'a> Trying<'a> {
             .filter(|own| self.mutants[*own].fate == Fate::Pending)
             .collect();
         // A part of what is tried within a given time is a sample of all: functions that no test uses would take up the time otherwise.
-        if self.deadline.is_some() {
+        let is_quick = self.switches.as_ref().is_some_and(|own| own.is_driven);
+        if self.deadline.is_some() || is_quick && self.most.is_none() {
             let tasks = self.arranged(pending);
             return self.in_builds(arenas, tasks, progress);
         }
@@ -188,7 +191,12 @@ impl<'a> Trying<'a> {
                 Err(error) if error.is::<Ended>() => return Ok(Over::OutOfTime),
                 Err(error) => return Err(error),
                 Ok(Ready::Unusable(why)) => {
-                    self.notes.push(format!("each change was built by itself: {why}"));
+                    let what = if switches.is_driven {
+                        "each change was tried in processes of its own"
+                    } else {
+                        "each change was built by itself"
+                    };
+                    self.notes.push(format!("{what}: {why}"));
                     plain.extend(tasks);
                     let indices = |task: Vec<Own>| task.iter().map(|own| own.index).collect();
                     plain.extend(waiting.into_iter().map(indices));
@@ -267,8 +275,9 @@ impl<'a> Trying<'a> {
         self.restore(arenas)?;
         if !self.is_proven {
             progress.show("proving that a change can be noticed");
-            let (sources, origins, way) = (self.sources, self.origins, Way::Plain);
-            match proof::of(&mut arenas[0], sources, origins, self.mutants, self.with(), way) {
+            let (sources, origins, with) = (self.sources, self.origins, self.with());
+            let way = (Way::Plain, self.patience);
+            match proof::of(&mut arenas[0], sources, origins, self.mutants, with, way) {
                 Err(error) if error.is::<Ended>() && interrupt::count() == 0 => {
                     return Ok(Over::OutOfTime);
                 }

@@ -29,7 +29,9 @@ use assay_measure::interrupt;
 use assay_mutants::{Language, Operator};
 use assay_suites::{Call, frameworks};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsString;
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -199,7 +201,7 @@ fn tried(
     }
     // What runs tests of an interpreter does not build what it loads.
     let is_left = args.separate_builds || suite.sees().is_some();
-    let switches = if is_left { None } else { Switches::of(sources) };
+    let switches = if is_left { None } else { Switches::of(sources, suite.is_driven()) };
     progress.show("proving that a change can be noticed");
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or(processors, usize::from).min(pending);
@@ -212,8 +214,9 @@ fn tried(
         suite.guard.add(runs.runner.abort_handle());
         arenas.push(Arena::new(&suite, copy, runs));
     }
+    let patience = time.map(|time| began + time.mul_f64(SHARE_OF_PROOF));
     let prove = |arena: &mut Arena<'_>, way| {
-        proof::of(arena, sources, origins, &mutation.mutants, with, way)
+        proof::of(arena, sources, origins, &mutation.mutants, with, (way, patience))
     };
     let first = &mut arenas[0];
     // What is built with a switch has a proof of its own, and one is needed only for what is left.
@@ -222,7 +225,7 @@ fn tried(
         prove(first, Way::Plain)?;
     }
     // Most of a budget of time is for changes, whatever would make them quicker.
-    let is_late = || time.is_some_and(|time| began.elapsed() > time.mul_f64(SHARE_OF_PROOF));
+    let is_late = || patience.is_some_and(|until| Instant::now() > until);
     let loading = if is_late() { Ok(None) } else { Loading::start(&suite, &first.copy.top()) };
     let forked = loading.and_then(|own| own.map(Loading::loaded).transpose()).and_then(|forked| {
         first.forked = forked;
@@ -269,6 +272,7 @@ fn tried(
         flaky: &flaky,
         ends: baseline.ends,
         is_proven,
+        patience,
         notes: Vec::new(),
     };
     let mut over = trying.all_but_equivalents(&mut arenas, &mut judged, &progress)?;
@@ -281,6 +285,12 @@ fn tried(
     let notes = std::mem::take(&mut trying.notes);
     mutation.notes.extend(notes);
     mutation.rewrites = rewrites.results;
+    let fates = || mutation.mutants.iter().map(|own| own.fate);
+    if time.is_some() && fates().any(|own| own == Fate::Survived) && !fates().any(Fate::is_detected)
+    {
+        let note = "no change was noticed in this time; a longer time tells whether the tests use this code at all";
+        mutation.notes.push(note.to_owned());
+    }
     if over == Over::Interrupted {
         let note =
             "it was interrupted: the same command goes on from here, as long as nothing is changed";
@@ -289,8 +299,24 @@ fn tried(
     Ok(over)
 }
 
+/// A command whose program is named from here and outside of the project, with the program's whole path: the copy is elsewhere.
+fn absolute(command: &[OsString], root: &Root) -> Vec<OsString> {
+    let mut argv = command.to_vec();
+    if let Some(word) = argv.first_mut() {
+        let place = root.top.join(&root.below).join(&*word);
+        let parent = place.parent().and_then(|own| own.canonicalize().ok());
+        let is_path = Path::new(&*word).components().count() > 1;
+        let own = parent.zip(place.file_name()).map(|(parent, name)| parent.join(name));
+        let is_outside = |own: &PathBuf| own.is_file() && !own.starts_with(&root.top);
+        if let Some(own) = own.filter(|own| is_path && is_outside(own)) {
+            *word = own.into_os_string();
+        }
+    }
+    argv
+}
+
 fn suite(args: &Args, root: &Root, began: Instant) -> anyhow::Result<Suite> {
-    let argv = args.command.clone();
+    let argv = absolute(&args.command, root);
     let call = Call::new(&argv, &root.top.join(&root.below));
     let framework = match &args.framework {
         Some(name) => frameworks::by_name(name)?,

@@ -124,8 +124,11 @@ impl Walls {
         });
         // Of what may be read, only the program must be.
         let policy = Policy::default();
-        let is_opened = |own: &PathBuf| self.opened.iter().any(|above| own.starts_with(above));
-        let beside: Vec<PathBuf> = program.into_iter().filter(|own| !is_opened(own)).collect();
+        let is_opened = |own: &Path| self.opened.iter().any(|above| own.starts_with(above));
+        // The program of an environment of Python is a link to the interpreter.
+        let is_shown =
+            |own: &PathBuf| is_opened(own) || own.canonicalize().is_ok_and(|own| is_opened(&own));
+        let beside: Vec<PathBuf> = program.into_iter().filter(|own| !is_shown(own)).collect();
         sandbox
             .check(&policy, &beside)
             .context("the tests can't be run in the sandbox; --no-sandbox runs them as you")

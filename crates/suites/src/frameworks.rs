@@ -114,6 +114,12 @@ pub trait Framework: Debug + Sync {
         None
     }
 
+    /// The command that has the framework load a driver as a reporter. The driver replaces the framework's runner and runs its tests repeatedly. `None` if the
+    /// framework allows no such driver.
+    fn driven(&self, _call: &Call, _driver: &Path) -> Option<Request> {
+        None
+    }
+
     /// What looks at a run of this command from outside while it goes on, with its answer in `room`; `None` where it tells nothing before it is over.
     fn watch(&self, _call: &Call, _room: &Path) -> Option<Watch> {
         None
@@ -263,6 +269,10 @@ impl Framework for &'static dyn Framework {
 
     fn code(&self, call: &Call) -> Option<Vec<OsString>> {
         (**self).code(call)
+    }
+
+    fn driven(&self, call: &Call, driver: &Path) -> Option<Request> {
+        Some(call.through_env((**self).driven(call, driver)?))
     }
 
     fn watch(&self, call: &Call, room: &Path) -> Option<Watch> {

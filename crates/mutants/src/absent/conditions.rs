@@ -14,6 +14,15 @@ pub(super) fn of(language: Language, root: Node<'_>, text: &[u8], here: &Here) -
         std::str::from_utf8(bytes).unwrap_or_default()
     };
     each(root, &mut |node| {
+        if node.is_named() && matches!(node.kind(), "if_modifier" | "unless_modifier") {
+            let Some(condition) = node.child_by_field_name("condition") else { return };
+            let told = words(condition);
+            let value = holds(language, told, here);
+            let value = if node.kind() == "unless_modifier" { not(value) } else { value };
+            if value == Some(false) {
+                found.push(Absent::of(node, format!("`{}`", short(bare(told)))));
+            }
+        }
         if node.is_named()
             && matches!(node.kind(), "if_statement" | "if" | "elif_clause" | "elsif" | "unless")
         {
@@ -29,8 +38,19 @@ pub(super) fn of(language: Language, root: Node<'_>, text: &[u8], here: &Here) -
             if is_on_one_line {
                 return;
             }
+            // What the condition says of other platforms makes no difference on this one.
+            let consequence = field("consequence");
+            let first = consequence.map(|own| match own.kind() {
+                "statement_block" | "block" => own.named_child(0).unwrap_or(own),
+                _ => own,
+            });
+            let is_apart =
+                first.is_some_and(|own| own.start_position().row > condition.end_position().row);
+            if value.is_some() && is_apart {
+                found.push(Absent::of(condition, why.clone()));
+            }
             if value == Some(false) {
-                found.extend(field("consequence").map(|own| Absent::of(own, why.clone())));
+                found.extend(consequence.map(|own| Absent::of(own, why.clone())));
             }
             // Branches after one that is always taken.
             let mut taken = value;
@@ -73,13 +93,28 @@ fn of_types<'t>(node: Node<'_>, words: &impl Fn(Node<'_>) -> &'t str) -> Option<
     }
     let body = node.child_by_field_name("body")?;
     let mut cursor = body.walk();
-    let mut statements = body.named_children(&mut cursor).filter(|own| own.kind() != "comment");
+    let statements: Vec<Node<'_>> =
+        body.named_children(&mut cursor).filter(|own| own.kind() != "comment").collect();
+    let mut statements = statements.into_iter();
     let is_stub = |own: Node<'_>| {
         own.kind() == "expression_statement"
             && own.named_child(0).is_some_and(|only| matches!(only.kind(), "ellipsis" | "string"))
     };
     let has_dots = words(body).trim_end().ends_with("...");
-    (has_dots && statements.all(is_stub)).then(|| Absent::of(node, "a body of `...`"))
+    if has_dots && statements.clone().all(is_stub) {
+        return Some(Absent::of(node, "a body of `...`"));
+    }
+    let class = std::iter::successors(node.parent(), Node::parent)
+        .find(|own| own.kind() == "class_definition")?;
+    let parents = class.child_by_field_name("superclasses").map_or("", words);
+    let is_protocol =
+        parents.split(|c: char| !c.is_alphanumeric() && c != '_').any(|own| own == "Protocol");
+    let is_open = |own: Node<'_>| {
+        is_stub(own)
+            || own.kind() == "pass_statement"
+            || words(own).starts_with("raise NotImplementedError")
+    };
+    (is_protocol && statements.all(is_open)).then(|| Absent::of(node, "a method of a protocol"))
 }
 
 /// Returns true if a condition holds on this platform; `None` if that is not known.

@@ -164,6 +164,7 @@ fn holds(predicate: &str, here: &Here) -> Option<bool> {
             },
             "target_os" => Some(value == here.system),
             "target_arch" => Some(value == here.processor),
+            "target_pointer_width" => Some(value == usize::BITS.to_string()),
             "target_family" => {
                 Some((value == "windows") == (here.system == "windows") && value != "wasm")
             }

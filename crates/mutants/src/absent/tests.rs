@@ -154,3 +154,65 @@ if sys.version_info[0] == 2:
     let (out, built) = functions(Language::Ruby, "a.rb", text);
     assert_eq!((out, built), (vec!["a".to_owned()], vec!["b".to_owned()]));
 }
+
+/// The lines of a text that hold a change, and those of which none counts.
+fn lines(language: Language, text: &str) -> (BTreeSet<u32>, BTreeSet<u32>) {
+    let found = Generator::new(language).unwrap().mutants_here("a", text.as_bytes(), &here());
+    let finer = found.all.iter().filter(|own| !own.operator.is_extreme());
+    let (out, built): (Vec<_>, Vec<_>) = finer.partition(|own| own.absent.is_some());
+    let of = |own: Vec<&crate::Mutant>| own.into_iter().map(|own| own.line).collect();
+    (of(built), of(out))
+}
+
+#[test]
+fn a_condition_on_the_platform_is_left_out_with_the_branch_that_is_not_taken() {
+    for (language, text) in [
+        (
+            Language::Python,
+            "def a(x):\n    if os.name == 'nt':\n        x = x + 1\n    return x + 2\n",
+        ),
+        (
+            Language::JavaScript,
+            "function a(x) {\n  if (process.platform === 'win32') {\n    x = x + 1;\n  }\n  return x + 2;\n}",
+        ),
+        (
+            Language::Go,
+            "package p\nfunc a(x int) int { if runtime.GOOS == \"windows\" {\n\tx = x + 1\n}\n\treturn x + 2\n}",
+        ),
+        (
+            Language::Ruby,
+            "def a(x)\n  if RUBY_ENGINE == 'jruby'\n    x = x + 1\n  end\n  x + 2\nend",
+        ),
+    ] {
+        let (built, out) = lines(language, text);
+        let last = if language == Language::Go { 5 } else { *built.last().unwrap() };
+        assert_eq!(built, BTreeSet::from([last]), "{text}");
+        assert_eq!(out, BTreeSet::from([2, 3]), "{text}");
+    }
+    let (built, out) = lines(
+        Language::Ruby,
+        "def a(x)\n  return x + 5 if RUBY_ENGINE == 'jruby'\n  return x + 6 unless RUBY_ENGINE == 'jruby'\n  x + 2\nend",
+    );
+    assert_eq!((built, out), (BTreeSet::from([3, 4]), BTreeSet::from([2])));
+    // A branch that is taken is tried, also on the line of its condition.
+    let (built, _) =
+        lines(Language::Python, "def a(x):\n    if os.name == 'posix': x = x + 1\n    return x\n");
+    assert!(built.contains(&2));
+}
+
+#[test]
+fn methods_of_a_protocol_are_left_out_where_they_do_nothing() {
+    let text = "\
+class P(Protocol[T]):
+    def a(self, x):
+        \"\"\"Text.\"\"\"
+        raise NotImplementedError
+    def b(self, x):
+        return x + 1
+class Q:
+    def c(self, x):
+        raise NotImplementedError
+";
+    let (out, built) = functions(Language::Python, "a.py", text);
+    assert_eq!((out, built), (vec!["P.a".to_owned()], vec!["P.b".to_owned(), "Q.c".to_owned()]));
+}

@@ -23,6 +23,9 @@ pub(super) fn of(
         Language::Rust => (String::new(), filled(RUST)),
         Language::Go => (GO_IMPORTS.to_owned(), filled(GO)),
         Language::C => (filled(C), String::new()),
+        Language::JavaScript | Language::TypeScript | Language::Tsx => {
+            (String::new(), filled(JAVASCRIPT))
+        }
         _ => return None,
     })
 }
@@ -180,4 +183,24 @@ __attribute__((unused)) static int assay_switch_TAG(int unit)
     return 0;
 }
 #line 1
+"#;
+
+/// Whoever loads a file again and again in one process sets `assay$` of the global object; else the first function that runs makes it.
+const JAVASCRIPT: &str = r#"
+function assay$TAG(unit) {
+  let own = globalThis.assay$;
+  if (own === undefined) {
+    const fs = process.getBuiltinModule("node:fs");
+    const told = fs.readFileSync(SWITCH, "utf8");
+    const seen = new Set();
+    const note = (unit) => {
+      if (!seen.has(unit)) fs.appendFileSync(REACHED, `${unit} ${process.argv[0]}\n`);
+      seen.add(unit);
+    };
+    own = { number: Number(told) || 0, reaches: told.startsWith("r") ? note : undefined };
+    Object.defineProperty(globalThis, "assay$", { value: own });
+  }
+  own.reaches?.(FIRST + unit);
+  return own.number;
+}
 "#;

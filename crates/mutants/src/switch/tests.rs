@@ -20,7 +20,8 @@ fn switched(language: Language, text: &str) -> (Mutants, Switched) {
         .filter(|(_, own)| switch.takes(&found.units[own.unit], own))
         .map(|(index, own)| {
             let body = switch.body(&found.units[own.unit], own, text.as_bytes()).unwrap();
-            Arm { unit: own.unit, number: index + 1, body }
+            let at = switch.before(&found.units[own.unit], own);
+            Arm { unit: own.unit, number: index + 1, body, at }
         })
         .collect();
     assert!(!arms.is_empty());
@@ -130,4 +131,45 @@ fn labels_are_the_own_of_each_body() {
         assert!(own.clone().all(|times| times == 0 || times == 2), "{all}");
         assert!(own.filter(|times| *times == 2).count() > 3, "{all}");
     }
+}
+
+#[test]
+fn bodies_of_javascript_are_cases_and_their_lines_tell_whose_fault_it_is() {
+    for (language, text) in [
+        (Language::JavaScript, "const one = (x) => x + 1;\nclass A { two(x) { return x * 2; } }"),
+        (
+            Language::TypeScript,
+            "export function a(x: number): number {\n  return x + 1;\n} // the end",
+        ),
+        (Language::Tsx, "const a = (x: string) => <b>{x + 'y'}</b>;"),
+    ] {
+        let (found, switched) = switched(language, text);
+        let all = String::from_utf8(switched.text.clone()).unwrap();
+        let again = Generator::new(language).unwrap().mutants("a", all.as_bytes());
+        assert!(!again.is_broken, "{all}");
+        assert_eq!(switched.lines.len(), found.all.len());
+        for (lines, number) in &switched.lines {
+            assert_eq!(switched.blamed(lines.start), Blamed::Arm(*number));
+        }
+    }
+    let can = |text: &str| {
+        let (found, switch) = found(Language::JavaScript, text);
+        let all = found.all.iter().map(|own| switch.takes(&found.units[own.unit], own));
+        all.filter(|own| !own).count()
+    };
+    assert_eq!(can("function a(x) { return x + 1; }"), 0);
+    // Values before the body are chosen where they are.
+    let text = "function a(x = '', { y = 2 } = {}) { return x + y; }";
+    assert_eq!(can(text), 0);
+    let all = String::from_utf8(switched(Language::JavaScript, text).1.text).unwrap();
+    assert!(all.contains(" ? ('assay'\n) :\n(''\n)), { y = (assay$7("), "{all}");
+    assert!(can("function a(x) { 'use strict'; return x + 1; }") > 0);
+    assert!(can("class A extends B { constructor(x) { super(x); this.x = x + 1; } }") > 0);
+    assert_eq!(can("function a(x) { for (const y of x) { if (y) break; } }"), 0);
+    // `continue` is an error there.
+    assert_eq!(can("function a(x) { switch (x) { case 1: x(); break; } }"), 1);
+    assert_eq!(
+        can("function a(x) { for (;;) { x(() => { switch (x) { case 1: break; } }); } }"),
+        1
+    );
 }

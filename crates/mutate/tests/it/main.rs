@@ -16,3 +16,4 @@ mod forks_of_ruby;
 mod hand;
 mod mutate;
 mod project;
+mod vitest;

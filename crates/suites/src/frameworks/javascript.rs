@@ -36,6 +36,8 @@ pub(super) struct Package {
     place: fn(&Call, &[String]) -> Vec<OsString>,
     /// An option that an old one does not know, and the version that does.
     needs: (&'static str, &'static str),
+    /// Options for a single process and a driver; the path of the driver is appended. Empty if the runner can't be replaced.
+    driven: &'static [&'static str],
 }
 
 /// jest.
@@ -47,6 +49,7 @@ pub(super) const JEST: Package = Package {
     shuffle: ["--randomize", "--seed"],
     place: Call::with_options,
     needs: ("randomize", "29.5"),
+    driven: &[],
 };
 
 /// vitest.
@@ -58,6 +61,7 @@ pub(super) const VITEST: Package = Package {
     shuffle: ["--sequence.shuffle", "--sequence.seed"],
     place: Call::with_last,
     needs: ("outputfile", "0.31"),
+    driven: &["--run", "--no-file-parallelism", "--reporter"],
 };
 
 impl Framework for Package {
@@ -94,6 +98,13 @@ impl Framework for Package {
         }
         options.extend(named(wanted));
         Ok(hooked(Request::words((self.place)(call, &options)), &Wanted::default(), room))
+    }
+
+    fn driven(&self, call: &Call, driver: &Path) -> Option<Request> {
+        let mut options: Vec<String> = self.driven.iter().map(|word| (*word).to_owned()).collect();
+        let last = options.last_mut()?;
+        *last = format!("{last}={}", driver.display());
+        Some(Request::words((self.place)(call, &options)))
     }
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
@@ -322,6 +333,15 @@ mod tests {
         assert_eq!(of(&["file:a.test.mjs"]), (true, false));
         assert_eq!(of(&["a test"]), (false, true));
         assert_eq!(of(&["a test", "file:a.test.mjs"]), (false, false), "all run");
+    }
+
+    #[test]
+    fn vitest_takes_a_driver_and_jest_takes_none() {
+        let words = ["npx", "vitest", "run", "src"].map(OsString::from);
+        let call = Call::new(&words, Path::new("/nonexistent"));
+        let words = VITEST.driven(&call, Path::new("/r/d.mjs")).unwrap().argv;
+        assert_eq!(words[4..], ["--run", "--no-file-parallelism", "--reporter=/r/d.mjs"]);
+        assert!(JEST.driven(&call, Path::new("/r/d.mjs")).is_none());
     }
 
     #[test]
