@@ -17,7 +17,7 @@ pub struct Counted {
 }
 
 /// Where Python waits, by the name and the end of the file: a sample that ends there is no work, whatever the thread seemed to be doing.
-const WAITING: [(&str, &str); 9] = [
+const WAITING: [(&str, &str); 12] = [
     ("wait", "threading.py"),
     ("_wait_for_tstate_lock", "threading.py"),
     ("_worker", "concurrent/futures/thread.py"),
@@ -27,6 +27,9 @@ const WAITING: [(&str, &str); 9] = [
     ("readinto", "socket.py"),
     ("wait", "multiprocessing/connection.py"),
     ("poll", "multiprocessing/popen_fork.py"),
+    ("_recv", "multiprocessing/connection.py"),
+    ("_handle_tasks", "multiprocessing/pool.py"),
+    ("_try_wait", "subprocess.py"),
 ];
 
 /// What samples came to, s: all, what is left out as waiting, what is left of the others.
