@@ -163,8 +163,17 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
 }
 
 fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
+    let planned = match plan.stop {
+        StopRule::Fixed { blocks } => Some(blocks),
+        StopRule::Sequential { .. } => None,
+    };
     let (what, have) = match c.blocks {
-        Some(blocks) => ("blocks", format!("{blocks} taken, {} needed", c.fewest_blocks)),
+        Some(blocks) => {
+            let lacking = planned.filter(|&all| all as usize > blocks);
+            let how =
+                lacking.map_or("taken".to_owned(), |all| format!("of {all} have both values"));
+            ("blocks", format!("{blocks} {how}, {} needed", c.fewest_blocks))
+        }
         None => (
             "values",
             format!(
@@ -180,10 +189,14 @@ fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
     if c.blocks.is_none() {
         return finding.advise(Action::MoreValues);
     }
-    // Where the number of blocks was given, more time would not be used.
-    finding.advise(match plan.stop {
-        StopRule::Fixed { .. } => Action::FixRuns { runs: c.fewest_blocks.into() },
-        StopRule::Sequential { .. } => Action::MeasureLonger { seconds: None },
+    // More time would not be used with a fixed number of blocks. The next blocks may lack values as often as these did.
+    finding.advise(match (planned, c.blocks) {
+        (Some(all), Some(blocks)) => {
+            let all = u64::from(all).max(blocks as u64);
+            let runs = (u64::from(c.fewest_blocks) * all).div_ceil((blocks as u64).max(1));
+            Action::FixRuns { runs }
+        }
+        _ => Action::MeasureLonger { seconds: None },
     })
 }
 

@@ -2,7 +2,8 @@
 //! is that its requests failed.
 //!
 //! A server has *stopped* when its last slices have not one answer while the other server answered. It fails *beyond* the other when the
-//! share of its failed requests is larger by more than the threshold, and the sign test over the blocks finds that no accident.
+//! share of its failed requests is larger by more than the threshold, and that is no accident: by the sign test over the blocks, or because
+//! it was away for a while, as a server that is started again is.
 
 use crate::comparison::Comparison;
 use crate::policy;
@@ -80,14 +81,50 @@ fn pair(of: &Answers, against: &Answers, least: f64, level: f64) -> Option<Faili
             return Some(failing(own, other, Some(since)));
         }
     }
-    let (more, less) = blocks(of, against);
+    let (more, less) = blocks(of, against, fails_more);
     let unlikely = 2.0 * binomial::at_most(more.min(less), more + less) <= level;
     let difference = share(of) - share(against);
-    if !unlikely || difference.abs() <= least || (difference > 0.0) != (more > less) {
+    let worse = match was_away(of, against) {
+        Some(worse) if !unlikely => worse,
+        None if !unlikely => return None,
+        _ => more > less,
+    };
+    if difference.abs() <= least || (difference > 0.0) != worse {
         return None;
     }
-    let (own, other) = if more > less { (of, against) } else { (against, of) };
+    let (own, other) = if worse { (of, against) } else { (against, of) };
     Some(failing(own, other, None))
+}
+
+/// Returns true if the first subject alone was away for a while: most of its requests failed in several blocks, all of them in one, and none of
+/// the other's did. False if the other was, `None` if neither.
+fn was_away(of: &Answers, against: &Answers) -> Option<bool> {
+    let (some, others) = blocks(of, against, is_mostly_gone);
+    let (gone, others_gone) = blocks(of, against, is_gone);
+    match (some, others) {
+        (FEWEST_GONE.., 0) if gone > 0 => Some(true),
+        (0, FEWEST_GONE..) if others_gone > 0 => Some(false),
+        _ => None,
+    }
+}
+
+/// Least number of blocks of an absence; less is a pause.
+const FEWEST_GONE: u64 = 2;
+
+/// Returns true if a slice has the larger share of failed requests.
+fn fails_more(own: &SliceOf, other: &SliceOf) -> bool {
+    let share = |slice: &SliceOf| slice.failed as f64 / (slice.answered + slice.failed) as f64;
+    share(own) > share(other)
+}
+
+/// Returns true if a slice has more failed requests than answers, and the other none that failed.
+fn is_mostly_gone(own: &SliceOf, other: &SliceOf) -> bool {
+    own.failed > own.answered && own.failed >= policy::FEWEST_FAILED && other.failed == 0
+}
+
+/// The same of a slice without any answer.
+fn is_gone(own: &SliceOf, other: &SliceOf) -> bool {
+    own.answered == 0 && is_mostly_gone(own, other)
 }
 
 fn requests(own: &Answers) -> u64 {
@@ -107,19 +144,16 @@ fn answers_from(own: &Answers, block: u32) -> bool {
     answered > failed
 }
 
-/// In how many of their common blocks a subject failed more than the other, and less.
-fn blocks(of: &Answers, against: &Answers) -> (u64, u64) {
-    let share = |slice: &SliceOf| slice.failed as f64 / (slice.answered + slice.failed) as f64;
-    let (mut more, mut less) = (0, 0);
+/// In how many of their common blocks something holds of the first subject and not of the second, and the other way round.
+fn blocks(of: &Answers, against: &Answers, holds: fn(&SliceOf, &SliceOf) -> bool) -> (u64, u64) {
+    let (mut own, mut others) = (0, 0);
     for slice in &of.by_slice {
-        let mut others = against.by_slice.iter();
-        if let Some(other) = others.find(|other| other.block == slice.block) {
-            let (own, other) = (share(slice), share(other));
-            more += u64::from(own > other);
-            less += u64::from(own < other);
+        if let Some(other) = against.by_slice.iter().find(|other| other.block == slice.block) {
+            own += u64::from(holds(slice, other));
+            others += u64::from(holds(other, slice));
         }
     }
-    (more, less)
+    (own, others)
 }
 
 #[cfg(test)]
@@ -162,6 +196,16 @@ mod tests {
     fn one_pause_or_what_befell_both_is_no_verdict() {
         let comes_back = [(25, 0), (25, 0), (0, 25), (25, 0), (25, 0), (25, 0), (25, 0)];
         assert_eq!(found(&comes_back, &WELL), None);
+        let after_long = [(25, 0), (20, 5), (0, 25), (8, 17), (25, 0), (25, 0), (25, 0)];
+        assert_eq!(found(&after_long, &WELL), Some((1, None)));
+        assert_eq!(found(&WELL, &after_long), Some((0, None)));
+        // Each was away for a while, or both at once; slow answers of a busy machine do not count as absence.
+        let mut another = after_long;
+        another.reverse();
+        assert_eq!(found(&after_long, &another), None);
+        let slow = [(25, 0), (20, 5), (8, 17), (8, 17), (25, 0), (25, 0), (25, 0)];
+        assert_eq!(found(&slow, &WELL), None);
+        assert_eq!(found(&after_long, &after_long), None);
         let both = [(25, 0), (25, 0), (25, 0), (25, 0), (25, 0), (0, 25), (0, 25)];
         assert_eq!(found(&both, &both), None);
         // Two requests of one slice are an accident.

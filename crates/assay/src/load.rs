@@ -12,5 +12,7 @@ mod source;
 pub(crate) use generators::{Generators, Way, work};
 pub(crate) use knee::{Goal, Search};
 pub(crate) use requests::{MOST as MOST_REQUESTS, Requests};
-pub(crate) use slice::{CAPACITY, LATENCY_MEDIAN, RATE_ACHIEVED, fewest_requests, metrics};
+pub(crate) use slice::{
+    CAPACITY, LATENCY_MEDIAN, RATE_ACHIEVED, fewest_requests, metrics, too_short,
+};
 pub(crate) use source::{Place, Slices, Told};

@@ -17,7 +17,7 @@ pub struct Counted {
 }
 
 /// Where Python waits, by the name and the end of the file: a sample that ends there is no work, whatever the thread seemed to be doing.
-const WAITING: [(&str, &str); 9] = [
+const WAITING: [(&str, &str); 12] = [
     ("wait", "threading.py"),
     ("_wait_for_tstate_lock", "threading.py"),
     ("_worker", "concurrent/futures/thread.py"),
@@ -27,6 +27,9 @@ const WAITING: [(&str, &str); 9] = [
     ("readinto", "socket.py"),
     ("wait", "multiprocessing/connection.py"),
     ("poll", "multiprocessing/popen_fork.py"),
+    ("_recv", "multiprocessing/connection.py"),
+    ("_handle_tasks", "multiprocessing/pool.py"),
+    ("_try_wait", "subprocess.py"),
 ];
 
 /// What samples came to, s: all, what is left out as waiting, what is left of the others.
@@ -145,7 +148,9 @@ fn unsampled(held: Held, whole: f64, sampler: &str) -> Finding {
         "the samples of {sampler} come to {:.2} s, and the kernel counted {whole:.2} s of CPU time: what the program did before sampling began, and processes that ended soon, was not sampled; times are scaled up",
         held.left
     );
-    waiting(Severity::Note, told, held.claimed, whole)
+    let little = held.left < policy::SEEN * whole;
+    let severity = if little { Severity::Warning } else { Severity::Note };
+    waiting(severity, told, held.claimed, whole)
 }
 
 /// The thread that a stack belongs to, if the kernel counted it: `Thread 4711 "worker"`, as py-spy names it.
@@ -291,13 +296,14 @@ mod tests {
             profile.held_against_whole(whole);
             let left: Vec<u64> =
                 profile.stacks.iter().map(|s| (s.amount * 1000.0).round() as u64).collect();
-            (left, profile.findings.len())
+            (left, profile.findings.first().map(|own| own.severity))
         };
-        assert_eq!(of(4.0), (vec![1000, 3000], 0));
+        assert_eq!(of(4.0), (vec![1000, 3000], None));
         // On a busy machine threads that wait for a processor seem to run.
-        assert_eq!(of(0.8), (vec![200, 600], 1));
-        // A child that lived for a moment was not sampled.
-        assert_eq!(of(8.0), (vec![2000, 6000], 1));
+        assert_eq!(of(0.8), (vec![200, 600], Some(Severity::Note)));
+        // A child that lived for a moment was not sampled; nor was what replaced the program soon.
+        assert_eq!(of(6.0), (vec![1500, 4500], Some(Severity::Note)));
+        assert_eq!(of(10.0), (vec![2500, 7500], Some(Severity::Warning)));
     }
 
     #[test]

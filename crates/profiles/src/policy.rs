@@ -29,3 +29,5 @@ pub const NAMELESS: f64 = 0.2;
 /// Functions with less than this share of all that was sampled, both programs together, are not asked about: every question takes a part
 /// of the error. The choice knows nothing of the difference.
 pub const SMALLEST_FUNCTION: f64 = 0.01;
+/// Share of the processor time below which samples may have missed what a program mostly does.
+pub const SEEN: f64 = 0.5;

@@ -259,16 +259,63 @@ fn notes(analysis: &Analysis) -> Vec<String> {
             "{unknown} requests were still under way when their slice was broken off"
         ));
     }
-    let redirected = sum("redirected");
-    if redirected > 0 {
-        lines.push(format!("{redirected} redirections"));
-    }
+    lines.extend(redirections(&analysis.answers));
     lines
+}
+
+/// The numbers of redirections that were followed and that were not.
+fn redirections(all: &[Answers]) -> Option<String> {
+    let redirected: u64 = all.iter().map(|own| own.count("redirected")).sum();
+    let not_followed = |name: &str| match name.strip_prefix("status.3") {
+        Some(rest) => rest != "04",
+        None => matches!(name, "failed.redirected_away" | "failed.redirect_loop"),
+    };
+    let counts = all.iter().flat_map(|own| &own.counts).filter(|(name, _)| not_followed(name));
+    let kept: u64 = counts.map(|(_, count)| *count).sum();
+    let followed = redirected.saturating_sub(kept);
+    let told = [(followed, "followed"), (kept.min(redirected), "not followed")]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, how)| format!("{} {how}", counted(count as usize, "redirection")));
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn redirections_are_followed_or_not() {
+        let told = |counts: &[(&str, u64)]| {
+            let counts = counts.iter().map(|&(name, count)| (name.to_owned(), count)).collect();
+            redirections(&[Answers {
+                subject: 0,
+                slices: 1,
+                counts,
+                latency: assay_data::Histogram::default(),
+                service: assay_data::Histogram::default(),
+                by_slice: Vec::new(),
+                seconds: Vec::new(),
+            }])
+        };
+        assert_eq!(
+            told(&[("redirected", 5), ("status.200", 5)]).as_deref(),
+            Some("5 redirections followed")
+        );
+        assert_eq!(
+            told(&[("redirected", 1), ("status.302", 1)]).as_deref(),
+            Some("1 redirection not followed")
+        );
+        let both = [("redirected", 7), ("status.301", 3), ("status.304", 9), ("status.200", 4)];
+        assert_eq!(
+            told(&both).as_deref(),
+            Some("4 redirections followed, 3 redirections not followed")
+        );
+        let away = [("redirected", 3), ("failed.redirected_away", 3)];
+        assert_eq!(told(&away).as_deref(), Some("3 redirections not followed"));
+        assert_eq!(told(&[("status.304", 9)]), None);
+    }
 
     #[test]
     fn a_failure_never_rounds_to_a_hundred_per_cent() {

@@ -16,6 +16,7 @@ pub(crate) fn label(metric: &Metric) -> String {
         "answered" => "share answered".to_owned(),
         "rate_achieved" => "achieved rate".to_owned(),
         "server_cpu" => "server CPU".to_owned(),
+        "server_cpu_per_request" => "server CPU/request".to_owned(),
         name => quantile(name).unwrap_or_else(|| name.replace('_', " ")),
     }
 }
@@ -29,11 +30,15 @@ fn quantile(name: &str) -> Option<String> {
     is_number.then(|| match (share.as_str(), what.as_str()) {
         ("50", "tls") => "median TLS handshake time".to_owned(),
         ("50", "connect") => "median connection time".to_owned(),
+        ("50", "chunk gap") => "median chunk gap".to_owned(),
         ("50", what) => format!("median {what} time"),
+        (share, "first byte") => format!("p{share} first byte time"),
         (share, what) => format!("p{share} {what}"),
     })
 }
 
+/// Starts of the names of spans within requests.
+const OF_REQUESTS: [&str; 4] = ["latency_p", "service_p", "first_byte_p", "chunk_gap_p"];
 /// Ends of names that already say that they are spans of time.
 const SPANS: [&str; 7] = ["time", "latency", "service", "duration", "delay", "wait", "value"];
 /// Ends of names that already say that they are rates.
@@ -93,11 +98,13 @@ pub(crate) fn wording(metric: &Metric) -> Wording {
         }
         ("max_rss", ..) => amount("needs", "memory at its peak", "peak memory"),
         ("server_cpu", ..) => amount("uses", "server CPU time", "server CPU time"),
+        ("server_cpu_per_request", ..) => {
+            let what = "server CPU time per request";
+            amount("uses", what, what)
+        }
         ("server_memory", ..) => amount("needs", "server memory", "server memory"),
         // The latency of whoever asks: shorter and longer.
-        (name_of, Unit::Second, _)
-            if ["latency_p", "service_p"].iter().any(|own| name_of.starts_with(own)) =>
-        {
+        (name_of, Unit::Second, _) if OF_REQUESTS.iter().any(|own| name_of.starts_with(own)) => {
             Wording { less: "shorter", more: "longer", ..valued(&name) }
         }
         // Seconds of a part that has a name: "takes 4 % less inner time"; the name of a span of time stands by itself.

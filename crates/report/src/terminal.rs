@@ -49,10 +49,10 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
     let _ellipsis = page.ellipsis();
     let in_sentences = page.fitted(&analysis.names(), (page.width() / 2).clamp(8, 60));
     let in_table = page.fitted(&analysis.names(), (page.width() * 3 / 10).clamp(8, 40));
-    // Failures of a single server, and goals that no rate meets, come before all numbers.
-    let is_alone = analysis.comparisons.is_empty();
+    // Failures that no verdict names, and goals that no rate meets, come before all numbers.
+    let is_named = analysis.comparisons.iter().any(|c| c.failing.is_some());
     let comes_first = |f: &&Finding| match f.code.as_str() {
-        "REQUESTS_FAILED" => is_alone,
+        "REQUESTS_FAILED" => !is_named,
         "GOAL_MISSED" => true,
         _ => false,
     };

@@ -9,7 +9,7 @@ use crate::number::{self, Column};
 use assay_analysis::checks::{Topic, topic};
 use assay_analysis::dependence::Dependence;
 use assay_analysis::{Analysis, Basis, Comparison, Interval, NoInterval, Scale, Verdict, levels};
-use assay_data::{Better, Design, Metric, StopReason, Unit};
+use assay_data::{Better, Design, Metric, StopReason, StopRule, Unit};
 
 mod agreement;
 mod failing;
@@ -436,8 +436,14 @@ impl<'a> Teller<'a> {
                 )
             }
             Some(blocks) if blocks < c.fewest_blocks as usize => {
+                let have = match self.analysis.plan.stop {
+                    StopRule::Fixed { blocks: all } if all as usize > blocks => {
+                        format!("{blocks} of {all} have values of both")
+                    }
+                    _ => format!("{blocks} taken"),
+                };
                 format!(
-                    "too few blocks for a verdict on {} against {}: {} needed, {blocks} taken",
+                    "too few blocks for a verdict on {} against {}: {} needed, {have}",
                     self.of, self.against, c.fewest_blocks
                 )
             }

@@ -3,7 +3,7 @@
 use assay_analysis::policy;
 use assay_data::samples::{Buckets, Counts};
 use assay_data::source::{OfRow, RowResult};
-use assay_data::{Better, Histogram, Metric, Outcome, Unit};
+use assay_data::{Action, Better, Finding, Histogram, Metric, Outcome, Severity, Unit};
 use assay_load::{Failure, Second, Tally};
 use assay_measure::serving::Used;
 use std::collections::BTreeMap;
@@ -99,12 +99,13 @@ pub(crate) fn values(
 /// requests fail.
 ///
 /// `usual` are the latencies of all sides at this step in earlier slices: what is left out must not depend on how quick this very slice was,
-/// or the slow ones would stay.
+/// or the slow ones would stay. Of the first slice its own latencies are taken.
 pub(crate) fn without_late(
     tally: &Tally,
     usual: &Histogram,
     values: &mut [f64],
 ) -> Vec<&'static str> {
+    let usual = if usual.count() == 0 { &tally.latency } else { usual };
     let mut taken = Vec::new();
     for (value, &(name, share, _)) in values.iter_mut().zip(&QUANTILES) {
         let late = tally.lateness.quantile_seconds(share, 0).unwrap_or(0.0);
@@ -146,11 +147,25 @@ pub(crate) fn fewest(metric: usize) -> u64 {
     QUANTILES.get(metric).map_or(100, |&(_, _, fewest)| fewest)
 }
 
-/// The same for the metric of this name, 1 for what is no quantile.
+/// The requests from which on the metric of this name has a value: 1 unless it is a quantile of which each request has at most one value.
 pub(crate) fn fewest_requests(name: &str) -> u64 {
     let own =
         QUANTILES.iter().find(|(quantile, ..)| name.strip_prefix("latency_") == Some(quantile));
-    own.map_or(1, |&(_, _, fewest)| fewest)
+    let of_part = || fewest_values(name).filter(|_| !name.starts_with("chunk_gap"));
+    own.map(|own| own.2).or_else(of_part).unwrap_or(1)
+}
+
+/// The values that a quantile of a part of requests takes; `None` for all other metrics.
+pub(crate) fn fewest_values(name: &str) -> Option<u64> {
+    PARTS.iter().find(|(part, ..)| *part == name).map(|part| part.3)
+}
+
+/// A finding about slices that are too short for the quantile that decides.
+pub(crate) fn too_short(message: String, needed: u64) -> Finding {
+    let finding = Finding::new("FEW_REQUESTS", Severity::Warning, message);
+    finding
+        .with("needed", needed as f64)
+        .advise(Action::text("make slices longer: --slice, or --requests-per-step"))
 }
 
 /// Everything that is kept of a slice.
@@ -298,6 +313,11 @@ mod tests {
         assert_eq!(late_of(3, 1), (4, true));
         assert_eq!(late_of(3, 100), (0, false));
         assert_eq!(late_of(0, 1), (0, false));
+        // Nothing was usual before the first slice: its own median is 100 ms.
+        let mut first = tally(200, 0);
+        (0..200).for_each(|_| first.lateness.record(3_000_000));
+        let mut found = values(&first, 1.0, 30.0, None);
+        assert!(without_late(&first, &Histogram::default(), &mut found).is_empty());
     }
 
     #[test]
@@ -305,13 +325,15 @@ mod tests {
         let mut own = tally(30, 170);
         (0..200).for_each(|_| own.lateness.record(3_000_000));
         let mut found = values(&own, 1.0, 30.0, None);
-        assert_eq!(without_late(&own, &Histogram::default(), &mut found), Vec::<&str>::new());
+        let mut usual = Histogram::default();
+        usual.record(1_000_000);
+        assert_eq!(without_late(&own, &usual, &mut found), Vec::<&str>::new());
         assert_eq!(found[0], 30.0);
         // The quantiles of what was answered may be the generator's, those of what failed are not.
         let mut own = tally(180, 20);
         (0..200).for_each(|_| own.lateness.record(3_000_000));
         let mut found = values(&own, 1.0, 30.0, None);
-        assert_eq!(without_late(&own, &Histogram::default(), &mut found), ["p50", "p90"]);
+        assert_eq!(without_late(&own, &usual, &mut found), ["p50", "p90"]);
         assert!(found[0].is_nan() && found[2] == 30.0, "{found:?}");
     }
 

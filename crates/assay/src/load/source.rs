@@ -7,6 +7,7 @@ use super::requests::Requests;
 use super::slice;
 use crate::run_error::RunError;
 use assay_analysis::policy;
+use assay_data::samples::without_secrets;
 use assay_data::source::{Failure as Failed, Layout, Measured, Obstacle, Source, Turn};
 use assay_data::{
     Action, Finding, Histogram, Metric, ParameterValue, Samples, Severity, Side, Subject,
@@ -57,6 +58,8 @@ pub(crate) struct Slices {
     pub requests: Option<Requests>,
     /// Failures that are this machine's own.
     ours: [u64; 2],
+    /// Details of the first request that failed in each way.
+    details: BTreeMap<Failure, String>,
 }
 
 impl Slices {
@@ -101,6 +104,7 @@ impl Slices {
             recovery,
             requests: None,
             ours,
+            details: BTreeMap::new(),
         }
     }
 
@@ -178,6 +182,12 @@ impl Slices {
             let most = self.over_memory.entry(place).or_default();
             *most = held.max(*most);
         }
+        for (&failure, detail) in &tally.details {
+            if tally.failed_as(failure) > 0 {
+                // The place of a redirection may hold a key.
+                self.details.entry(failure).or_insert_with(|| without_secrets(detail));
+            }
+        }
         self.ours[0] += tally.failed_as(Failure::NoPort);
         self.ours[1] += tally.failed_as(Failure::NoDescriptor);
         let limit = job.connecting.timeout;
@@ -202,6 +212,16 @@ impl Slices {
         }
         Ok((tally, values))
     }
+}
+
+/// That no slice had the values which the quantile that decides takes, as of chunks, whose number is the server's choice.
+fn too_few_values(samples: &Samples) -> Option<Finding> {
+    let name = &samples.plan.as_ref()?.primary;
+    let (metric, needed) = (samples.metric_index(name)?, slice::fewest_values(name)?);
+    let mut values = samples.observations().filter_map(|own| own.values.get(metric).copied());
+    let lacks = needed > 1 && !samples.is_empty() && values.all(f64::is_nan);
+    let message = format!("no slice had the {needed} values that {name} takes");
+    lacks.then(|| slice::too_short(message, needed))
 }
 
 fn own_used(
@@ -271,8 +291,8 @@ impl Source for Slices {
         Ok(Measured { rows, ..Measured::default() })
     }
 
-    fn findings(&self, _: &Samples, _: &[Failed]) -> Vec<Finding> {
-        let mut found = Vec::new();
+    fn findings(&self, samples: &Samples, _: &[Failed]) -> Vec<Finding> {
+        let mut found: Vec<Finding> = too_few_values(samples).into_iter().collect();
         if self.late > 0 {
             let at: Vec<String> = self
                 .late_at
@@ -339,6 +359,15 @@ impl Source for Slices {
                     .with("bytes", held as f64)
                     .advise(Action::text("give it fewer workers, or more memory")),
             );
+        }
+        // A search goes on until requests fail.
+        if !self.details.is_empty() && self.search.is_none() {
+            let told = |(failure, detail): (&Failure, &String)| {
+                format!("{}: {detail}", failure.name().replace('_', " "))
+            };
+            let told: Vec<String> = self.details.iter().map(told).collect();
+            let message = format!("the first requests that failed: {}", told.join("; "));
+            found.push(Finding::new("FIRST_FAILURES", Severity::Note, message));
         }
         let [ports, descriptors] = self.ours;
         if ports > 0 {

@@ -20,7 +20,7 @@ use asked::Asked;
 use assay_analysis::{Options, analyse};
 use assay_data::plan::MAX_BLOCKS;
 use assay_data::samples::without_secrets;
-use assay_data::{Action, Environment, Finding, Metric, Plan, Samples, Severity, StopReason};
+use assay_data::{Action, Environment, Finding, Metric, Plan, Samples, StopReason};
 use assay_experiment::Limits;
 use assay_load::{Arrivals, Load};
 use assay_measure::{environment, interrupt};
@@ -91,7 +91,8 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         (Some(time), _) => time,
         (None, budget) => budget.unwrap_or(planning::CEILING).max(block_seconds * 12.0),
     };
-    telling.plan(&load, &plan, (places.len() / asked.sides.len().max(1), block_seconds, latest));
+    let steps = places.len() / asked.sides.len().max(1);
+    telling.plan(&load, &plan, (steps, block_seconds, latest), trying.map(|(_, rate)| rate));
     let comparisons = places.iter().filter(|place| place.side > 0).count();
     let advice = |seconds: f64, blocks: u32| {
         let longer = Action::MeasureLonger { seconds: Some(seconds) };
@@ -228,11 +229,7 @@ fn too_few_requests(plan: &Plan, places: &[Place]) -> anyhow::Result<Option<Find
         "{some} of {} steps have no {name}: it takes at least {needed} requests a slice",
         places.len()
     );
-    let finding =
-        Finding::new("FEW_REQUESTS", Severity::Warning, message).with("needed", needed as f64);
-    Ok((some > 0 && plan.primary != CAPACITY).then(|| {
-        finding.advise(Action::text("make slices longer: --slice, or --requests-per-step"))
-    }))
+    Ok((some > 0 && plan.primary != CAPACITY).then(|| load::too_short(message, needed)))
 }
 
 fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Result<Ending> {

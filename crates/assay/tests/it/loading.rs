@@ -101,6 +101,42 @@ fn a_server_that_stops_answering_is_slower_by_its_failures() {
 }
 
 #[test]
+fn a_server_that_was_away_loses_and_a_pause_is_said_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let (fine, _) = scripted(|_, _| well());
+    // Two requests precede its first slice; each slice has twenty.
+    let (away, _) = scripted(|number, _| if (23..=62).contains(&number) { None } else { well() });
+    let line = ["--rate", "100", "--slice", "200ms", "--settle", "0", "-r", "5", "--no-save"];
+    let (a, b) = (format!("a={fine}/"), format!("b={away}/"));
+    let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
+    assert_eq!(run.status.code(), Some(1), "{}{}", shown(&run), said(&run));
+    assert!(shown(&run).starts_with("b fails more: 40 % of its requests"), "{}", shown(&run));
+    let (pause, _) = scripted(|number, _| if (25..=39).contains(&number) { None } else { well() });
+    let b = format!("b={pause}/");
+    let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
+    assert_eq!(run.status.code(), Some(3), "{}{}", shown(&run), said(&run));
+    assert!(shown(&run).starts_with("15 of 100 requests of b failed, 15 %"), "{}", shown(&run));
+}
+
+#[test]
+fn the_first_failure_of_a_kind_is_told_exactly() {
+    let directory = tempfile::tempdir().unwrap();
+    let (url, _) = scripted(|number, _| match number % 3 {
+        0 => Some((b"HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\n".to_vec(), true)),
+        _ => well(),
+    });
+    let line = ["--rate", "60", "--slice", "200ms", "-r", "1", "--no-save", "--json", &url];
+    let run = assay(directory.path(), &line);
+    assert_eq!(run.status.code(), Some(0), "{}", said(&run));
+    let json: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let findings = json["findings"].as_array().unwrap();
+    let own = findings.iter().find(|own| own["code"] == "FIRST_FAILURES");
+    let message = own.map(|own| own["message"].as_str().unwrap().to_owned());
+    let expected = "the first requests that failed: malformed: its Content-Length is not a number";
+    assert_eq!(message.as_deref(), Some(expected), "{json:#}");
+}
+
+#[test]
 fn a_screen_says_the_load_and_that_a_server_closes_connections() {
     let directory = tempfile::tempdir().unwrap();
     let (closes, _) = scripted(|_, _| well().map(|(answer, _)| (answer, true)));
@@ -129,6 +165,7 @@ fn what_a_server_does_wrong_is_named_for_what_it_is() {
             "/away" => answer(
                 "HTTP/1.1 302 Found\r\nLocation: //example.com/\r\nContent-Length: 0\r\n\r\n",
             ),
+            "/nowhere" => answer("HTTP/1.1 307 Odd\r\nContent-Length: 0\r\n\r\n"),
             "/101" => answer("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"),
             "/ssh" => answer("SSH-2.0-OpenSSH_9.0\r\n"),
             "/999" => answer("HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n"),
@@ -136,9 +173,10 @@ fn what_a_server_does_wrong_is_named_for_what_it_is() {
             _ => well(),
         }
     });
-    let all: [(&str, &[&str], &str); 7] = [
+    let all: [(&str, &[&str], &str); 8] = [
         ("/loop", &["--follow"], "redirects without end"),
         ("/away", &["--follow"], "redirects to another server, //example.com/"),
+        ("/nowhere", &["--follow"], "without saying where to (no Location): status 307"),
         ("/101", &[], "switches to another protocol"),
         ("/ssh", &[], "does not begin with HTTP"),
         ("/999", &[], "--expect-status 999"),

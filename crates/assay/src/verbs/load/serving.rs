@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 
 /// The shortest time that a look may take, s.
 const LAST_LOOK: f64 = 1.0;
+/// Largest number of first requests to a server that fails without delay. One that fails sometimes can be measured.
+const LOOKS: u32 = 5;
 /// How long between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -103,10 +105,18 @@ pub(super) fn await_answers(
         match place.server {
             None => {
                 let patience = args.connect.timeout;
-                let tally = look(generators, &place.job, patience)?;
-                let target = &place.job.scenario.requests[0].target;
-                if let Some(why) = refusal(args, &tally, target, patience) {
-                    bail!("{target}: {why}");
+                let mut target = place.job.scenario.requests[0].target.clone();
+                if args.pace.replay.is_some() {
+                    // The paths are the log's.
+                    target = target.with_path("/");
+                }
+                let began = Instant::now();
+                for left in (0..LOOKS).rev() {
+                    let tally = look(generators, &place.job, patience)?;
+                    let Some(why) = refusal(args, &tally, &target, patience) else { break };
+                    if left == 0 || began.elapsed().as_secs_f64() > LAST_LOOK {
+                        bail!("{target}: {why}");
+                    }
                 }
             }
             Some(index) => {
@@ -204,11 +214,17 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
             }
         }
         Failure::Malformed => match detail {
+            Some(detail) if args.connect.http2 => {
+                format!("{detail}: does it speak HTTP/2 at this port?")
+            }
             Some(detail) => format!("its answer breaks the rules of HTTP: {detail}"),
             None => "what it answers is not HTTP of the version asked for".to_owned(),
         },
         Failure::WrongLength => {
             "its answer is not as long as it says (Content-Length, or a chunk)".to_owned()
+        }
+        Failure::WrongStatus if detail.is_some() => {
+            format!("{}: status {status}; leave out --follow, or say --expect-status {status}", detail.unwrap_or_default())
         }
         Failure::WrongStatus if status == 101 => {
             "it switches to another protocol (status 101), so that no HTTP follows; if that is what is to be measured, say --expect-status 101".to_owned()
@@ -227,9 +243,10 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
             detail.unwrap_or("which is not named")
         ),
         Failure::WrongBody => "its answer does not hold the text of --expect-body".to_owned(),
-        Failure::StreamReset => {
-            "it ended the stream of HTTP/2 with an error".to_owned()
-        }
+        Failure::StreamReset => match detail {
+            Some(detail) => detail.to_owned(),
+            None => "it ended the stream of HTTP/2 with an error".to_owned(),
+        },
         Failure::NoPort => "this machine has no free local port".to_owned(),
         Failure::NoDescriptor => "this process may open no more descriptors: ulimit -n".to_owned(),
         Failure::Unreachable => "there is no way to it".to_owned(),

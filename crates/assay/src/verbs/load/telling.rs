@@ -35,8 +35,14 @@ impl Telling {
         }
     }
 
-    /// Says what will be measured, and how long that takes at most.
-    pub fn plan(&self, load: &str, plan: &Plan, (steps, block_seconds, limit): (usize, f64, f64)) {
+    /// Says what will be measured, and how long that takes at most. `from` is the rate at which a search begins.
+    pub fn plan(
+        &self,
+        load: &str,
+        plan: &Plan,
+        (steps, block_seconds, limit): (usize, f64, f64),
+        from: Option<f64>,
+    ) {
         let time = |seconds: f64| number::rough(seconds, &Unit::Second);
         let steps = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
         let total = match plan.stop {
@@ -53,7 +59,11 @@ impl Telling {
         };
         self.line.say(&format!("load: {load}"));
         let block = time(block_seconds);
-        self.line.say(&format!("{steps}, about {block} a block; {total}"));
+        // Slices that have enough requests take longer at low rates.
+        let longer = from.map_or(String::new(), |rate| {
+            format!(", longer if less than {}/s is held", number::chosen(rate, &Unit::One))
+        });
+        self.line.say(&format!("{steps}, about {block} a block{longer}; {total}"));
     }
 
     /// Hears of slices as they run.
