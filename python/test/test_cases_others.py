@@ -20,6 +20,7 @@ from cases import counted as count, family, patched
 from things import Slotted, Thing
 
 from assay import MethodProfiler
+from assay.profiler import inherited
 from assay.wsgi import ProfileMiddleware
 
 #: About wrappers; what monitoring does is in test_monitoring.py.
@@ -386,6 +387,25 @@ def test_a_tracer_of_an_inherited_method_by_its_name_is_called():
         assert count(lambda: Child().send()) == ("traced(real)", 1)
     with mock.patch.object(Parent, "send", lambda self: "mock"):
         assert count(lambda: Child().send()) == ("traced(mock)", 1)
+
+
+def test_the_address_of_a_wrapper_that_was_replaced_may_be_another_object_s():
+    Parent, Child = family()
+    patched(Child, "make")
+    MethodProfiler.keep_installed()
+    for number in range(3):
+        Child.make = classmethod(lambda cls, number=number: number)
+        assert count(lambda: Child.make()) == (number, 1)
+    MethodProfiler.unpatch(Child)
+    assert inherited.in_place == {}
+
+
+def test_a_bound_method_in_a_class_is_counted():
+    class Held:
+        make = family()[1]().send
+
+    patched(Held, "make")
+    assert count(lambda: (Held().make(), Held.make())) == (("real", "real"), 2)
 
 
 def test_what_is_no_method_stays_where_other_code_has_put_it():

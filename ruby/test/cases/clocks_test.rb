@@ -185,7 +185,7 @@ class ClocksCasesTest < Minitest::Test
       condition: -> { mutex.synchronize { condition.wait(mutex, 0.004) } }, select: -> { IO.select(nil, nil, nil, 0.004) },
       monitor: -> { monitor.synchronize { monitor.new_cond.wait(0.004) } } }.each do |way, work|
       said = failure(max_sleep: 0, &work)
-      assert_match(/0\.0\d+ seconds of sleep/, said, way)
+      assert_match(/\d+\.?\d* seconds of sleep/, said, way)
       assert_operator said[/[\d.]+/].to_f, :<, 0.5, way
     end
     assert_budget(max_sleep: 0) { IO.pipe.each(&:close) && IO.select(nil, [$stderr], nil, 0) }

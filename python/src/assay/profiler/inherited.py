@@ -142,7 +142,7 @@ def stand_in(owner: Any, name: str, found: Any, wrap: Wrap, label: int | None = 
     where = f"`{name}` of class `{owner.__qualname__}` is a `{type(found).__name__}`"
     if not callable(found):
         raise TypeError(f"{where} and nothing that is called: patch methods, functions, and properties")
-    if hasattr(type(found), "__get__"):
+    if wrappers.decides(found):
         raise TypeError(f"{where}, which decides by itself what it is bound to: patch the function that it calls")
     # A builtin, a partial or a callable object in a class gets no instance; nor may its wrapper.
     return staticmethod(_wrapped(found, behind.static, wrap))

@@ -97,7 +97,7 @@ def wrapped(target: Target, name: str, found: Any, wrap: Wrap) -> Any:
             raise TypeError(f"{where} is a class: patch its methods, `__init__` among them, by giving the class")
         return make(found)
     inner = found.__func__ if type(found) in (staticmethod, classmethod) else found
-    if type(inner) is functools.partialmethod or (callable(inner) and hasattr(type(inner), "__get__") and not wrappers.binds(inner)):
+    if type(inner) is functools.partialmethod or (callable(inner) and wrappers.decides(inner)):
         return inherited.stand_in(target, name, found, wrap, own=True)
     if type(found) is staticmethod:
         return staticmethod(make(found.__func__))
@@ -205,6 +205,7 @@ class Patch:
             self.uninstall()
             found, own = find(self.target, self.name)
         was, self.installed = self.installed, False
+        inherited.in_place.pop(id(self.wrapper), None)  # Another object may get its address.
         if found is _missing:
             return self._lose(f"{place} is gone: its calls are not counted as {self.label!r} any more")
         try:

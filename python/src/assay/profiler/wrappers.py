@@ -129,6 +129,12 @@ def is_wrapper(callable_: Any) -> bool:
     return kind is types.FunctionType and callable_.__globals__ is engine.wrapper_globals
 
 
+def decides(callable_: object) -> bool:
+    """Whether this callable decides by itself what it is bound to. A bound method is bound for good."""
+    kind = type(callable_)
+    return hasattr(kind, "__get__") and kind is not types.MethodType and not binds(callable_)
+
+
 def wrapped_by(found: Any) -> Any:
     """What a descriptor of other code stands for, which decides how it is bound: the innermost that it names as `__wrapped__`; `found` itself
     where it names nothing."""
@@ -136,7 +142,7 @@ def wrapped_by(found: Any) -> Any:
     while not binds(found) and type(found) not in (staticmethod, classmethod) and id(found) not in seen:
         seen.add(id(found))
         inner = found.func if type(found) is functools.partialmethod else None
-        if inner is None and hasattr(type(found), "__get__"):
+        if inner is None and decides(found):
             inner = getattr(found, "__wrapped__", None)
         if inner is None:
             break
@@ -144,7 +150,7 @@ def wrapped_by(found: Any) -> Any:
     return found
 
 
-#: Functions of this package that look up at every call what is to be called. No attribute tells them, since `functools.wraps` copies those.
+#: Functions of this package that find the callee at every call. They are not marked by an attribute, since `functools.wraps` copies attributes.
 THROUGH: WeakSet[Any] = WeakSet()
 #: The flags of functions that are executed step by step.
 STEPWISE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
@@ -261,7 +267,7 @@ def look_like(function: Any, original: Any) -> None:
             pass
     vars(function).update(getattr(original, "__dict__", {}))
     function.__wrapped__ = original
-    # What is no function may have methods of its own, such as `cache_info`.
+    # A callable object may have methods of its own, such as `cache_info`.
     for extra in dir(original) if type(original) is not types.FunctionType else ():
         if not extra.startswith("__") and not hasattr(function, extra):
             setattr(function, extra, getattr(original, extra))
