@@ -58,6 +58,8 @@ def passes(words, directory, env, limit):
         done = subprocess.run(words, cwd=directory, env=env, capture_output=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
         return False
+    except OSError as problem:
+        raise Missing(problem) from None
     return done.returncode == 0
 
 
