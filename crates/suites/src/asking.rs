@@ -1,5 +1,6 @@
 //! What is wanted of a run of a suite, what is added to the user's command for it, and what came of it.
 
+use assay_data::private;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -81,27 +82,45 @@ impl Request {
         self
     }
 
-    /// Writes what the run finds when it starts.
+    /// Writes what the run finds when it starts, for whatever user it runs as.
     ///
     /// # Errors
     /// When something can't be written: which, and why.
     pub fn write(&self) -> Result<(), (PathBuf, io::Error)> {
+        self.written(|path| fs::create_dir_all(path), |path, text| fs::write(path, text))
+    }
+
+    /// The same for a run of this user's, where nobody else may look.
+    ///
+    /// # Errors
+    /// As of [`write`](Self::write).
+    pub fn write_privately(&self) -> Result<(), (PathBuf, io::Error)> {
+        // One that is there is not ours to close.
+        let make = |path: &Path| if path.is_dir() { Ok(()) } else { private::directory(path) };
+        self.written(make, private::replace)
+    }
+
+    fn written(
+        &self,
+        make: impl Fn(&Path) -> io::Result<()>,
+        put: impl Fn(&Path, &[u8]) -> io::Result<()>,
+    ) -> Result<(), (PathBuf, io::Error)> {
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |error| (path, error)
         };
         for directory in &self.directories {
-            fs::create_dir_all(directory).map_err(failed(directory))?;
+            make(directory).map_err(failed(directory))?;
         }
         for file in &self.files {
             if let Some(above) = file.path.parent() {
-                fs::create_dir_all(above).map_err(failed(above))?;
+                make(above).map_err(failed(above))?;
             }
             // What an earlier run found stays as it is, and what was made of it is not out of date.
             if fs::read(&file.path).is_ok_and(|known| known == file.content) {
                 continue;
             }
-            fs::write(&file.path, &file.content).map_err(failed(&file.path))?;
+            put(&file.path, &file.content).map_err(failed(&file.path))?;
             if file.runs {
                 let mode = fs::Permissions::from_mode(0o700);
                 fs::set_permissions(&file.path, mode).map_err(failed(&file.path))?;

@@ -250,7 +250,7 @@ impl Asker {
         let request = framework.ask(&call, &Wanted::default(), &room);
         let request = request.map_err(|error| RunError::Reading(error.to_string()))?;
         request
-            .write()
+            .write_privately()
             .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
         // What is added for a run is loaded by the run.
         let command = command(&Request::words(request.argv), side)?;
@@ -498,7 +498,7 @@ fn not_interrupted(result: RunResult) -> Result<RunResult, RunError> {
 /// When that can't be written.
 pub(crate) fn prepared(request: &Request, side: &Side) -> Result<Command, RunError> {
     request
-        .write()
+        .write_privately()
         .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
     command(request, side)
 }

@@ -12,11 +12,11 @@ use std::path::Path;
 const LINES: [(&str, &str); 24] = [
     ("run", "--runs 3 --save r.assay true"),
     ("run", "--runs 3 --alloc true"),
-    ("bench", "--rev HEAD~1,HEAD --build true -- true"),
+    ("bench", "--rev HEAD~1,HEAD --build true --program suite.sh"),
     ("load", "--rate 1 --slice 1s --time 2s http://127.0.0.1:9/"),
     ("compare", "a.txt b.txt"),
     ("describe", "a.txt"),
-    ("plan", "a.txt"),
+    ("plan", "--pilot a.txt --threshold 2%"),
     ("convert", "a.txt -o a.assay"),
     ("profile", "a.collapsed"),
     ("history", "add r.assay"),
