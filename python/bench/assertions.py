@@ -33,7 +33,7 @@ def loop(length):
 
 
 def same(assertion, seconds):
-    """One function on both sides: two copies of it may differ by where they lie in memory."""
+    """One function on both sides: two copies of it may differ by their addresses."""
     function = loop(LENGTH)
     return assertion(function, than=function, seconds=seconds)
 

@@ -32,7 +32,7 @@ class Bench
   # A Proc of its own for each side, as two versions of a program have.
   def burn(times) = eval("->() { i = 0; i += 1 while i < #{times} }", binding, __FILE__, __LINE__)
 
-  # One Proc for both sides: two copies of it may differ by where they lie in memory.
+  # One Proc for both sides: two copies of it may differ by their addresses.
   def same = yield(burn(LENGTH))
 
   def wait(seconds) = -> { sleep seconds }
