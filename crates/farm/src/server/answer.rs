@@ -193,7 +193,7 @@ impl Failure {
 
     /// The disk refuses. Where things are on it is the server's own business, and in its log.
     pub fn of_disk(path: &Path, error: &io::Error) -> Self {
-        tracing::error!("{}: {error}", path.display());
+        log::error!("{}: {error}", path.display());
         let told = format!("the disk of the server: {error}");
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::unavailable(told),
