@@ -153,7 +153,7 @@ fn python(top: &Path, recipe: &Recipe) -> Option<Steps> {
         || recipe.test.as_ref().is_some_and(|own| own.contains("pytest"));
     let needed = requirements::of(top);
     let wanted = [(is_package, "."), (is_pytest, "pytest")].into_iter();
-    let wanted = wanted.filter_map(|(is_wanted, own)| is_wanted.then(|| own.to_owned()));
+    let wanted = wanted.filter(|(is_wanted, _)| *is_wanted).map(|(_, own)| own.to_owned());
     let mut wanted: Vec<String> = wanted.collect();
     let pip =
         |words: &[String]| format!("python3 -m pip install --quiet {}", shell_words::join(words));
