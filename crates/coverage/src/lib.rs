@@ -10,6 +10,10 @@
     test,
     allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
 )]
+#![cfg_attr(
+    not(feature = "store"),
+    allow(dead_code, reason = "names are numbered for the store alone")
+)]
 
 mod blocks;
 mod choose;
