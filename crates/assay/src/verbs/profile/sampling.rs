@@ -28,6 +28,8 @@ const FEWEST_PAIRS: u32 = 6;
 
 /// Sampling periods of CPU time after which a program must have been sampled.
 const FEW_PERIODS: f64 = 20.0;
+/// A sampler that holds a smaller share of a program's CPU time has lost it.
+const HARDLY_SAMPLED: f64 = 0.1;
 
 /// One sampled run.
 pub(crate) struct Taken {
@@ -80,14 +82,17 @@ impl Sampling {
         let request = Request { rate, ..self.request(directory.path()) };
         let mut sampled = sampling::sample(&self.place, target, &request)?;
         let (mut profiles, mut empty) = self.read(&sampled);
-        let was_lost = profiles.is_empty() && self.lost(&sampled, rate);
+        let was_lost = self.lost(&sampled, &profiles, rate);
         if was_lost {
             let directory = crate::room::temporary()?;
             let request = Request { rate, alone: true, ..self.request(directory.path()) };
-            let first = sampled.ended.outcome;
-            sampled = sampling::sample(&self.place, target, &request)?;
-            sampled.ended.outcome = first;
-            (profiles, empty) = self.read(&sampled);
+            let mut again = sampling::sample(&self.place, target, &request)?;
+            let (alone, error) = self.read(&again);
+            // What it started may have worked in its place: then this saw no more of it.
+            if seen(&alone) > seen(&profiles) || profiles.is_empty() {
+                again.ended.outcome = sampled.ended.outcome;
+                (sampled, profiles, empty) = (again, alone, error);
+            }
         }
         if self.settings.suite {
             profiles = marked::kept(profiles);
@@ -161,11 +166,13 @@ impl Sampling {
         (profiles, empty)
     }
 
-    /// Returns true if a program used the processor and was not sampled, as py-spy loses one that calls exec.
-    fn lost(&self, sampled: &Sampled, rate: f64) -> bool {
-        let worked = sampled.program_cpu_seconds.is_some_and(|own| own > FEW_PERIODS / rate);
+    /// Returns true if a program used the processor and was hardly sampled, as py-spy loses one that calls exec.
+    fn lost(&self, sampled: &Sampled, profiles: &[Profile], rate: f64) -> bool {
+        let whole = sampled.program_cpu_seconds.unwrap_or(0.0);
         self.place.sampler == sampling::Sampler::PySpy
-            && worked
+            && whole > FEW_PERIODS / rate
+            && profiles.len() <= 1
+            && seen(profiles) < HARDLY_SAMPLED * whole
             && self.settings.clock != Some(sampling::Clock::Wall)
             && self.settings.duration.is_none()
             && !sampled.ended.interrupted
@@ -196,6 +203,11 @@ impl Sampling {
         let alone = false;
         Request { rate, clock, call_graph, duration, directory, alone, show_output }
     }
+}
+
+/// The time that profiles hold, in their unit.
+fn seen(profiles: &[Profile]) -> f64 {
+    profiles.iter().map(Profile::amount).sum()
 }
 
 /// The command as people know it.
@@ -305,7 +317,7 @@ fn findings(args: &Args, source: &Sampling, language: Language, taken: &[Taken])
 /// That a program was run a second time, because its sampler lost it.
 fn run_again(name: &str) -> Finding {
     let told = format!(
-        "py-spy lost {name} when it replaced itself by another program (exec), so it was run a second time, without the processes that it starts"
+        "py-spy hardly saw {name}, as happens when it replaces itself by another program (exec), so it was run a second time, without the processes that it starts"
     );
     Finding::new("PROFILE_RUN_AGAIN", Severity::Warning, told)
 }
