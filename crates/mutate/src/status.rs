@@ -50,10 +50,18 @@ impl ByStatus {
     }
 }
 
-/// Lines without blanks at their ends, empty ones left out.
+/// Lines without blanks at their ends. Empty ones are left out, and what `make` says of itself: it leaves a directory however its program ended.
 fn lines(output: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(output);
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    let lines = text.lines().map(str::trim);
+    lines.filter(|line| !line.is_empty() && !is_of_make(line)).map(str::to_owned).collect()
+}
+
+/// Returns true for `make: …` and `make[1]: …`.
+fn is_of_make(line: &str) -> bool {
+    let Some((who, _)) = line.split_once(": ") else { return false };
+    let name = who.split_once('[').map_or(who, |(name, _)| name);
+    ["make", "gmake"].contains(&name)
 }
 
 /// Returns true if a compiler or linker reports an error.
@@ -85,5 +93,15 @@ mod tests {
         assert_eq!(status(Outcome::Exited(2), b"./t\n", b""), Some(TestStatus::Failed));
         assert_eq!(status(Outcome::Exited(2), b"", b"m.c:1:1: error: no\n"), None);
         assert_eq!(own.run(ended, b"ok", b"").unwrap().tests[0].name, "make test");
+        let below =
+            b"make[1]: Entering directory '/x'\n./t\none\nok\nmake[1]: Leaving directory '/x'\n";
+        let own = ByStatus::new(&["make".into()], below);
+        let whole = own.run(ended, below, b"").unwrap();
+        let cut = b"make[1]: Entering directory '/x'\n./t\none\nmake[1]: Leaving directory '/x'\n";
+        let cut = own.run(ended, cut, b"").unwrap();
+        assert_eq!(
+            (whole.tests[0].status, cut.tests[0].status),
+            (TestStatus::Passed, TestStatus::Failed)
+        );
     }
 }
