@@ -10,8 +10,7 @@ module Assay
     module Calibration
       # per_call::  what a patched call takes more than a plain one, in ns
       # inside::    how much of that lies between the two readings of the clock, in ns: so much too long is every duration
-      # exclusive:: and allocations: the options of the profiles whose cost it is
-      Cost = Struct.new(:per_call, :inside, :exclusive, :allocations)
+      Cost = Struct.new(:per_call, :inside)
 
       CALLS = 500
       ROUNDS = 40
@@ -25,13 +24,13 @@ module Assay
       end
       private_constant :Probe
 
-      @costs = []
+      @costs = {}
       @lock = Mutex.new
 
       # The Cost of profiles with these options.
       def self.of(exclusive, allocations)
-        place = (exclusive ? 2 : 0) + (allocations ? 1 : 0) # Quicker than a Hash, and needed at every start.
-        @costs[place] || @lock.synchronize { @costs[place] ||= Thread.new { measure(exclusive ? true : false, allocations ? true : false) }.value } # Nothing runs in a new thread.
+        key = [exclusive, allocations]
+        @costs[key] || @lock.synchronize { @costs[key] ||= Thread.new { measure(*key) }.value } # Nothing runs in a new thread.
       end
 
       # The shortest of several short rounds: whatever else the machine does can only make a round longer.
@@ -43,7 +42,7 @@ module Assay
           row = session.finish.last.first
           [whole, row[Profile::NS], plain_loop(probe), empty_loop(probe)]
         end.transpose.map(&:min)
-        Cost.new([patched - plain, 0].max.fdiv(CALLS), [recorded - (plain - empty), 0].max.fdiv(CALLS), exclusive, allocations)
+        Cost.new([patched - plain, 0].max.fdiv(CALLS), [recorded - (plain - empty), 0].max.fdiv(CALLS))
       end
 
       # ns for CALLS calls. Each loop is compiled for itself, so that none meets what another left in a call site.
