@@ -68,7 +68,9 @@ module AssayCoverage
           end
 
           def sysopen(path, *rest)
-            ::AssayCoverage::Intercepted.opened(path, rest[0])
+            # These files open sources so to compare them, which is no use by a test.
+            own = caller_locations(1, 1)&.first&.path&.match?(::AssayCoverage::Intercepted::LOADERS)
+            ::AssayCoverage::Intercepted.opened(path, rest[0]) unless own
             super
           end
         RUBY
