@@ -1,7 +1,8 @@
 """Adds twenty packages and two planted faults to a farm, waits until every version has a build for each of its targets, and
 shows what did not pass.
 
-Usage: fill.py SERVER TOKEN_FILE GEM_INDEX PACKAGES PATIENCE
+Usage: fill.py SERVER TOKEN_FILE GEM_INDEX PACKAGES PATIENCE [TARGETS]
+Standard error has what is not as planted, a line each; the status is then 1.
 """
 
 import json
@@ -134,7 +135,8 @@ project("planted-failure", {"origin": origin, "recipe": recipe}, ["1.0", "1.1", 
 bench = BENCH.replace("@RUNTIME@", planted)
 # Long enough that the two calls of date, which are measured with it, are nothing beside it.
 fast = bench.replace("@COUNT@", "20000").replace("@SLOW@", "20000")
-slow = bench.replace("@COUNT@", "20000").replace("@SLOW@", "26000" if few else "21000")
+more = 6000 if few else 1000
+slow = bench.replace("@COUNT@", "20000").replace("@SLOW@", str(20000 + more))
 get = 'if [ "$VERSION" = 1.0 ]; then\n%s\nelse\n%s\nfi\n%s' % (
     file("bench.sh", fast),
     file("bench.sh", slow),
@@ -207,13 +209,19 @@ named = [own["name"] for own in found if own["digest"] in on]
 print("planted failure: fails on %s only; first with version %s" % (", ".join(named) or "nothing", first))
 for name, version, target, compared in slower:
     print("planted slowdown: %s %s is %.1f %% slower on %s" % (name, version, 100 * (compared["ratio"] - 1), target))
-is_right = (
-    done == wanted
-    and lost == 0
-    and first == "1.2"
-    and all(planted in own for own in named)
-    and len(named) == 1
-    and {name for name, _, _, _ in slower} == {"planted-slowdown"}
-    and all(planted in target for _, _, target, _ in slower)
-)
-sys.exit(0 if is_right else 1)
+# At a confidence of 95 %, one verdict in forty says "slower" of the same work. What was planted is larger than what such a
+# verdict is about, so half of it tells the two apart.
+large = [own for own in slower if own[3]["ratio"] - 1 > more / 20000 / 2]
+wrong = []
+if done != wanted or lost:
+    wrong.append("%d of %d builds were done, and %d of them lost" % (done, wanted, lost))
+if first != "1.2" or len(named) != 1 or planted not in named[0]:
+    wrong.append("the planted failure is first seen in %s, on %s" % (first, ", ".join(named) or "nothing"))
+if not any(name == "planted-slowdown" for name, _, _, _ in large):
+    wrong.append("the planted slowdown was not found")
+for name, version, target, compared in large:
+    if name != "planted-slowdown" or planted not in target:
+        wrong.append("%s %s is said to be %.1f %% slower on %s" % (name, version, 100 * (compared["ratio"] - 1), target))
+for line in wrong:
+    print("not as planted: " + line, file=sys.stderr)
+sys.exit(1 if wrong else 0)

@@ -103,8 +103,9 @@ done
 packages=all
 patience=570
 [ "$size" != --smoke ] || packages=few
-if ! /usr/bin/python3 fill.py "$server" "$WORK/farm/admin-token" "$index" "$packages" "$patience" "$agents"; then
+if ! /usr/bin/python3 fill.py "$server" "$WORK/farm/admin-token" "$index" "$packages" "$patience" "$agents" 2>"$WORK/wrong"; then
     echo "--- what the agents said" >&2
     tail -n 30 "$WORK"/agent-*.log >&2
+    cat "$WORK/wrong" >&2
     exit 1
 fi
