@@ -184,11 +184,12 @@ static KNOWN: [Known; 17] = [
 const WORK: [&str; 10] =
     ["", "1", "op", "ops", "iter", "iters", "iteration", "iterations", "run", "runs"];
 
-/// Rates that have a name of their own.
-const RATES: [&str; 20] = [
-    "hz", "khz", "mhz", "ghz", "fps", "rps", "qps", "tps", "pps", "ips", "mips", "iops", "bps",
-    "kbps", "mbps", "gbps", "flops", "mflops", "gflops", "tflops",
-];
+/// Rates that have a name of their own, in small letters; a prefix of [`MULTIPLES`] may stand before it.
+const RATES: [&str; 10] =
+    ["hz", "fps", "rps", "qps", "tps", "pps", "ips", "iops", "bps", "flops"];
+
+/// Prefixes of rates, in small letters.
+const MULTIPLES: [&str; 9] = ["", "k", "m", "g", "t", "ki", "mi", "gi", "ti"];
 
 /// Costs: less is better, in total and per thing.
 const COSTS: [&str; 18] = [
@@ -256,12 +257,23 @@ fn direction_of_symbol(symbol: &str) -> Option<Better> {
     let is_cost = |word: &str| unit_of_symbol(word).is_some() || COSTS.contains(&word);
     let is_time = |word: &&str| matches!(unit_of_symbol(word), Some((_, Unit::Second)));
     let (above, below) = fraction(symbol);
-    if below.iter().any(is_time) || RATES.contains(&above.to_lowercase().as_str()) {
+    if below.iter().any(is_time) || is_rate(above) {
         return Some(Better::Higher);
+    }
+    // To a processor a cycle is a time: more work or bytes in each are better, but not more misses.
+    if below.iter().any(|word| matches!(*word, "cycle" | "cycles")) {
+        let is_work = !COSTS.contains(&above) || above.starts_with("instruction");
+        return is_work.then_some(Better::Higher);
     }
     // A cost may have a name of its own before it: `p50-ns/op`.
     let cost = if below.is_empty() { above } else { above.rsplit(['-', ' ']).next()? };
     is_cost(cost).then_some(Better::Lower)
+}
+
+/// Whether this is the name of a rate: `fps`, `GFLOPS`, `MiBps`.
+fn is_rate(name: &str) -> bool {
+    let name = name.to_lowercase();
+    RATES.iter().filter_map(|rate| name.strip_suffix(rate)).any(|rest| MULTIPLES.contains(&rest))
 }
 
 /// Reads a quantity as people type it. Spaces between number and unit are allowed.
@@ -355,6 +367,14 @@ mod tests {
             ("GFLOPS/W", Some(Better::Higher)),
             ("ns/op/thread", Some(Better::Lower)),
             ("MIPS", Some(Better::Higher)),
+            ("GiBps", Some(Better::Higher)),
+            ("Mpps", Some(Better::Higher)),
+            ("bytes/cycle", Some(Better::Higher)),
+            ("instructions per cycle", Some(Better::Higher)),
+            ("cycles/byte", Some(Better::Lower)),
+            ("misses/cycle", None),
+            ("cycles/cycle", None),
+            ("steps", None),
             ("points per game", None),
             ("furlong", None),
             ("points/game", None),

@@ -178,7 +178,7 @@ pub fn open(process: u32, events: &[Event]) -> (Counters, Vec<Refusal>) {
         }
     }
     for &event in events {
-        match opener.open(event.source, &mut counters.descriptors) {
+        match opener.open(event.source, &counters.descriptors) {
             Ok(_) if opener.user_only && matches!(event.source, Source::SoftwareInKernel(_)) => {
                 refused.push((event, None));
             }

@@ -3,32 +3,35 @@
 //! The names are those of perf-list(1); what they mean to the kernel is in perf_event_open(2). This
 //! file opens and reads. What a reading means, and the words for a refusal, are `counters`'.
 
-use std::io;
+#![expect(unsafe_code, reason = "perf_event_open(2) has no safe wrapper")]
 
-use perf_event::events::{Cache, CacheId, CacheOp, CacheResult, Hardware, Software};
-use perf_event::{Builder, Counter};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{AsRawFd as _, FromRawFd as _};
+
+use perf_event_open_sys::bindings::{self as kernel, perf_event_attr};
 
 use super::facts;
 
 /// So many hardware events share one group: most processors have this many free counters.
 const GROUP: usize = 4;
 
-/// What the kernel has to be asked for.
+/// What the kernel has to be asked for, by the numbers of `linux/perf_event.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// A counter of the processor.
-    Hardware(Hardware),
-    /// A counter of the processor about one of its caches: reads that it saw.
-    Cache(CacheId, CacheResult),
+    Hardware(u32),
+    /// A counter of the processor about one of its caches: reads that it saw, and their result.
+    Cache(u32, u32),
     /// Counted by the kernel itself.
-    Software(Software),
+    Software(u32),
     /// Counted by the kernel, at moments when it is always the kernel that runs.
-    SoftwareInKernel(Software),
+    SoftwareInKernel(u32),
 }
 
 impl Source {
     /// What [`Opener::anchor`] asks for.
-    pub(crate) const ANCHOR: Self = Self::Software(Software::DUMMY);
+    pub(crate) const ANCHOR: Self = Self::Software(kernel::PERF_COUNT_SW_DUMMY);
 
     /// Whether the processor counts it.
     pub(crate) fn is_hardware(self) -> bool {
@@ -37,41 +40,58 @@ impl Source {
 
     /// Whether the kernel counts it in ns.
     pub(crate) fn is_time(self) -> bool {
-        matches!(self, Self::Software(Software::TASK_CLOCK | Software::CPU_CLOCK))
+        use kernel::{PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK};
+        matches!(self, Self::Software(PERF_COUNT_SW_TASK_CLOCK | PERF_COUNT_SW_CPU_CLOCK))
+    }
+
+    /// The event's type and its number within the type.
+    fn numbers(self) -> (u32, u64) {
+        match self {
+            Self::Hardware(event) => (kernel::PERF_TYPE_HARDWARE, event.into()),
+            Self::Cache(which, result) => {
+                let config =
+                    which | kernel::PERF_COUNT_HW_CACHE_OP_READ << 8 | result << 16;
+                (kernel::PERF_TYPE_HW_CACHE, config.into())
+            }
+            Self::Software(event) | Self::SoftwareInKernel(event) => {
+                (kernel::PERF_TYPE_SOFTWARE, event.into())
+            }
+        }
     }
 }
 
 /// The names, most asked for first, and each with another that perf knows it by, or none.
 pub(crate) const KNOWN: [(&str, &str, Source); 25] = {
     use Source::{Cache, Hardware as Hw, Software as Sw, SoftwareInKernel};
-    const ACCESS: CacheResult = CacheResult::ACCESS;
-    const MISS: CacheResult = CacheResult::MISS;
+    use kernel::*;
+    const ACCESS: u32 = PERF_COUNT_HW_CACHE_RESULT_ACCESS;
+    const MISS: u32 = PERF_COUNT_HW_CACHE_RESULT_MISS;
     [
-        ("instructions", "", Hw(Hardware::INSTRUCTIONS)),
-        ("cycles", "cpu-cycles", Hw(Hardware::CPU_CYCLES)),
-        ("cache-references", "", Hw(Hardware::CACHE_REFERENCES)),
-        ("cache-misses", "", Hw(Hardware::CACHE_MISSES)),
-        ("branches", "branch-instructions", Hw(Hardware::BRANCH_INSTRUCTIONS)),
-        ("branch-misses", "", Hw(Hardware::BRANCH_MISSES)),
-        ("bus-cycles", "", Hw(Hardware::BUS_CYCLES)),
-        ("ref-cycles", "", Hw(Hardware::REF_CPU_CYCLES)),
-        ("stalled-cycles-frontend", "idle-cycles-frontend", Hw(Hardware::STALLED_CYCLES_FRONTEND)),
-        ("stalled-cycles-backend", "idle-cycles-backend", Hw(Hardware::STALLED_CYCLES_BACKEND)),
-        ("L1-dcache-loads", "", Cache(CacheId::L1D, ACCESS)),
-        ("L1-dcache-load-misses", "", Cache(CacheId::L1D, MISS)),
-        ("LLC-loads", "", Cache(CacheId::LL, ACCESS)),
-        ("LLC-load-misses", "", Cache(CacheId::LL, MISS)),
-        ("dTLB-load-misses", "", Cache(CacheId::DTLB, MISS)),
-        ("iTLB-load-misses", "", Cache(CacheId::ITLB, MISS)),
-        ("task-clock", "", Sw(Software::TASK_CLOCK)),
-        ("cpu-clock", "", Sw(Software::CPU_CLOCK)),
-        ("page-faults", "faults", Sw(Software::PAGE_FAULTS)),
-        ("minor-faults", "", Sw(Software::PAGE_FAULTS_MIN)),
-        ("major-faults", "", Sw(Software::PAGE_FAULTS_MAJ)),
-        ("context-switches", "cs", SoftwareInKernel(Software::CONTEXT_SWITCHES)),
-        ("cpu-migrations", "migrations", SoftwareInKernel(Software::CPU_MIGRATIONS)),
-        ("alignment-faults", "", Sw(Software::ALIGNMENT_FAULTS)),
-        ("emulation-faults", "", Sw(Software::EMULATION_FAULTS)),
+        ("instructions", "", Hw(PERF_COUNT_HW_INSTRUCTIONS)),
+        ("cycles", "cpu-cycles", Hw(PERF_COUNT_HW_CPU_CYCLES)),
+        ("cache-references", "", Hw(PERF_COUNT_HW_CACHE_REFERENCES)),
+        ("cache-misses", "", Hw(PERF_COUNT_HW_CACHE_MISSES)),
+        ("branches", "branch-instructions", Hw(PERF_COUNT_HW_BRANCH_INSTRUCTIONS)),
+        ("branch-misses", "", Hw(PERF_COUNT_HW_BRANCH_MISSES)),
+        ("bus-cycles", "", Hw(PERF_COUNT_HW_BUS_CYCLES)),
+        ("ref-cycles", "", Hw(PERF_COUNT_HW_REF_CPU_CYCLES)),
+        ("stalled-cycles-frontend", "idle-cycles-frontend", Hw(PERF_COUNT_HW_STALLED_CYCLES_FRONTEND)),
+        ("stalled-cycles-backend", "idle-cycles-backend", Hw(PERF_COUNT_HW_STALLED_CYCLES_BACKEND)),
+        ("L1-dcache-loads", "", Cache(PERF_COUNT_HW_CACHE_L1D, ACCESS)),
+        ("L1-dcache-load-misses", "", Cache(PERF_COUNT_HW_CACHE_L1D, MISS)),
+        ("LLC-loads", "", Cache(PERF_COUNT_HW_CACHE_LL, ACCESS)),
+        ("LLC-load-misses", "", Cache(PERF_COUNT_HW_CACHE_LL, MISS)),
+        ("dTLB-load-misses", "", Cache(PERF_COUNT_HW_CACHE_DTLB, MISS)),
+        ("iTLB-load-misses", "", Cache(PERF_COUNT_HW_CACHE_ITLB, MISS)),
+        ("task-clock", "", Sw(PERF_COUNT_SW_TASK_CLOCK)),
+        ("cpu-clock", "", Sw(PERF_COUNT_SW_CPU_CLOCK)),
+        ("page-faults", "faults", Sw(PERF_COUNT_SW_PAGE_FAULTS)),
+        ("minor-faults", "", Sw(PERF_COUNT_SW_PAGE_FAULTS_MIN)),
+        ("major-faults", "", Sw(PERF_COUNT_SW_PAGE_FAULTS_MAJ)),
+        ("context-switches", "cs", SoftwareInKernel(PERF_COUNT_SW_CONTEXT_SWITCHES)),
+        ("cpu-migrations", "migrations", SoftwareInKernel(PERF_COUNT_SW_CPU_MIGRATIONS)),
+        ("alignment-faults", "", Sw(PERF_COUNT_SW_ALIGNMENT_FAULTS)),
+        ("emulation-faults", "", Sw(PERF_COUNT_SW_EMULATION_FAULTS)),
     ]
 };
 
@@ -87,22 +107,16 @@ pub(crate) struct Reading {
 
 /// One open event.
 #[derive(Debug)]
-pub(crate) struct Descriptor {
-    counter: Counter,
-}
+pub(crate) struct Descriptor(File);
 
 impl Descriptor {
     /// One system call.
     pub(crate) fn read(&mut self) -> io::Result<Reading> {
-        let data = self.counter.read_full()?;
-        let ns = |time: Option<std::time::Duration>| {
-            time.and_then(|t| u64::try_from(t.as_nanos()).ok()).unwrap_or_default()
-        };
-        Ok(Reading {
-            value: data.count(),
-            enabled: ns(data.time_enabled()),
-            running: ns(data.time_running()),
-        })
+        let mut bytes = [0; 24];
+        self.0.read_exact(&mut bytes)?;
+        let (numbers, _) = bytes.as_chunks();
+        let [value, enabled, running] = [0, 1, 2].map(|i| u64::from_ne_bytes(numbers[i]));
+        Ok(Reading { value, enabled, running })
     }
 }
 
@@ -132,63 +146,93 @@ impl Opener {
     /// original event that is awake and has forgotten `enable_on_exec`, and no later child counts
     /// anything. One event that is not inherited makes the two different, and nothing is swapped.
     pub(crate) fn anchor(&self) -> io::Result<Descriptor> {
-        let mut builder = Builder::new(Software::DUMMY);
-        builder.observe_pid(self.process).any_cpu();
-        Ok(Descriptor { counter: builder.build()? })
+        let mut asked = asked(Source::ANCHOR);
+        asked.set_disabled(1);
+        asked.set_exclude_kernel(1);
+        asked.set_exclude_hv(1);
+        self.call(asked, None)
     }
 
     /// Opens one more event, after those of `opened`.
     pub(crate) fn open(
         &mut self,
         source: Source,
-        opened: &mut [Descriptor],
+        opened: &[Descriptor],
     ) -> io::Result<Descriptor> {
-        let counter = match self.attempt(source, opened) {
+        match self.attempt(source, opened) {
             Err(error) if !self.user_only && is_forbidden(&error) => {
                 self.user_only = true;
-                let counter = self.attempt(source, opened);
+                let descriptor = self.attempt(source, opened);
                 // What is forbidden altogether says nothing about the kernel's part of it.
-                self.user_only = counter.is_ok();
-                counter?
+                self.user_only = descriptor.is_ok();
+                descriptor
             }
-            other => other?,
-        };
-        Ok(Descriptor { counter })
+            other => other,
+        }
     }
 
-    fn attempt(&mut self, source: Source, opened: &mut [Descriptor]) -> io::Result<Counter> {
+    fn attempt(&mut self, source: Source, opened: &[Descriptor]) -> io::Result<Descriptor> {
         if !source.is_hardware() {
-            return self.builder(source, true).build();
+            return self.call(self.inherited(source, true), None);
         }
         if let Some((leader, members)) = self.group.filter(|&(_, members)| members < GROUP)
-            && let Some(leading) = opened.get_mut(leader)
+            && let Some(leading) = opened.get(leader)
         {
-            let joined = self.builder(source, false).build_with_group(&mut leading.counter);
+            let joined = self.call(self.inherited(source, false), Some(leading));
             // A processor with fewer counters, or with counters that cannot do everything, refuses
             // the group and not the event: it then begins the next group.
-            if let Ok(counter) = joined {
+            if joined.is_ok() {
                 self.group = Some((leader, members + 1));
-                return Ok(counter);
+                return joined;
             }
         }
-        let counter = self.builder(source, true).build()?;
+        let descriptor = self.call(self.inherited(source, true), None)?;
         self.group = Some((opened.len(), 1));
-        Ok(counter)
+        Ok(descriptor)
     }
 
-    fn builder(&self, source: Source, leads: bool) -> Builder<'static> {
-        let mut builder = match source {
-            Source::Hardware(event) => Builder::new(event),
-            Source::Cache(which, result) => {
-                Builder::new(Cache { which, operation: CacheOp::READ, result })
-            }
-            Source::Software(event) | Source::SoftwareInKernel(event) => Builder::new(event),
-        };
-        builder.observe_pid(self.process).any_cpu().inherit(true);
+    fn inherited(&self, source: Source, leads: bool) -> perf_event_attr {
+        let mut asked = asked(source);
+        asked.set_inherit(1);
         // Members of a group count whenever their leader does.
-        builder.enabled(!leads).enable_on_exec(leads);
-        builder.exclude_kernel(self.user_only).exclude_hv(self.user_only);
-        builder
+        asked.set_disabled(leads.into());
+        asked.set_enable_on_exec(leads.into());
+        asked.set_exclude_kernel(self.user_only.into());
+        asked.set_exclude_hv(self.user_only.into());
+        asked
+    }
+
+    fn call(
+        &self,
+        mut asked: perf_event_attr,
+        leader: Option<&Descriptor>,
+    ) -> io::Result<Descriptor> {
+        const ANY_CPU: i32 = -1;
+        let leader = leader.map_or(-1, |leader| leader.0.as_raw_fd());
+        let flags = kernel::PERF_FLAG_FD_CLOEXEC.into();
+        // SAFETY: the structure is initialised and outlives the call; the kernel writes at most its `size`.
+        let descriptor = unsafe {
+            perf_event_open_sys::perf_event_open(&mut asked, self.process, ANY_CPU, leader, flags)
+        };
+        if descriptor < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the kernel has just made it, for nobody else.
+        Ok(Descriptor(unsafe { File::from_raw_fd(descriptor) }))
+    }
+}
+
+/// An event whose readings come with the times that [`Reading`] has.
+fn asked(source: Source) -> perf_event_attr {
+    let (kind, config) = source.numbers();
+    perf_event_attr {
+        type_: kind,
+        size: size_of::<perf_event_attr>() as u32,
+        config,
+        read_format: (kernel::PERF_FORMAT_TOTAL_TIME_ENABLED
+            | kernel::PERF_FORMAT_TOTAL_TIME_RUNNING)
+            .into(),
+        ..perf_event_attr::default()
     }
 }
 
@@ -261,8 +305,8 @@ mod tests {
 
     #[test]
     fn a_refusal_says_in_plain_words_what_is_missing() {
-        let hardware = Source::Hardware(Hardware::CPU_CYCLES);
-        let software = Source::Software(Software::PAGE_FAULTS);
+        let hardware = Source::Hardware(kernel::PERF_COUNT_HW_CPU_CYCLES);
+        let software = Source::Software(kernel::PERF_COUNT_SW_PAGE_FAULTS);
         let say = |code, source, other, paranoid| {
             refusal(&io::Error::from_raw_os_error(code), source, other, paranoid)
         };

@@ -57,7 +57,7 @@ impl Opener {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(crate) fn open(&mut self, _: Source, _: &mut [Descriptor]) -> io::Result<Descriptor> {
+    pub(crate) fn open(&mut self, _: Source, _: &[Descriptor]) -> io::Result<Descriptor> {
         self.anchor()
     }
 }
