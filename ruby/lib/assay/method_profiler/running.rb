@@ -14,8 +14,8 @@ module Assay
         # good. Every start and every stop looks at two of those that run, so that a server pays for few and none is forgotten.
         def register(running)
           @lock.synchronize do
-            look(@process == Process.pid ? 2 : @all.size, running)
-            @process = Process.pid
+            look(@process == running.process ? 2 : @all.size, running) unless @all.empty?
+            @process = running.process
             @all << running
           end
         end
@@ -40,7 +40,7 @@ module Assay
         def forget(running)
           @lock.synchronize do
             @all.delete(running)
-            look(2)
+            look(2) unless @all.empty?
           end
         end
 
@@ -62,21 +62,19 @@ module Assay
       attr_reader :profile
 
       # Use MethodProfiler.start.
-      def initialize(exclusive:, allocations:, scope:, nested:)
-        raise ArgumentError, "scope is :thread or :fiber, not #{scope.inspect}" unless %i[thread fiber].include?(scope)
-
-        @exclusive = exclusive ? true : false
-        @allocations = allocations ? true : false
+      def initialize(exclusive, allocations, scope, nested) # By place: Ruby makes a Hash of keywords for `new`.
         @fiber_only = scope == :fiber
+        raise ArgumentError, "scope is :thread or :fiber, not #{scope.inspect}" unless @fiber_only || scope == :thread
+
         @nested = nested ? true : false
         @thread = Thread.current
         @fiber = Fiber.current
         @process = Process.pid
         replace_left_over unless @nested
-        @cost = Calibration.of(@exclusive, @allocations)
+        @cost = Calibration.of(exclusive, allocations)
         self.class.register(self)
         Patches.use
-        @session = Recorder::Session.new(self, @exclusive, @allocations)
+        @session = Recorder::Session.new(self, @cost.exclusive, @cost.allocations)
         @session.attach(@fiber_only)
         Thread.current[:__assay_started] = self unless @nested # A variable of the fiber.
       end
@@ -141,7 +139,7 @@ module Assay
       def nested? = @nested
 
       # :nodoc:
-      attr_reader :thread
+      attr_reader :thread, :process
 
       def inspect = "#<#{self.class} #{running? ? "running" : "stopped"}>"
 
@@ -149,7 +147,7 @@ module Assay
 
       def finish
         duration, rows = @session.finish
-        @profile = Profile.new(duration, rows, @cost, exclusive: @exclusive, allocations: @allocations)
+        @profile = Profile.new(duration, rows, @cost)
         Patches.release
       end
 
