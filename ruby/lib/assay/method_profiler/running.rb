@@ -20,10 +20,13 @@ module Assay
           end
         end
 
-        # The profile that `start` began in this fiber, and that still counts here.
-        def left_over
+        # The profile that `start` began in this fiber, and that still counts here; or the innermost one that does, of a fiber that has ended.
+        def left_over(starting)
           running = Thread.current[:__assay_started]
-          running if running&.counts_here?
+          return running if running&.counts_here?
+
+          running = Recorder.current
+          running if running&.left_behind_for?(starting)
         end
 
         # Says once in a process that profiles are started and not stopped.
@@ -152,10 +155,11 @@ module Assay
       end
 
       def replace_left_over
-        old = self.class.left_over or return
-        self.class.warn_of_left_over unless old.copied?
-        old.let_go
-        self.class.forget(old)
+        while (old = self.class.left_over(self))
+          self.class.warn_of_left_over unless old.copied?
+          old.let_go
+          self.class.forget(old)
+        end
       end
 
       def check_running
