@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 import unittest
 from pathlib import Path
 
@@ -231,3 +232,17 @@ def test_whole_tests_by_the_marker(pytester):
 def test_the_points_are_those_of_the_hooks_of_assay_tests():
     hooks = Path(__file__).resolve().parents[2] / "crates/suites/src/hooks/python/assay_tests_causes.py"
     assert Path(causes.__file__).read_text() == hooks.read_text()
+
+
+def test_what_a_module_took_while_a_budget_was_open_can_be_faked_afterwards():
+    taken = types.ModuleType("taken")
+    with testing.assert_budget(max_sleep=9):
+        exec("import functools, os, time\nfrom time import sleep\nnap = functools.partial(time.sleep, 99)\n"
+             "def wait(*, by=sleep): by(99)\ndef run(by=os.system): return by('false')", vars(taken))  # fmt: skip
+    with testing.fake_sleep(taken) as sleeps, testing.fake_system(taken, results=[3]) as commands:
+        taken.nap(), taken.wait(), taken.sleep(99)
+        assert taken.run() == 3
+    assert sleeps == [99, 99, 99] and commands == ["false"]
+    with testing.assert_budget(max_sleep=9), testing.fake_sleep(taken) as sleeps:
+        taken.nap(), taken.wait()
+    assert sleeps == [99, 99]

@@ -240,6 +240,27 @@ def test_fake_sleep_by_waiting_for_an_event(sleeper, fake_sleep):
     assert sleeps == [99, 98] and threading.Event().wait(0.001) is False
 
 
+def test_fake_sleep_by_waiting_for_a_condition(fake_sleep):
+    waits = module("""
+        import threading
+        came = threading.Condition()
+        def wait(seconds):
+            with came:
+                return came.wait(timeout=seconds)
+        def told():
+            with came:
+                came.notify()
+    """, "waits")  # fmt: skip
+    sleeps = fake_sleep(waits)
+    assert waits.wait(99) is False and sleeps == [99]
+    other = threading.Thread(target=waits.told)
+    with waits.came:
+        other.start()
+        assert waits.came.wait(60) is True  # It is not the module that waits here.
+    other.join()
+    assert sleeps == [99]
+
+
 def test_fake_sleep_in_another_thread(sleeper, fake_sleep):
     sleeps = fake_sleep(sleeper)
     sleeper.thread(99)

@@ -84,7 +84,7 @@ module Assay
       #
       # Exclusive time and allocations cost extra: see Profile#overhead.
       def start(exclusive: false, allocations: false, scope: :thread, nested: false)
-        Running.new(exclusive: exclusive, allocations: allocations, scope: scope, nested: nested)
+        Running.new(exclusive, allocations, scope, nested)
       rescue Ractor::IsolationError
         raise_in_ractor
       end

@@ -255,7 +255,7 @@ class OthersCasesTest < Minitest::Test
   def test_not_a_class_is_refused = assert_match(/as a class/, assert_raises(ArgumentError) { MethodProfiler.patch(@owner.new, :work) }.message)
 
   def test_class_is_collected_after_unpatch
-    skip("YJIT of Ruby 3.1 keeps classes whose methods it has compiled") if defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?
+    skip("YJIT of Ruby 3.1 keeps classes whose methods it has compiled") if first_yjit?
     made = Thread.new { Array.new(20) { passing_class } }.value
     GC.start
     assert_operator made.count { |id| ObjectSpace._id2ref(id) rescue nil }, :<, 20

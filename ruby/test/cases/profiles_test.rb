@@ -19,6 +19,7 @@ class ProfilesCasesTest < Minitest::Test
   def setup = @worker = Worker.new
 
   def test_original_is_in_place_without_a_profile
+    needs_wrappers_that_go
     patch(Worker, :work)
     assert_equal Worker, in_place(@worker).owner
     calls { refute_equal Worker, in_place(@worker).owner }

@@ -49,6 +49,15 @@ class LeftOverTest < Minitest::Test
     all.select(&:running?).each(&:stop)
   end
 
+  def test_what_ended_fibers_left_is_let_go_beside_many_profiles_that_run
+    waiting = Array.new(100) { Fiber.new { MethodProfiler.start(scope: :fiber).tap { Fiber.yield(_1) }.stop } }
+    waiting.each(&:resume)
+    all = quietly { Array.new(200) { Fiber.new { MethodProfiler.start }.resume } }
+    assert_equal 1, all.count(&:running?)
+    all.last.stop
+    waiting.each(&:resume)
+  end
+
   def test_a_profile_that_was_handed_to_another_thread_is_not_replaced
     gate, out = Queue.new, Queue.new
     running = MethodProfiler.start

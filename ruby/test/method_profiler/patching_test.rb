@@ -201,6 +201,7 @@ class PatchingTest < Minitest::Test
   end
 
   def test_the_wrapper_is_there_only_while_somebody_profiles
+    needs_wrappers_that_go
     owner = class_of { def work = 1 }
     plain = owner.new.method(:work)
     patch(owner, :work)
@@ -222,7 +223,7 @@ class PatchingTest < Minitest::Test
     assert_equal 2, (calls { owner.new.work && kept.new.work })
     assert_match(/assay: wrapper/, location.(owner))
     MethodProfiler.keep!(false)
-    assert_equal __FILE__, location.(owner)
+    assert_equal __FILE__, location.(owner) unless first_yjit?
     assert_match(/assay: wrapper/, location.(kept))
   end
 
@@ -320,9 +321,8 @@ class PatchingTest < Minitest::Test
   end
 
   def test_classes_that_nobody_else_has_are_collected_with_their_wrappers
+    skip("YJIT of Ruby 3.1 keeps every class whose methods it looked up") if first_yjit?
     left = {plain: nil, idle: {}, kept: {keep: true}, unpatched: {unpatch: true}}.transform_values { |options| left_of(100, options) }
-    return assert(left) if defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled? # In 3.1 it keeps every class whose methods it looked up.
-
     left.each { |state, number| assert_operator number, :<, left[:plain] + 50, "#{state}: #{left}" }
   end
 
@@ -353,6 +353,7 @@ class PatchingTest < Minitest::Test
 
   # Were their sites collected, the wrappers would stay in.
   def test_wrappers_come_and_go_after_the_collector_has_run
+    needs_wrappers_that_go
     owner = class_of { def work = 1 }
     patch(owner, :work)
     3.times { GC.start }

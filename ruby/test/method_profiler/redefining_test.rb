@@ -148,6 +148,7 @@ class RedefiningTest < Minitest::Test
 
   # Nothing tells of it: a wrapper that is in then stays public until it is put in anew.
   def test_made_private_it_is_private_from_the_next_profile_on
+    needs_wrappers_that_go
     owner = class_of { def work = 1 }
     patch(owner, :work)
     MethodProfiler.profile { owner.send(:private, :work) }

@@ -168,6 +168,7 @@ class ThreadsTest < Minitest::Test
   end
 
   def test_profiles_whose_threads_have_ended_do_not_keep_the_wrappers_in
+    needs_wrappers_that_go
     patch(Worker, :work)
     40.times { Thread.new { MethodProfiler.start && Worker.new.work }.join }
     refute_predicate self, :plain?
@@ -192,7 +193,7 @@ class ThreadsTest < Minitest::Test
       exit!(0)
     end
     writer.close
-    assert_equal [2, 1, true], Marshal.load(reader.read) # In the child the other thread is gone, and its profile with it.
+    assert_equal [2, 1, !first_yjit?], Marshal.load(reader.read) # In the child the other thread is gone, and its profile with it.
     Process.wait(child)
     assert_predicate $?, :success?
     Worker.new.work

@@ -181,7 +181,7 @@ class MethodProfiler:
             profile = Profile(recording, cls._names, cls._cost_of, cls._finish)
             profile._depth = depth
             recording.owner = profile
-            profile.notes.extend(cls._count(1))
+            cls._count(profile, 1)
         engine.current.set(recording)
         return profile
 
@@ -257,7 +257,7 @@ class MethodProfiler:
             parent = recording.parent
             if parent is not None and parent.active:
                 parent.absorb(recording)
-            profile.notes.extend(cls._count(-1))
+            cls._count(profile, -1)
         if engine.current.get(None) is recording:
             while parent is not None and not parent.active:
                 parent = parent.parent
@@ -275,9 +275,12 @@ class MethodProfiler:
             recording = recording.parent
 
     @classmethod
-    def _count(cls, by: int) -> list[str]:
-        cls._count_alone(by)
-        return cls._settle()
+    def _count(cls, profile: Profile, by: int) -> None:
+        cls._running += by
+        engine.set_active(cls._running)
+        notes = cls._settle()
+        if notes:
+            profile.notes.extend(notes)
 
     @classmethod
     def _count_alone(cls, by: int) -> None:
@@ -292,14 +295,13 @@ class MethodProfiler:
     def _settle(cls) -> list[str]:
         """Puts everything in its place, or takes it out. Gives sentences about what others have done to it meanwhile: a name that has
         vanished must not keep a profile of all the others from starting."""
-        if not cls._installed():
+        if cls._running <= 0 and not cls._keep:
             return cls._told([(patch, patch.uninstall()) for patch in cls._patches.values() if patch.installed])
         # Runs at every request, and nearly always finds nothing to do.
-        other = [
-            patch
-            for patch in cls._patches.values()
-            if not patch.installed or patch.members.get(patch.name) is not patch.standing or not patch.own
-        ]
+        other = []
+        for patch in cls._patches.values():
+            if not patch.installed or patch.members.get(patch.name) is not patch.standing or not patch.own:
+                other.append(patch)
         if not other:
             return []
         before = [patch.standing for patch in other if patch.installed]

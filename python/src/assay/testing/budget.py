@@ -14,13 +14,14 @@ import time
 import types
 from collections import Counter
 from contextlib import AbstractContextManager
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, TypeVar
 
 from .._clock import now
 from . import _causes as causes
 from ._causes import Causes
 
 _Text = Callable[..., object]
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class _Limit:
@@ -44,6 +45,12 @@ _LIMITS = {
 _LISTED = 8
 _TOLD_APART = 10_000
 _LONGEST = 160
+
+
+def _stands_for(original: Any, counting: _Function) -> _Function:
+    """Marks a counting function, so that fakes find it where a module took it for the original (`real` of replace.py)."""
+    vars(counting)["_assay_real"] = original
+    return counting
 
 
 class _Points(Causes):  # type: ignore[misc,unused-ignore]
@@ -103,14 +110,14 @@ class _Points(Causes):  # type: ignore[misc,unused-ignore]
                 return await (counted if counts(delay) else original)(delay, *args, **kwargs)
 
             vars(wait)["_assay_sleeps"] = original
-            return wait
+            return _stands_for(original, wait)
 
         @functools.wraps(original)
         def sleep(seconds: Any) -> Any:
             return (counted if counts(seconds) else original)(seconds)
 
         vars(sleep)["_assay_sleeps"] = original
-        return sleep
+        return _stands_for(original, sleep)
 
     def look(self) -> None:
         """Also puts the counting where a module has taken a function to sleep for itself (`from time import sleep`)."""
@@ -157,7 +164,7 @@ class _Points(Causes):  # type: ignore[misc,unused-ignore]
                 finally:
                     ended(begin, args, kwargs)
 
-            return wait
+            return _stands_for(original, wait)
 
         @functools.wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -169,7 +176,7 @@ class _Points(Causes):  # type: ignore[misc,unused-ignore]
             finally:
                 ended(begin, args, kwargs)
 
-        return call
+        return _stands_for(original, call)
 
     def _told(self, row: int, number: int, took: int, text: Callable[[], object]) -> None:
         self.counts[row] += number  # Whether a driver counted is asked of these.

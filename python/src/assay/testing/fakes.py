@@ -185,9 +185,9 @@ def _comes_of(problem: BaseException | None, cause: BaseException) -> bool:
 def fake_sleep(
     target: object, *, results: Results = None, clock: Clock | None = None, limit: int = _MANY, unused: str = "fail"
 ) -> Fake:
-    """Sleeping returns at once and advances `clock` (one of its own, without): `time.sleep`, `asyncio.sleep`, and waiting for a
-    `threading.Event` with a timeout, in a module; or the method `sleep` of a class or an object. A time limit by `asyncio.timeout` that
-    would end a sleep ends it. A fake that is never called is an error, unless `unused` is "ok".
+    """Sleeping returns at once and advances `clock` (one of its own, without): `time.sleep`, `asyncio.sleep`, and `wait` of a
+    `threading.Event` or a `threading.Condition` with a timeout, in a module; or the method `sleep` of a class or an object. A time limit
+    by `asyncio.timeout` that would end a sleep ends it. A fake that is never called is an error, unless `unused` is "ok".
 
     `results` may be a list of what happens at each call, None or an exception, or a function of the seconds. Without it `limit` calls
     are allowed: a loop that only ever ends by sleeping long enough ends too.
@@ -211,38 +211,44 @@ def fake_sleep(
         await asyncio.sleep(0)  # Others get their turn, as with a real sleep; a time limit that is over ends it here.
         return result
 
-    def wait(event: threading.Event, timeout: float) -> bool:
-        if not event.is_set():
-            fake.called(None, timeout)
-            fake.clock.advance(max(0, timeout))
-            _wait(event, 0)  # Other threads get their turn.
-        return event.is_set()
+    def wait(really: Callable[[float], bool], timeout: float) -> bool:
+        """Waits for an event or a condition, where it has not come."""
+        if really(0):
+            return True
+        fake.called(None, timeout)
+        fake.clock.advance(max(0, timeout))
+        return really(0)  # Other threads have had their turn.
 
     fake._members = {"time": {"sleep": sleep}, "asyncio": {"sleep": asyncio_sleep}}
     own = inspect.getattr_static(target, "sleep", None)
     own = own.__func__ if isinstance(own, (staticmethod, classmethod)) else own
     fake._function = asyncio_sleep if inspect.iscoroutinefunction(own) else sleep
-    fake._also = functools.partial(_fake_events, wait)
+    fake._also = functools.partial(_fake_waits, wait)
     return fake
 
 
-_wait: Any = threading.Event.wait
+#: Classes of `threading` whose `wait` takes a timeout.
+_WAITED_FOR = (threading.Event, threading.Condition)
+_Waiting = Callable[[Callable[[float], bool], float], bool]
 
 
-def _fake_events(wait: Callable[[threading.Event, float], bool], replacement: Replacement, target: types.ModuleType) -> bool:
+def _fake_waits(wait: _Waiting, replacement: Replacement, target: types.ModuleType) -> bool:
     """Waits with a timeout that the code of this module makes; all others wait as they did."""
-    before: Any = threading.Event.wait
+    for kind in _WAITED_FOR:
+        replacement.set(kind, "wait", _waiting(kind.wait, wait, target))
+    known = (threading, *_WAITED_FOR)
+    return any(any(value is one for one in known) or isinstance(value, _WAITED_FOR) for value in list(vars(target).values()))
 
+
+def _waiting(before: Any, wait: _Waiting, target: types.ModuleType) -> Any:
     @functools.wraps(before)
-    def waiting(self: threading.Event, timeout: float | None = None) -> bool:
+    def waiting(self: Any, timeout: float | None = None) -> bool:
         if timeout is not None and sys._getframe(1).f_globals is vars(target):
-            return wait(self, timeout)
+            return wait(functools.partial(before, self), timeout)
         came: bool = before(self, timeout)
         return came
 
-    replacement.set(threading.Event, "wait", waiting)
-    members = list(vars(target).values())
-    return any(value is threading or value is threading.Event or isinstance(value, threading.Event) for value in members)
+    return waiting
 
 
 def _time_limit() -> Any:

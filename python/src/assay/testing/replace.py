@@ -124,7 +124,7 @@ def _put_in_module(
     functions: dict[int, Any] = {}
     for module, fakes in members.items():
         for name, fake in fakes.items():
-            genuine = getattr(importlib.import_module(module), name, None)
+            genuine = real(getattr(importlib.import_module(module), name, None))
             if genuine is not None:
                 functions[id(genuine)] = fake
                 if isinstance(fake, types.FunctionType):

@@ -85,6 +85,10 @@ module Assay
         end
       end
 
+      # The JIT compiler of Ruby 3.1 frees the code that a call returns to if its method is redefined or removed during the call. To put
+      # wrappers in and take them out would crash whoever is within a patched method, in this thread or another one: there they stay.
+      STAY = RUBY_VERSION.start_with?("3.1.") && defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled? ? true : false
+
       # Classes, and their sites. Neither is kept alive by this: an unreachable class is collected with its wrappers. Read only by
       # `site_of`, `all_sites` and `each_patch`: if the stack overflows while Ruby removes a collected entry, the entry stays, and refers to another object.
       @sites = ObjectSpace::WeakMap.new
@@ -92,7 +96,7 @@ module Assay
       @names = []     # Those of the ids, from FIRST_ID on.
       @once = {}      # name => whether calls within calls of the same name do not count
       @users = 0      # Running profiles.
-      @keep_all = false
+      @keep_all = STAY
       @some_move = nil # Whether some wrappers come and go; nil until that is looked up again.
       @lock = Monitor.new # One thread may come again: method_added is called while a method is defined.
 
@@ -170,7 +174,7 @@ module Assay
 
         def keep_all(keep)
           @lock.synchronize do
-            @keep_all = keep
+            @keep_all = keep || STAY
             each_patch { |site, patch| settle(site, patch) }
           end
         end

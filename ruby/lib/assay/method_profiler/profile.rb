@@ -43,43 +43,33 @@ module Assay
       # clock::      :os, or :counter for the processor's time stamp counter, where Linux itself keeps time by it
       Overhead = Struct.new(:per_call, :total, :subtracted, :recorder, :clock, keyword_init: true) { include Plain }
 
-      # All that is not in the Hash itself. It is one variable, since those of a Hash are slow.
-      Facts = Struct.new(:total_duration, :rows, :calls, :cost, :overhead, :value)
-      private_constant :Facts
-
       # duration:: in ns; records:: as Session#finish gives them; cost:: a Calibration::Cost
-      def initialize(duration, records, cost, exclusive:, allocations:)
+      def initialize(duration, records, cost)
         super()
-        self[:total_duration] = duration / 1e9
-        rows = {}
-        calls = 0
-        records.each do |record|
-          row = row(record, cost, exclusive, allocations)
-          calls += record[CALLS]
-          rows[row.name] = row
-          self[row.name] = brief(row)
-        end
-        @facts = Facts.new(self[:total_duration], rows, calls, cost)
+        # In one variable, since those of a Hash are slow; rows are made when they are asked for, since most programs read the Hash.
+        @measured = [self[:total_duration] = duration / 1e9, records, cost]
+        records.each { |record| self[Patches.row(record[ID])] = brief(record, cost) }
       end
 
+      # The result of the block of MethodProfiler.profile.
+      attr_accessor :value
+
       # Seconds from start to stop, as measured; `overhead` has the part of it that is the profiler's.
-      def total_duration = @facts.total_duration
+      def total_duration = @measured[0]
 
       # {name => Row}, in the order in which the names were patched.
-      def rows = @facts.rows
-
-      # The result of the block of MethodProfiler.profile.
-      def value = @facts.value
-
-      def value=(value)
-        @facts.value = value
+      def rows
+        _, records, cost = @measured
+        records.is_a?(Hash) ? records : records.to_h { |record| [Patches.row(record[ID]), row(record, cost)] }
       end
 
       # An Overhead.
       def overhead
-        cost = @facts.cost
-        @facts.overhead ||= Overhead.new(per_call: cost.per_call / 1e9, total: @facts.calls * cost.per_call / 1e9,
-                                         subtracted: cost.inside / 1e9, recorder: Recorder::KIND, clock: Recorder.clock)
+        _, records, cost = @measured
+        return cost if cost.is_a?(Overhead)
+
+        Overhead.new(per_call: cost.per_call / 1e9, total: records.sum { |record| record[CALLS] } * cost.per_call / 1e9,
+                     subtracted: cost.inside / 1e9, recorder: Recorder::KIND, clock: Recorder.clock)
       end
 
       # Also where the program has not loaded `json`.
@@ -95,9 +85,8 @@ module Assay
       def marshal_dump = [to_h, total_duration, rows, overhead]
 
       def marshal_load(dumped)
-        contents, total_duration, rows, overhead = dumped
+        contents, *@measured = dumped
         replace(contents)
-        @facts = Facts.new(total_duration, rows, nil, nil, overhead)
       end
 
       # A table for people.
@@ -119,30 +108,32 @@ module Assay
 
       private
 
-      def row(record, cost, exclusive, allocations)
+      def row(record, cost)
         name = Patches.row(record[ID])
         nested = Patches.nested?(name)
-        Row.new(name, record[nested ? CALLS : OUTERMOST], record[OUTERMOST],
-                less(record[NS], record[OUTERMOST] * cost.inside + record[NESTED] * cost.per_call),
-                exclusive ? less(record[EXCLUSIVE_NS], exclusive_cost(record, cost)) : nil, allocations ? record[ALLOCATIONS] : nil,
-                record[nested ? ERRORS : OUTERMOST_ERRORS], record[OPEN], record[NS] / 1e9)
+        Row.new(name, record[nested ? CALLS : OUTERMOST], record[OUTERMOST], duration(record, cost), (exclusive(record, cost) if cost.exclusive),
+                (record[ALLOCATIONS] if cost.allocations), record[nested ? ERRORS : OUTERMOST_ERRORS], record[OPEN], record[NS] / 1e9)
       end
 
-      # What lies between the readings of the clock of each call, and what its patched callees cost around theirs.
-      def exclusive_cost(record, cost)
-        record[CALLS] * cost.inside + record[CHILDREN] * [cost.per_call - cost.inside, 0].max
+      def brief(record, cost)
+        nested = Patches.nested?(Patches.row(record[ID]))
+        brief = {duration: duration(record, cost), calls: record[nested ? CALLS : OUTERMOST]}
+        brief[:exclusive] = exclusive(record, cost) if cost.exclusive
+        brief[:allocations] = record[ALLOCATIONS] if cost.allocations
+        errors = record[nested ? ERRORS : OUTERMOST_ERRORS]
+        brief[:errors] = errors if errors.positive?
+        brief
+      end
+
+      def duration(record, cost) = less(record[NS], record[OUTERMOST] * cost.inside + record[NESTED] * cost.per_call)
+
+      # Without what lies between the readings of the clock of each call, and what its patched callees cost around theirs.
+      def exclusive(record, cost)
+        less(record[EXCLUSIVE_NS], record[CALLS] * cost.inside + record[CHILDREN] * [cost.per_call - cost.inside, 0].max)
       end
 
       # Seconds. The cost is an estimate: what would be below nothing is nothing.
       def less(ns, cost) = [ns - cost, 0].max / 1e9
-
-      def brief(row)
-        brief = {duration: row.duration, calls: row.calls}
-        brief[:exclusive] = row.exclusive if row.exclusive
-        brief[:allocations] = row.allocations if row.allocations
-        brief[:errors] = row.errors if row.errors.positive?
-        brief
-      end
     end
   end
 end

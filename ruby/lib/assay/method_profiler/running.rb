@@ -14,16 +14,19 @@ module Assay
         # good. Every start and every stop looks at two of those that run, so that a server pays for few and none is forgotten.
         def register(running)
           @lock.synchronize do
-            look(@process == Process.pid ? 2 : @all.size, running)
-            @process = Process.pid
+            look(@process == running.process ? 2 : @all.size, running) unless @all.empty?
+            @process = running.process
             @all << running
           end
         end
 
-        # The profile that `start` began in this fiber, and that still counts here.
-        def left_over
+        # The profile that `start` began in this fiber, and that still counts here; or the innermost one that does, of a fiber that has ended.
+        def left_over(starting)
           running = Thread.current[:__assay_started]
-          running if running&.counts_here?
+          return running if running&.counts_here?
+
+          running = Recorder.current
+          running if running&.left_behind_for?(starting)
         end
 
         # Says once in a process that profiles are started and not stopped.
@@ -40,7 +43,7 @@ module Assay
         def forget(running)
           @lock.synchronize do
             @all.delete(running)
-            look(2)
+            look(2) unless @all.empty?
           end
         end
 
@@ -62,21 +65,19 @@ module Assay
       attr_reader :profile
 
       # Use MethodProfiler.start.
-      def initialize(exclusive:, allocations:, scope:, nested:)
-        raise ArgumentError, "scope is :thread or :fiber, not #{scope.inspect}" unless %i[thread fiber].include?(scope)
-
-        @exclusive = exclusive ? true : false
-        @allocations = allocations ? true : false
+      def initialize(exclusive, allocations, scope, nested) # By place: Ruby makes a Hash of keywords for `new`.
         @fiber_only = scope == :fiber
+        raise ArgumentError, "scope is :thread or :fiber, not #{scope.inspect}" unless @fiber_only || scope == :thread
+
         @nested = nested ? true : false
         @thread = Thread.current
         @fiber = Fiber.current
         @process = Process.pid
         replace_left_over unless @nested
-        @cost = Calibration.of(@exclusive, @allocations)
+        @cost = Calibration.of(exclusive, allocations)
         self.class.register(self)
         Patches.use
-        @session = Recorder::Session.new(self, @exclusive, @allocations)
+        @session = Recorder::Session.new(self, @cost.exclusive, @cost.allocations)
         @session.attach(@fiber_only)
         Thread.current[:__assay_started] = self unless @nested # A variable of the fiber.
       end
@@ -141,7 +142,7 @@ module Assay
       def nested? = @nested
 
       # :nodoc:
-      attr_reader :thread
+      attr_reader :thread, :process
 
       def inspect = "#<#{self.class} #{running? ? "running" : "stopped"}>"
 
@@ -149,15 +150,16 @@ module Assay
 
       def finish
         duration, rows = @session.finish
-        @profile = Profile.new(duration, rows, @cost, exclusive: @exclusive, allocations: @allocations)
+        @profile = Profile.new(duration, rows, @cost)
         Patches.release
       end
 
       def replace_left_over
-        old = self.class.left_over or return
-        self.class.warn_of_left_over unless old.copied?
-        old.let_go
-        self.class.forget(old)
+        while (old = self.class.left_over(self))
+          self.class.warn_of_left_over unless old.copied?
+          old.let_go
+          self.class.forget(old)
+        end
       end
 
       def check_running
