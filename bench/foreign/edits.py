@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from own import REPORTS, ended
@@ -16,8 +17,8 @@ from change_recall import changed  # noqa: E402
 
 # So many edits that break a test are looked at, of at most so many.
 WANTED, TRIED = 10, 60
-# No suite takes longer, s.
-PATIENCE = 240
+# An edit may have no end: a suite is ended after so many times what it takes without, and this many seconds.
+PATIENCE, MORE = 4, 20
 # A line that says nothing to the machine.
 COMMENT = re.compile(r"\s*(#|//|\*|/\*|\"\"\"|'''|$)")
 NOT_PYTHON_OR_RUBY = {".go", ".rs", ".js", ".ts", ".java", ".c"}
@@ -55,7 +56,9 @@ def looked_at(measure, project, directory, env, own):
     with tempfile.TemporaryDirectory() as room:
         base, cache = Path(room) / "base", Path(room) / "cache"
         env = {**env, "XDG_CACHE_HOME": str(cache), **kept(env)}
+        began = time.monotonic()
         measure(["--changed"], env)
+        limit = PATIENCE * (time.monotonic() - began) + MORE
         if cache.exists():
             shutil.copytree(cache, base)
         for tried, (path, index, text) in enumerate(edited(project, directory)):
@@ -66,8 +69,8 @@ def looked_at(measure, project, directory, env, own):
                 path.write_text(text)
                 try:
                     for words in project.get("rebuild", []):
-                        ended(words, directory, env, PATIENCE)
-                    truth = REPORTS[project["report"]](project["command"], directory, env, PATIENCE)
+                        ended(words, directory, env, limit)
+                    truth = REPORTS[project["report"]](project["command"], directory, env, limit)
                 except (ValueError, OSError, subprocess.TimeoutExpired, SyntaxError):
                     continue
                 # With fewer tests the edit broke the suite as a whole, and anything is as red as the rest.
