@@ -101,15 +101,20 @@ def crate(project, home):
     return directory, {}
 
 
-def local(project, _home):
-    """A directory that a variable names, such as a pinned commit of a repository."""
-    place = os.environ.get(project["variable"], "")
-    if not place:
-        raise Missing(f"{project['variable']} names no directory")
-    return Path(place), {}
+def git(project, home):
+    """The files of a commit, which is its own digest, with packages of npm that its tests need. Repositories are in FOREIGN_GIT, a directory or the beginning of
+    an address."""
+    place = os.environ.get("FOREIGN_GIT") or "https://github.com"
+    clone, archive = home / "clone", home / "source.tar"
+    run(["git", "clone", "--quiet", "--bare", f"{place}/{project['name']}", clone])
+    run(["git", "-C", clone, "archive", "--prefix", "source/", "--output", archive, project["version"]])
+    directory = unpacked(archive, home / "unpacked")
+    if project["needs"]:
+        run(["npm", "install", "--silent", "--ignore-scripts", "--prefix", home, *project["needs"]], home)
+    return directory, {"PATH": f"{home}/node_modules/.bin:{os.environ['PATH']}"}
 
 
-KINDS = {"pypi": pypi, "npm": npm, "go": go, "crate": crate, "local": local}
+KINDS = {"pypi": pypi, "npm": npm, "go": go, "crate": crate, "git": git}
 
 
 def install(project, cache):
@@ -120,6 +125,13 @@ def install(project, cache):
         shutil.rmtree(home, ignore_errors=True)
         home.mkdir(parents=True)
         directory, env = KINDS[project["kind"]](project, home)
+        if project.get("tools"):
+            tools = home / "tools"
+            run(["python3", "-m", "venv", tools])
+            run([tools / "bin/pip", "install", "--quiet", *project["tools"]])
+            env["PATH"] = f"{env.get('PATH', os.environ['PATH'])}:{tools}/bin"
+        for words in project.get("prepare", []):
+            run(words, directory, env=env)
         done.write_text(json.dumps([str(directory), env]))
     directory, env = json.loads(done.read_text())
     return Path(directory), env

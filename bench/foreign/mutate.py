@@ -24,6 +24,7 @@ CHANGED = {
     "itsdangerous": ["src/itsdangerous/encoding.py", "src/itsdangerous/signer.py", "src/itsdangerous/timed.py"],
     "toolz": ["toolz/itertoolz.py"],
     "minimist": ["index.js"],
+    "leejarvis/slop": ["lib/slop/option.rb", "lib/slop/options.rb", "lib/slop/parser.rb", "lib/slop/result.rb"],
     "github.com/google/uuid": [],
     "fnv": [],
 }

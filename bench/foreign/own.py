@@ -1,7 +1,10 @@
 """The frameworks' own reports on a project: numbers of tests, failures and skips, and the sum of times where they report times."""
 
+import contextlib
 import json
+import os
 import re
+import signal
 import subprocess
 import tempfile
 import xml.etree.ElementTree as tree
@@ -11,23 +14,34 @@ from pathlib import Path
 Counts = namedtuple("Counts", "tests failed skipped seconds")
 
 
-def printed(words, directory, env):
+def ended(words, directory, env, limit):
+    """The status of a command, and what it printed on both streams; all its processes end with it, and when its time is over."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = subprocess.Popen([str(word) for word in words], cwd=directory, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+        try:
+            status = child.wait(limit)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode(errors="replace"))
+        return status, *texts
+
+
+def printed(words, directory, env, limit):
     """What a command prints on both streams."""
-    done = subprocess.run(words, cwd=directory, env=env, capture_output=True, text=True, errors="replace", timeout=1800, check=False)
-    return done.stdout + done.stderr
+    return "".join(ended(words, directory, env, limit)[1:])
 
 
-def pytest(words, directory, env):
+def pytest(words, directory, env, limit):
     """JUnit XML."""
     with tempfile.TemporaryDirectory() as room:
         report = Path(room) / "report.xml"
-        printed([*words, *also_reported("pytest", report), "-p", "no:cacheprovider"], directory, env)
+        printed([*words, f"--junit-xml={report}", "-p", "no:cacheprovider"], directory, env, limit)
         return junit(report)
-
-
-def also_reported(kind, report):
-    """The words by which a framework writes its own report of a run that somebody else measures: times of two runs differ."""
-    return [f"--junit-xml={report}"] if kind == "pytest" else []
 
 
 def junit(report):
@@ -42,17 +56,17 @@ def junit(report):
     return Counts(len(named), failed, skipped, sum(float(case.get("time", 0)) for case in cases))
 
 
-def unittest(words, directory, env):
+def unittest(words, directory, env, limit):
     """The last lines of the runner."""
-    text = printed(words, directory, env)
+    text = printed(words, directory, env, limit)
     number = lambda pattern: sum(map(int, re.findall(pattern, text)))
     ran = number(r"Ran (\d+) test")
     return Counts(ran, number(r"(?:failures|errors)=(\d+)"), number(r"skipped=(\d+)"), None)
 
 
-def go(words, directory, env):
+def go(words, directory, env, limit):
     """Events of `go test -json`; a test with subtests is not one itself. Names may contain slashes: a subtest runs while its holder does."""
-    text = printed([*words[:2], "-json", *words[2:]], directory, env)
+    text = printed([*words[:2], "-json", *words[2:]], directory, env, limit)
     ended, running, holders = {}, set(), set()
     for line in text.splitlines():
         event = json.loads(line) if line.startswith("{") else {}
@@ -64,22 +78,23 @@ def go(words, directory, env):
             running.add(key)
         elif event["Action"] in ("pass", "fail", "skip"):
             running.discard(key)
-            ended[key] = event["Action"]
-    actions = [action for key, action in ended.items() if key not in holders]
-    return Counts(len(actions), actions.count("fail"), actions.count("skip"), None)
+            ended[key] = event
+    own = [event for key, event in ended.items() if key not in holders]
+    actions = [event["Action"] for event in own]
+    return Counts(len(own), actions.count("fail"), actions.count("skip"), sum(event.get("Elapsed", 0) for event in own))
 
 
-def cargo(words, directory, env):
+def cargo(words, directory, env, limit):
     """The last lines of each test program."""
-    text = printed(words, directory, env)
+    text = printed(words, directory, env, limit)
     found = [tuple(map(int, own)) for own in re.findall(r"test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", text)]
     passed, failed, ignored = map(sum, zip(*found))
     return Counts(passed + failed + ignored, failed, ignored, None)
 
 
-def tap(words, directory, env):
+def tap(words, directory, env, limit):
     """Results of TAP."""
-    lines = printed(words, directory, env).splitlines()
+    lines = printed(words, directory, env, limit).splitlines()
     results = [line for line in lines if re.match(r"(not )?ok\b", line)]
     skipped = [line for line in results if re.search(r"# skip", line, re.IGNORECASE)]
     todo = [line for line in results if re.search(r"# todo", line, re.IGNORECASE)]
@@ -87,11 +102,99 @@ def tap(words, directory, env):
     return Counts(len(results), len(failed), len(skipped), None)
 
 
-def mocha(words, directory, env):
+def mocha(words, directory, env, limit):
     """The reporter of JSON."""
-    text = printed([*words, "--reporter", "json"], directory, env)
-    told = json.loads(text[text.index("{") : text.rindex("}") + 1])["stats"]
-    return Counts(told["tests"], told["failures"], told["pending"], None)
+    text = printed([*words, "--reporter", "json"], directory, env, limit)
+    told = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    stats = told["stats"]
+    return Counts(stats["tests"], stats["failures"], stats["pending"], sum(test.get("duration", 0) for test in told["tests"]) / 1e3)
 
 
-REPORTS = {"pytest": pytest, "unittest": unittest, "go": go, "cargo": cargo, "tap": tap, "mocha": mocha}
+def rspec(words, directory, env, limit):
+    """The formatter of JSON."""
+    with tempfile.TemporaryDirectory() as room:
+        report = Path(room) / "report.json"
+        printed([*words, "--format", "json", "--out", report], directory, env, limit)
+        return examples(report)
+
+
+def examples(report):
+    """JSON of rspec."""
+    told = json.loads(report.read_text())
+    summary = told["summary"]
+    return Counts(summary["example_count"], summary["failure_count"], summary["pending_count"], sum(own["run_time"] for own in told["examples"]))
+
+
+def minitest(words, directory, env, limit):
+    """The last line; test-unit has the same, with other words."""
+    text = printed(words, directory, env, limit)
+    number = lambda words: int((re.findall(rf"(\d+) (?:{words})(?:,|$)", text, re.MULTILINE) or [0])[-1])
+    return Counts(number("runs|tests"), number("failures") + number("errors"), number("skips|pendings") + number("omissions"), None)
+
+
+def jest(words, directory, env, limit):
+    """JSON of jest, which vitest writes, too."""
+    with tempfile.TemporaryDirectory() as room:
+        report = Path(room) / "report.json"
+        option = "--reporter=json" if "vitest" in words else "--json"
+        printed([*words, option, f"--outputFile={report}"], directory, env, limit)
+        told = json.loads(report.read_text())
+    tests = [test for file in told["testResults"] for test in file["assertionResults"]]
+    count = lambda *wanted: sum(test["status"] in wanted for test in tests)
+    seconds = sum(test.get("duration") or 0 for test in tests) / 1e3
+    return Counts(len(tests), count("failed"), count("pending", "skipped", "todo"), seconds)
+
+
+def node(words, directory, env, limit):
+    """The reporter of JUnit XML, which has a suite for each test with others in it."""
+    text = printed([*words[:2], "--test-reporter=junit", *words[2:]], directory, env, limit)
+    cases = list(tree.fromstring(text[text.index("<testsuites") :]).iter("testcase"))
+    failed = sum(case.find("failure") is not None for case in cases)
+    skipped = sum(case.find("skipped") is not None for case in cases)
+    return Counts(len(cases), failed, skipped, sum(float(case.get("time", 0)) for case in cases))
+
+
+def ctest(words, directory, env, limit):
+    """JUnit XML, which ctest writes on demand."""
+    with tempfile.TemporaryDirectory() as room:
+        report = Path(room) / "report.xml"
+        printed([*words, "--output-junit", report], directory, env, limit)
+        return junit(report)
+
+
+def maven(words, directory, env, limit):
+    """JUnit XML of each class, which surefire writes anyway."""
+    reports = directory / "target/surefire-reports"
+    for old in reports.glob("TEST-*.xml"):
+        old.unlink()
+    printed(words, directory, env, limit)
+    found = [case for report in reports.glob("TEST-*.xml") for case in tree.parse(report).iter("testcase")]
+    failed = sum(case.find("failure") is not None or case.find("error") is not None for case in found)
+    return Counts(len(found), failed, sum(case.find("skipped") is not None for case in found), sum(float(case.get("time", 0).replace(",", "")) for case in found))
+
+
+def nextest(words, directory, env, limit):
+    """The line of its summary."""
+    text = printed([*words, "--color=never", "--no-fail-fast"], directory, env, limit)
+    number = lambda word: sum(map(int, re.findall(rf"(\d+) {word}", text[text.rindex("Summary [") :])))
+    skipped = number("skipped")
+    return Counts(number("tests? run") + skipped, number("failed"), skipped, None)
+
+
+REPORTS = {
+    "pytest": pytest,
+    "unittest": unittest,
+    "rspec": rspec,
+    "minitest": minitest,
+    "test-unit": minitest,
+    "go": go,
+    "cargo": cargo,
+    "nextest": nextest,
+    "tap": tap,
+    "jest": jest,
+    "vitest": jest,
+    "mocha": mocha,
+    "node": node,
+    "ctest": ctest,
+    "maven": maven,
+}

@@ -32,13 +32,15 @@ pub struct Here {
     pub perhaps: BTreeSet<String>,
     /// Names that a build script may set with `--cfg`; `None`: there is a script, so any may be set.
     pub settings: Option<BTreeSet<String>>,
+    /// Macros of C that nothing defines.
+    pub undefined: BTreeSet<String>,
 }
 
 impl Default for Here {
     fn default() -> Self {
         let (system, processor) = (consts::OS.to_owned(), consts::ARCH.to_owned());
-        let (tags, perhaps) = (BTreeSet::new(), BTreeSet::new());
-        Self { system, processor, tags, features: None, perhaps, settings: None }
+        let (tags, perhaps, undefined) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        Self { system, processor, tags, features: None, perhaps, settings: None, undefined }
     }
 }
 

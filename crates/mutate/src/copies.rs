@@ -95,6 +95,16 @@ fn configured(source: &Path, target: &Path, (from, to): (&Path, &Path)) -> anyho
     fs::write(target.join(CMAKE), settings).with_context(|| named(target))
 }
 
+/// Where a link leads in a copy: one with the whole path of a file of the project (as those of `editable_mode=strict`) would lead out of it.
+fn led(aim: PathBuf, (from, to): (&Path, &Path)) -> PathBuf {
+    let whole = from.canonicalize();
+    let below = aim.strip_prefix(from).or_else(|error| match &whole {
+        Ok(whole) => aim.strip_prefix(whole),
+        Err(_) => Err(error),
+    });
+    below.map(|below| to.join(below)).unwrap_or(aim)
+}
+
 fn copy(from: &Path, to: &Path, tops: (&Path, &Path)) -> anyhow::Result<()> {
     let named = |path: &Path| path.display().to_string();
     fs::create_dir(to).with_context(|| named(to))?;
@@ -110,7 +120,7 @@ fn copy(from: &Path, to: &Path, tops: (&Path, &Path)) -> anyhow::Result<()> {
         }
         if kind.is_symlink() {
             let aim = fs::read_link(&source).with_context(|| named(&source))?;
-            symlink(aim, &target).with_context(|| named(&target))?;
+            symlink(led(aim, tops), &target).with_context(|| named(&target))?;
         } else if kind.is_dir() && (is_installed == Some(true) || is_environment(&source)) {
             installed::link(&source, &target, tops.0, tops.1)?;
         } else if kind.is_dir() && source.join(CMAKE).is_file() {
@@ -136,6 +146,27 @@ fn copy(from: &Path, to: &Path, tops: (&Path, &Path)) -> anyhow::Result<()> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may fail")]
     use super::*;
+
+    #[test]
+    fn links_into_the_project_lead_into_the_copy() {
+        let room = tempfile::tempdir().unwrap();
+        let (top, other) = (room.path().join("p"), room.path().join("other"));
+        fs::create_dir_all(top.join("src")).unwrap();
+        fs::create_dir_all(top.join("build/strict")).unwrap();
+        fs::write(top.join("src/a.py"), "a = 1").unwrap();
+        symlink(top.join("src/a.py"), top.join("build/strict/a.py")).unwrap();
+        symlink("../../src/a.py", top.join("build/strict/b.py")).unwrap();
+        symlink(&other, top.join("other")).unwrap();
+        let aliased = room.path().join("alias");
+        symlink(&top, &aliased).unwrap();
+        for from in [&top, &aliased] {
+            let copy = Copy::of(from).unwrap();
+            let aim = |path: &str| fs::read_link(copy.top().join(path)).unwrap();
+            assert_eq!(aim("build/strict/a.py"), copy.top().join("src/a.py"));
+            assert_eq!(aim("build/strict/b.py"), Path::new("../../src/a.py"));
+            assert_eq!(aim("other"), other);
+        }
+    }
 
     #[test]
     fn what_is_written_is_newer_than_what_was_built_just_before() {

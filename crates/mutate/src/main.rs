@@ -14,6 +14,7 @@ mod guard;
 mod installed;
 mod journal;
 mod layout;
+mod macros;
 mod policy;
 mod proof;
 mod rounds;

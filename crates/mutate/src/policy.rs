@@ -44,8 +44,12 @@ pub(crate) const SHARE_OF_PROOF: f64 = 0.4;
 pub(crate) const SHARE_OF_TRYING: f64 = 0.95;
 /// Time after the end of the budget at which everything that runs is ended.
 pub(crate) const BUDGET_MORE: Duration = Duration::from_secs(3);
-/// Most changes in one build, where a budget of time is set.
+/// Most changes in one build, where a budget of time is set,
 pub(crate) const MOST_IN_A_HURRY: usize = 400;
+/// and in the first one, which tells how long compilers take here: on a busy machine a large one would use up the time, and nothing were tried.
+pub(crate) const FIRST_IN_A_HURRY: usize = 50;
+/// Share of the time left that the next build may take.
+pub(crate) const SHARE_OF_A_BUILD: f64 = 0.4;
 /// A compiler may take so long over a file.
 pub(crate) const LONGEST_QUESTION: Duration = Duration::from_secs(60);
 /// And over all survivors of Go and Rust: of those that are left nothing is known.

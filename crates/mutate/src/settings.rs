@@ -1,6 +1,7 @@
 //! The settings for which the tests are built, from manifests and the command: features of crates, tags of Go, modules of Rust that are left
 //! out, directories of examples. Files are read here; nothing is run.
 
+use crate::macros;
 use assay_coverage::rules;
 use assay_mutants::{Here, Language, modules_off};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,6 +30,8 @@ pub(crate) struct Settings {
     /// The settings of each crate, by its directory.
     crates: BTreeMap<String, Here>,
     tags: BTreeSet<String>,
+    /// Macros of C that nothing defines.
+    undefined: BTreeSet<String>,
     /// Paths below which there are modules that are left out, and why.
     off: Vec<(String, String)>,
 }
@@ -40,6 +43,7 @@ impl Settings {
             command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let mut own = Self { files, words, ..Self::default() };
         own.tags = own.tags();
+        own.undefined = macros::undefined(top, &own.files, &own.words);
         own.crates = own.crates(top);
         let sources = own.files.iter().filter(|path| path.ends_with(".rs"));
         let texts = sources.filter_map(|path| Some((path, fs::read(top.join(path)).ok()?)));
@@ -55,7 +59,7 @@ impl Settings {
         });
         let nearest = of_crate.max_by_key(|(directory, _)| directory.len());
         let here = nearest.map(|(_, own)| own.clone()).unwrap_or_default();
-        Here { tags: self.tags.clone(), ..here }
+        Here { tags: self.tags.clone(), undefined: self.undefined.clone(), ..here }
     }
 
     /// The reason why a whole file is not built here; `None` if it is built, or if its text decides.

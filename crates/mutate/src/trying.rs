@@ -5,7 +5,7 @@ use crate::arena::{Arena, Came, Change, Ends, With, untried};
 use crate::forked::Forked;
 use crate::guard::Ended;
 use crate::journal::{Entry, Journal};
-use crate::policy::{MOST_IN_A_BUILD, MOST_IN_A_HURRY};
+use crate::policy::{FIRST_IN_A_HURRY, MOST_IN_A_BUILD, MOST_IN_A_HURRY, SHARE_OF_A_BUILD};
 use crate::proof::{self, Way};
 use crate::rounds::{self, Ready};
 use crate::sources::Source;
@@ -174,8 +174,8 @@ impl<'a> Trying<'a> {
         let mut waiting: VecDeque<Vec<Own>> =
             tasks.iter().map(|task| task.iter().map(own).collect()).collect();
         let mut plain = Vec::new();
+        let mut most = if self.deadline.is_some() { FIRST_IN_A_HURRY } else { MOST_IN_A_BUILD };
         loop {
-            let most = if self.deadline.is_some() { MOST_IN_A_HURRY } else { MOST_IN_A_BUILD };
             let (mut round, tasks) = switches.next(&mut waiting, &mut plain, most);
             if tasks.is_empty() {
                 self.switches = Some(switches);
@@ -185,7 +185,7 @@ impl<'a> Trying<'a> {
                 return Ok(Over::OutOfTime);
             }
             progress.show(&format!("building {} changes at once", round.mutants.len()));
-            let with = self.with();
+            let (with, began) = (self.with(), Instant::now());
             match rounds::ready(&mut switches, &mut round, arenas, self.sources, with) {
                 Err(_) if interrupt::count() > 0 => return Ok(Over::Interrupted),
                 Err(error) if error.is::<Ended>() => return Ok(Over::OutOfTime),
@@ -203,6 +203,7 @@ impl<'a> Trying<'a> {
                     break;
                 }
                 Ok(Ready::Built { unviable, reached, tests }) => {
+                    let took = began.elapsed();
                     let tasks =
                         self.sorted((&switches, &round), tasks, (&unviable, &reached), &mut plain)?;
                     for (index, own) in &self.behind {
@@ -212,6 +213,10 @@ impl<'a> Trying<'a> {
                     self.behind.clear();
                     if over != Over::Done {
                         return Ok(over);
+                    }
+                    if let Some(deadline) = self.deadline {
+                        let left = deadline.saturating_duration_since(Instant::now());
+                        most = next_build(round.mutants.len(), took, left);
                     }
                 }
             }
@@ -525,5 +530,29 @@ impl<'a> Trying<'a> {
             kills.then(seconds(a).total_cmp(&seconds(b))).then(a.cmp(b))
         });
         Some(tests)
+    }
+}
+
+/// Number of changes in the next build: as many as can be built in a share of the time left, even if a compiler's time grows as their number does.
+fn next_build(built: usize, took: Duration, left: Duration) -> usize {
+    let times = SHARE_OF_A_BUILD * left.as_secs_f64() / took.as_secs_f64().max(1e-3);
+    let fits = built as f64 * times;
+    let sizes = FIRST_IN_A_HURRY..=MOST_IN_A_HURRY;
+    sizes.rev().find(|own| *own as f64 <= fits).unwrap_or(FIRST_IN_A_HURRY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_build_fits_into_the_time_left() {
+        let next = |built, took, left| {
+            next_build(built, Duration::from_secs_f64(took), Duration::from_secs_f64(left))
+        };
+        assert_eq!(next(50, 1.0, 60.0), MOST_IN_A_HURRY);
+        assert_eq!(next(50, 20.0, 100.0), 100);
+        assert_eq!(next(50, 60.0, 30.0), FIRST_IN_A_HURRY);
+        assert_eq!(next(3, 0.0, 0.0), FIRST_IN_A_HURRY);
     }
 }

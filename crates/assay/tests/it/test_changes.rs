@@ -125,6 +125,20 @@ fn a_change_runs_the_tests_that_it_touches_in_ruby() {
     }
 }
 
+/// The first test that needs it loads it; those after it use its constants all the same.
+#[test]
+fn what_a_test_loads_late_is_used_by_the_tests_after_it() {
+    let Some((room, command)) = of_ruby() else { return };
+    room.write(
+        "lib/numbers_of.rb",
+        "module Of\n  autoload :NUMBERS, \"numbers\"\n\n  def self.one = NUMBERS[0]\n\n  def self.two = NUMBERS[1]\nend\n",
+    );
+    room.write("lib/numbers.rb", "module Of\n  NUMBERS = [1, 2]\nend\n");
+    changed(&room, &["--changed"], &command).ends(0).shows("2 tests");
+    room.write("lib/numbers.rb", "module Of\n  NUMBERS = [3, 4]\nend\n");
+    changed(&room, &["--changed"], &command).ends(4).shows("2 tests failed");
+}
+
 /// What a matcher says of an example is known only when it passes: the example is one test all the same.
 #[test]
 fn an_example_without_a_description_is_found_when_it_fails() {

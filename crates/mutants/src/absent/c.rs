@@ -1,4 +1,4 @@
-//! Lines of C and C++ that the preprocessor leaves out on this platform. Macros that a project defines itself are not known here.
+//! Lines of C and C++ that the preprocessor leaves out on this platform. Of a project's own macros only those are known that nothing defines.
 
 use super::logic::{all, any, bare, not, split};
 use super::{Absent, Here};
@@ -149,7 +149,7 @@ fn defined(name: &str, is_cpp: bool, here: &Here) -> Option<bool> {
         "__x86_64__" | "__x86_64" | "__amd64__" => Some(here.processor == "x86_64"),
         "__aarch64__" => Some(here.processor == "aarch64"),
         "__i386__" | "__i386" => Some(here.processor == "x86"),
-        _ if NEVER.contains(&name) => Some(false),
+        _ if NEVER.contains(&name) || here.undefined.contains(name) => Some(false),
         _ => None,
     }
 }

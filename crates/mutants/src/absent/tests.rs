@@ -9,6 +9,7 @@ fn here() -> Here {
         features: Some(BTreeSet::from(["on".to_owned()])),
         perhaps: BTreeSet::new(),
         settings: Some(BTreeSet::new()),
+        undefined: BTreeSet::from(["NOWHERE".to_owned()]),
     }
 }
 
@@ -109,10 +110,15 @@ int g(void) { return 1; }
 #if defined(_MSC_VER) && _MSC_VER < 1900 /* old */
 int h(void) { return 1; }
 #endif
+#ifdef NOWHERE
+int i(void) { return 1; }
+#elif !defined(NOWHERE)
+int j(void) { return 1; }
+#endif
 ";
     let (out, built) = functions(Language::C, "a.c", text);
-    assert_eq!(out, ["a", "c", "d", "e", "h"]);
-    assert_eq!(built, ["b", "f", "g"]);
+    assert_eq!(out, ["a", "c", "d", "e", "h", "i"]);
+    assert_eq!(built, ["b", "f", "g", "j"]);
 }
 
 #[test]

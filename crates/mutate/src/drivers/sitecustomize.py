@@ -54,7 +54,9 @@ def copy_first(told):
                 return found if found is not None and is_below(place(found) or "", os.path.realpath(copy)) else None
             others = [finder for finder in sys.meta_path if finder is not cls and hasattr(finder, "find_spec")]
             found = next((own for own in (finder.find_spec(name, None, target) for finder in others) if own is not None), None)
-            if not is_other(place(found)):
+            # `editable_mode=strict` has a directory of links: by their names nobody would know the files again.
+            is_link = found is not None and found.has_location and os.path.islink(found.origin or "")
+            if not is_other(place(found)) and not is_link:
                 return None
             own = PathFinder.find_spec(name, [os.path.join(copy, names[top])], target)
             if own is not None and own.submodule_search_locations is not None:

@@ -278,8 +278,17 @@ fn the_copy_comes_before_what_is_installed() {
         fs::write(packages.join("__editable__.pk-0.1.pth"), "import __editable___pk_finder\n")
             .unwrap();
     };
-    #[expect(clippy::type_complexity, reason = "a list of three closures")]
-    let ways: [&dyn Fn(&Path, &Path); 3] = [&copied, &by_path, &by_finder];
+    // As `editable_mode=strict` does.
+    let by_links = |top: &Path, packages: &Path| {
+        let links = top.join("build/__editable__.pk-0.1-py3-none-any");
+        fs::create_dir_all(links.join("pk")).unwrap();
+        let source = top.join("src/pk/__init__.py");
+        std::os::unix::fs::symlink(source, links.join("pk/__init__.py")).unwrap();
+        let line = format!("{}\n", links.display());
+        fs::write(packages.join("__editable__.pk-0.1.pth"), line).unwrap();
+    };
+    #[expect(clippy::type_complexity, reason = "a list of four closures")]
+    let ways: [&dyn Fn(&Path, &Path); 4] = [&copied, &by_path, &by_finder, &by_links];
     for (number, install) in ways.into_iter().enumerate() {
         let Some(project) = installed(install) else { return };
         let (result, _) = project.tried_by(&[], &["env/bin/python", "-m", "unittest"]);
