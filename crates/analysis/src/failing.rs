@@ -87,7 +87,7 @@ fn pair(of: &Answers, against: &Answers, least: f64, level: f64) -> Option<Faili
     }
     let (more, less) = blocks(of, against, fails_more);
     let unlikely = 2.0 * binomial::at_most(more.min(less), more + less) <= level;
-    let difference = share(of) - share(against);
+    let difference = lacking(of) - lacking(against);
     let worse = match was_away(of, against) {
         Some(worse) if !unlikely => worse,
         None if !unlikely => return None,
@@ -116,15 +116,11 @@ fn is_away(own: &Answers, other: &Answers) -> bool {
     if mostly_gone >= FEWEST_GONE && gone > 0 && others == 0 {
         return true;
     }
-    let silence =
-        |own: &Answers| own.by_slice.iter().map(|slice| slice.silent_seconds).fold(0.0, f64::max);
-    let is_spared =
-        share(other) * policy::SPARED <= share(own) && silence(other) < policy::ABSENT_SECONDS;
+    let is_spared = share(other) * policy::SPARED <= share(own) && silent(other) == 0;
     let broken: u64 = own.by_slice.iter().map(|slice| slice.broken).sum();
     let breaks = broken >= policy::FEWEST_FAILED
         && broken as f64 >= policy::BROKEN_SHARE * requests(own) as f64;
-    let is_silent = silence(own) >= policy::ABSENT_SECONDS;
-    is_spared && (breaks || is_silent || blocks(own, other, is_gone_in_time).0 > 0)
+    is_spared && (breaks || silent(own) > 0 || blocks(own, other, is_mostly_gone_in_time).0 > 0)
 }
 
 /// Least number of blocks of an absence of which nothing else is known; less is a pause.
@@ -146,9 +142,21 @@ fn is_gone(own: &SliceOf, other: &SliceOf) -> bool {
     own.answered == 0 && is_mostly_gone(own, other)
 }
 
-/// The same where the generator was on time: what kept the server from answering did not keep the generator from asking.
-fn is_gone_in_time(own: &SliceOf, other: &SliceOf) -> bool {
-    is_gone(own, other) && own.late_seconds.is_some_and(|late| late <= policy::ON_TIME_SECONDS)
+/// The same, with answers or without, where the generator was on time: what kept the server from answering did not keep the generator from asking.
+fn is_mostly_gone_in_time(own: &SliceOf, other: &SliceOf) -> bool {
+    is_mostly_gone(own, other)
+        && own.late_seconds.is_some_and(|late| late <= policy::ON_TIME_SECONDS)
+}
+
+/// Number of slices before which a subject was silent.
+fn silent(own: &Answers) -> usize {
+    let is_silent = |slice: &&SliceOf| slice.silent_seconds >= policy::ABSENT_SECONDS;
+    own.by_slice.iter().filter(is_silent).count()
+}
+
+/// Share of the requests that failed, or of the slices before which it was silent: that silence hides requests that would have failed.
+fn lacking(own: &Answers) -> f64 {
+    share(own).max(silent(own) as f64 / own.by_slice.len().max(1) as f64)
 }
 
 /// Share of the requests that failed.
@@ -270,13 +278,17 @@ mod tests {
         // Waited for in vain, while the generator was on time.
         assert_eq!(with(SliceOf { late_seconds: Some(0.02), ..slice(0, 25) }), away);
         assert_eq!(with(SliceOf { late_seconds: Some(0.9), ..slice(0, 25) }), None);
-        assert_eq!(with(SliceOf { late_seconds: Some(0.02), ..slice(8, 17) }), None);
+        assert_eq!(with(SliceOf { late_seconds: Some(0.02), ..slice(8, 17) }), away);
+        assert_eq!(with(SliceOf { late_seconds: Some(0.02), ..slice(14, 11) }), None);
         // Waited for in vain, and not even one request was answered afterwards.
         let late = SliceOf { silent_seconds: 1.4, ..well };
         let silent = [well, slice(20, 5), late, well, well, well, well];
         assert_eq!(known(&silent, &WELL), away);
         let briefly = [well, slice(20, 5), SliceOf { silent_seconds: 0.3, ..well }, well];
         assert_eq!(known(&briefly, &WELL[..4]), None);
+        // However few failed of what was asked.
+        let hardly = [well, slice(24, 1), late, well, well, well, well];
+        assert_eq!(known(&hardly, &WELL), away);
         // The other one fails, too.
         let both = [(25, 0), (20, 5), (25, 0), (25, 0), (25, 0), (25, 0), (25, 0)];
         assert_eq!(known(&silent, &both), None);

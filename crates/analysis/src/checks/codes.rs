@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 158] = [
+pub const CODES: [&str; 160] = [
     "ALARM_CONFIRMED",
     "ALARM_NOT_CONFIRMED",
     "ALARM_UNCONFIRMED",
