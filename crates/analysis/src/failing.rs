@@ -3,7 +3,9 @@
 //!
 //! A server has *stopped* when its last slices have not one answer while the other server answered. It fails *beyond* the other when the
 //! share of its failed requests is larger by more than the threshold, and that is no accident: by the sign test over the blocks, or because
-//! it was away for a while, as a server that is started again is.
+//! it was *away* for a while, as a server is that is started again or hangs. The sign test can't find an absence of a few slices, but
+//! nothing else explains one: a busy machine makes servers slow, but it makes none of them refuse requests, and where it stalls a server, it
+//! stalls the generator and the other server, too.
 
 use crate::comparison::Comparison;
 use crate::policy;
@@ -27,6 +29,8 @@ pub struct Failing {
     pub stopped: Option<usize>,
     /// How many slices it had.
     pub slices: usize,
+    /// How long it answered nothing between slices, when it had nothing else to do, s.
+    pub silent_seconds: f64,
 }
 
 impl Failing {
@@ -65,7 +69,6 @@ pub fn stopped(own: &Answers) -> Option<usize> {
 }
 
 fn pair(of: &Answers, against: &Answers, least: f64, level: f64) -> Option<Failing> {
-    let share = |own: &Answers| own.count("failed") as f64 / requests(own).max(1) as f64;
     let failing = |own: &Answers, other: &Answers, stopped| Failing {
         subject: own.subject,
         failed: own.count("failed"),
@@ -73,6 +76,7 @@ fn pair(of: &Answers, against: &Answers, least: f64, level: f64) -> Option<Faili
         other_share: share(other),
         stopped,
         slices: own.by_slice.len(),
+        silent_seconds: own.by_slice.iter().map(|slice| slice.silent_seconds).sum(),
     };
     for (own, other) in [(of, against), (against, of)] {
         if let Some(since) = stopped(own)
@@ -83,7 +87,7 @@ fn pair(of: &Answers, against: &Answers, least: f64, level: f64) -> Option<Faili
     }
     let (more, less) = blocks(of, against, fails_more);
     let unlikely = 2.0 * binomial::at_most(more.min(less), more + less) <= level;
-    let difference = share(of) - share(against);
+    let difference = lacking(of) - lacking(against);
     let worse = match was_away(of, against) {
         Some(worse) if !unlikely => worse,
         None if !unlikely => return None,
@@ -96,19 +100,30 @@ fn pair(of: &Answers, against: &Answers, least: f64, level: f64) -> Option<Faili
     Some(failing(own, other, None))
 }
 
-/// Returns true if the first subject alone was away for a while: most of its requests failed in several blocks, all of them in one, and none of
-/// the other's did. False if the other was, `None` if neither.
+/// Returns true if the first subject alone was away for a while, false if the second one was, `None` if neither or both.
 fn was_away(of: &Answers, against: &Answers) -> Option<bool> {
-    let (some, others) = blocks(of, against, is_mostly_gone);
-    let (gone, others_gone) = blocks(of, against, is_gone);
-    match (some, others) {
-        (FEWEST_GONE.., 0) if gone > 0 => Some(true),
-        (0, FEWEST_GONE..) if others_gone > 0 => Some(false),
+    match (is_away(of, against), is_away(against, of)) {
+        (true, false) => Some(true),
+        (false, true) => Some(false),
         _ => None,
     }
 }
 
-/// Least number of blocks of an absence; less is a pause.
+/// Returns true if a subject was away for a while and the other one was not.
+fn is_away(own: &Answers, other: &Answers) -> bool {
+    let (mostly_gone, others) = blocks(own, other, is_mostly_gone);
+    let (gone, _) = blocks(own, other, is_gone);
+    if mostly_gone >= FEWEST_GONE && gone > 0 && others == 0 {
+        return true;
+    }
+    let is_spared = share(other) * policy::SPARED <= share(own) && silent(other) == 0;
+    let broken: u64 = own.by_slice.iter().map(|slice| slice.broken).sum();
+    let breaks = broken >= policy::FEWEST_FAILED
+        && broken as f64 >= policy::BROKEN_SHARE * requests(own) as f64;
+    is_spared && (breaks || silent(own) > 0 || blocks(own, other, is_mostly_gone_in_time).0 > 0)
+}
+
+/// Least number of blocks of an absence of which nothing else is known; less is a pause.
 const FEWEST_GONE: u64 = 2;
 
 /// Returns true if a slice has the larger share of failed requests.
@@ -125,6 +140,28 @@ fn is_mostly_gone(own: &SliceOf, other: &SliceOf) -> bool {
 /// The same of a slice without any answer.
 fn is_gone(own: &SliceOf, other: &SliceOf) -> bool {
     own.answered == 0 && is_mostly_gone(own, other)
+}
+
+/// The same, with answers or without, where the generator was on time: what kept the server from answering did not keep the generator from asking.
+fn is_mostly_gone_in_time(own: &SliceOf, other: &SliceOf) -> bool {
+    is_mostly_gone(own, other)
+        && own.late_seconds.is_some_and(|late| late <= policy::ON_TIME_SECONDS)
+}
+
+/// Number of slices before which a subject was silent.
+fn silent(own: &Answers) -> usize {
+    let is_silent = |slice: &&SliceOf| slice.silent_seconds >= policy::ABSENT_SECONDS;
+    own.by_slice.iter().filter(is_silent).count()
+}
+
+/// Share of the requests that failed, or of the slices before which it was silent: that silence hides requests that would have failed.
+fn lacking(own: &Answers) -> f64 {
+    share(own).max(silent(own) as f64 / own.by_slice.len().max(1) as f64)
+}
+
+/// Share of the requests that failed.
+fn share(own: &Answers) -> f64 {
+    own.count("failed") as f64 / requests(own).max(1) as f64
 }
 
 fn requests(own: &Answers) -> u64 {
@@ -165,7 +202,12 @@ mod tests {
         let by_slice: Vec<SliceOf> = slices
             .iter()
             .enumerate()
-            .map(|(block, &(answered, failed))| SliceOf { block: block as u32, answered, failed })
+            .map(|(block, &(answered, failed))| SliceOf {
+                block: block as u32,
+                answered,
+                failed,
+                ..SliceOf::default()
+            })
             .collect();
         let sum = |of: fn(&SliceOf) -> u64| by_slice.iter().map(of).sum::<u64>();
         let counts = BTreeMap::from([
@@ -210,6 +252,82 @@ mod tests {
         assert_eq!(found(&both, &both), None);
         // Two requests of one slice are an accident.
         assert_eq!(found(&[(2, 0), (2, 0), (0, 2)], &[(2, 0); 3]), None);
+    }
+
+    /// The same of slices that something more is known of.
+    fn known(of: &[SliceOf], against: &[(u64, u64)]) -> Option<(usize, Option<usize>)> {
+        let plain: Vec<(u64, u64)> = of.iter().map(|own| (own.answered, own.failed)).collect();
+        let mut own = answers(1, &plain);
+        for (slice, more) in own.by_slice.iter_mut().zip(of) {
+            *slice = SliceOf { block: slice.block, ..*more };
+        }
+        let found = pair(&own, &answers(0, against), 0.01, 0.05)?;
+        Some((found.subject, found.stopped))
+    }
+
+    #[test]
+    fn a_pause_that_no_busy_machine_explains_is_an_absence() {
+        let well = SliceOf { answered: 25, ..SliceOf::default() };
+        let with = |own: SliceOf| known(&[well, well, own, well, well, well, well], &WELL);
+        let slice = |answered, failed| SliceOf { answered, failed, ..SliceOf::default() };
+        let away = Some((1, None));
+        // Refused, broken off, or answered wrongly.
+        assert_eq!(with(SliceOf { broken: 25, ..slice(0, 25) }), away);
+        assert_eq!(with(SliceOf { broken: 12, ..slice(10, 15) }), away);
+        assert_eq!(with(SliceOf { broken: 8, ..slice(17, 8) }), None);
+        // Waited for in vain, while the generator was on time.
+        assert_eq!(with(SliceOf { late_seconds: Some(0.02), ..slice(0, 25) }), away);
+        assert_eq!(with(SliceOf { late_seconds: Some(0.9), ..slice(0, 25) }), None);
+        assert_eq!(with(SliceOf { late_seconds: Some(0.02), ..slice(8, 17) }), away);
+        assert_eq!(with(SliceOf { late_seconds: Some(0.02), ..slice(14, 11) }), None);
+        // Waited for in vain, and not even one request was answered afterwards.
+        let late = SliceOf { silent_seconds: 1.4, ..well };
+        let silent = [well, slice(20, 5), late, well, well, well, well];
+        assert_eq!(known(&silent, &WELL), away);
+        let briefly = [well, slice(20, 5), SliceOf { silent_seconds: 0.3, ..well }, well];
+        assert_eq!(known(&briefly, &WELL[..4]), None);
+        // However few failed of what was asked.
+        let hardly = [well, slice(24, 1), late, well, well, well, well];
+        assert_eq!(known(&hardly, &WELL), away);
+        // The other one fails, too.
+        let both = [(25, 0), (20, 5), (25, 0), (25, 0), (25, 0), (25, 0), (25, 0)];
+        assert_eq!(known(&silent, &both), None);
+        // A trifle in a long run.
+        let mut long = vec![well; 300];
+        long[7] = SliceOf { broken: 25, ..slice(0, 25) };
+        assert_eq!(known(&long, &[(25, 0); 300]), None);
+    }
+
+    #[test]
+    fn servers_that_fail_alike_are_rarely_told_apart() {
+        // SplitMix64 (Steele, Lea, Flood, 2014).
+        let mut state = 49_u64;
+        let mut draw = || {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = state;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let mut slice = |rate: f64, requests: u64| {
+            let failed = (0..requests).filter(|_| draw() < rate).count() as u64;
+            let late_seconds = Some(0.01);
+            let answered = requests - failed;
+            SliceOf { answered, failed, broken: failed, late_seconds, ..SliceOf::default() }
+        };
+        for rate in [0.01, 0.05, 0.2, 0.6] {
+            for (slices, requests) in [(4, 25), (7, 25), (12, 100), (30, 50)] {
+                let mut some = || (0..slices).map(|_| slice(rate, requests)).collect::<Vec<_>>();
+                let wrong = (0..400).filter(|_| {
+                    let other = some();
+                    let other: Vec<(u64, u64)> =
+                        other.iter().map(|own| (own.answered, own.failed)).collect();
+                    known(&some(), &other).is_some()
+                });
+                let wrong = wrong.count();
+                assert!(wrong <= 20, "{wrong} of 400 at {rate}, {slices} slices of {requests}");
+            }
+        }
     }
 
     #[test]

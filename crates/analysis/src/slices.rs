@@ -25,7 +25,7 @@ pub struct Answers {
 }
 
 /// Outcome of the requests of one slice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SliceOf {
     /// Its block.
     pub block: u32,
@@ -33,6 +33,12 @@ pub struct SliceOf {
     pub answered: u64,
     /// Failed.
     pub failed: u64,
+    /// Those of them that the server failed by what it did: it refused, broke off, or answered wrongly. The others were waited for in vain.
+    pub broken: u64,
+    /// How long the server, which had nothing else to do, had answered no request before the slice, s.
+    pub silent_seconds: f64,
+    /// How late the generator itself was at most, s; `None` if that was not recorded.
+    pub late_seconds: Option<f64>,
 }
 
 /// The same second of all slices together.
@@ -45,6 +51,9 @@ pub struct SecondOf {
     /// Latencies within which the shares [`SHARES`] of the answered were, s; NaN where nothing was.
     pub latency: [f64; 3],
 }
+
+/// Ways to fail that a busy machine may cause, and those that are this machine's own.
+const WAITED: [&str; 5] = ["timeout", "connect_timeout", "tls_timeout", "no_port", "no_descriptor"];
 
 /// The shares of which every second has the latency.
 pub const SHARES: [f64; 3] = [0.5, 0.9, 0.99];
@@ -95,7 +104,15 @@ pub fn of(samples: &Samples) -> Vec<Answers> {
             answers.slices += 1;
             let count = |name: &str| own.counts.get(name).copied().unwrap_or(0);
             let (answered, failed) = (count("answered"), count("failed"));
-            answers.by_slice.push(SliceOf { block: own.block, answered, failed });
+            let waited: u64 = WAITED.iter().map(|way| count(&format!("failed.{way}"))).sum();
+            answers.by_slice.push(SliceOf {
+                block: own.block,
+                answered,
+                failed,
+                broken: failed.saturating_sub(waited),
+                silent_seconds: count("silent_ms") as f64 * 1e-3,
+                late_seconds: None,
+            });
             for (name, count) in &own.counts {
                 let sum = answers.counts.entry(name.clone()).or_default();
                 *sum = if name.starts_with("most_") { *count.max(sum) } else { *sum + count };
@@ -108,6 +125,7 @@ pub fn of(samples: &Samples) -> Vec<Answers> {
         second.failed += of("failed");
     }
     let mut seconds: Vec<&Buckets> = Vec::new();
+    let mut late: BTreeMap<(usize, u32), f64> = BTreeMap::new();
     for own in samples.histograms.iter().filter(|own| own.rate.is_none()) {
         // What can't be read was refused when the file was.
         let Ok(histogram) = Histogram::decoded(&own.v2) else { continue };
@@ -115,6 +133,9 @@ pub fn of(samples: &Samples) -> Vec<Answers> {
         match (own.of.as_str(), own.second) {
             ("latency", None) => answers.latency.add(&histogram),
             ("service", None) => answers.service.add(&histogram),
+            ("lateness", None) => {
+                late.insert((own.subject, own.block), histogram.longest_seconds());
+            }
             ("latency", Some(_)) => seconds.push(own),
             _ => {}
         }
@@ -131,7 +152,12 @@ pub fn of(samples: &Samples) -> Vec<Answers> {
             answers.second(second).latency = SHARES.map(within);
         }
     }
-    found.values_mut().for_each(|own| own.by_slice.sort_by_key(|slice| slice.block));
+    for own in found.values_mut() {
+        own.by_slice.sort_by_key(|slice| slice.block);
+        for slice in &mut own.by_slice {
+            slice.late_seconds = late.get(&(own.subject, slice.block)).copied();
+        }
+    }
     found.into_values().collect()
 }
 

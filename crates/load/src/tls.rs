@@ -249,6 +249,15 @@ impl Write for Wire<'_> {
     }
 }
 
+/// What the library said, where its own words are none.
+fn in_words(error: &rustls::Error) -> String {
+    let said = error.to_string();
+    match said.contains("CaUsedAsEndEntity") {
+        true => "the certificate is that of an authority, as self-signed ones are".to_owned(),
+        false => said,
+    }
+}
+
 /// One connection's TLS.
 pub(crate) struct Session {
     connection: ClientConnection,
@@ -298,7 +307,7 @@ impl Session {
             }
             Ok(_) => {
                 if let Err(error) = self.connection.process_new_packets() {
-                    self.error = Some(error.to_string());
+                    self.error = Some(in_words(&error));
                     // The other end is told why.
                     let _told = self.send(socket);
                     return Err(Failure::Tls);

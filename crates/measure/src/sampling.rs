@@ -237,6 +237,11 @@ fn check(sampler: Sampler, target: Target<'_>, request: &Request<'_>) -> Result<
     Ok(())
 }
 
+/// The level of `kernel.perf_event_paranoid`, if by it perf samples no time within the kernel here.
+pub fn perf_without_kernel() -> Option<i64> {
+    machine_settings::perf_without_kernel()
+}
+
 /// The files of a sampler. perf's own form is turned into text by perf itself.
 fn collect(
     sampler: &Place,

@@ -49,11 +49,11 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
     let _ellipsis = page.ellipsis();
     let in_sentences = page.fitted(&analysis.names(), (page.width() / 2).clamp(8, 60));
     let in_table = page.fitted(&analysis.names(), (page.width() * 3 / 10).clamp(8, 40));
-    // Failures that no verdict names, and goals that no rate meets, come before all numbers.
+    // Failures that no verdict names, goals that no rate meets, and capacities that were not found come before all numbers.
     let is_named = analysis.comparisons.iter().any(|c| c.failing.is_some());
     let comes_first = |f: &&Finding| match f.code.as_str() {
         "REQUESTS_FAILED" => !is_named,
-        "GOAL_MISSED" => true,
+        "GOAL_MISSED" | "CAPACITY_CAPPED" => true,
         _ => false,
     };
     let warnings = analysis.findings.iter().filter(|f| f.severity == Severity::Warning);
@@ -73,7 +73,10 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
                 alone(&mut page, analysis, subject, name);
             }
         }
-        for comparison in &analysis.comparisons {
+        // A server that fails is named first.
+        let (failing, others): (Vec<_>, Vec<_>) =
+            analysis.comparisons.iter().partition(|c| c.failing.is_some());
+        for comparison in failing.into_iter().chain(others) {
             tell(&mut page, analysis, comparison, &in_sentences);
         }
         if analysis.comparisons.iter().any(|c| c.design != Design::Blocks) {

@@ -2,7 +2,7 @@
 //! list and code together: a code stands here, has its section there, and is made in one place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 158] = [
+pub const CODES: [&str; 160] = [
     "ALARM_CONFIRMED",
     "ALARM_NOT_CONFIRMED",
     "ALARM_UNCONFIRMED",
@@ -110,6 +110,7 @@ pub const CODES: [&str; 158] = [
     "PROFILE_STACKS_CUT",
     "PROFILE_STATUS_HIDDEN",
     "PROFILE_STRIPPED",
+    "PROFILE_UNSEEN",
     "PROFILE_WAITING",
     "RECORDED_APART",
     "RECORDINGS_ALTERNATE",
@@ -129,6 +130,7 @@ pub const CODES: [&str; 158] = [
     "SETTINGS_DIFFER",
     "SHAPE",
     "SKIPPED",
+    "SLICE_OUTLASTED",
     "STANDS_OUT",
     "STEAL",
     "STRADDLES",

@@ -337,7 +337,7 @@ impl Search {
         *capped += u32::from(held.is_some_and(|(rate, _)| rate >= self.most));
         let (capacity, p99) = held.unwrap_or((0.0, f64::NAN));
         let (tally, from) = last.unwrap_or_default();
-        let mut row = slice::row(&tally, vec![capacity, p99]);
+        let mut row = slice::row(&tally, vec![capacity, p99], 0.0);
         row.histograms.iter_mut().for_each(|own| own.from = Some(from));
         for (latency, counts) in tried {
             row.histograms.push(latency);

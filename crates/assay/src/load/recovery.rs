@@ -47,6 +47,7 @@ impl Recovery {
     }
 
     /// Waits until a server that was overloaded answers a single request as it did when it was idle. It calls `waits` while it waits.
+    /// Returns how much longer than usual its first answer was waited for, s.
     ///
     /// # Errors
     /// When a generator is lost, or the user interrupts.
@@ -56,11 +57,13 @@ impl Recovery {
         job: &Job,
         generators: &mut Generators,
         waits: &mut dyn FnMut(),
-    ) -> Result<(), RunError> {
+    ) -> Result<f64, RunError> {
         let overloaded = self.overloaded.remove(&whose);
         if !overloaded && self.shortest.contains_key(&whose) {
-            return Ok(());
+            return Ok(0.0);
         }
+        let usual = self.shortest.get(&whose).map_or(f64::INFINITY, |own| TIMES * own + MORE);
+        let mut silent: Option<f64> = None;
         let (began, came) = (Instant::now(), interrupt::count());
         loop {
             let longest = self.patience.get(&whose).copied().unwrap_or(LONGEST);
@@ -72,21 +75,23 @@ impl Recovery {
             let took = tally.latency.longest_seconds();
             let shortest = self.shortest.get(&whose).copied();
             if tally.answered > 0 {
+                silent.get_or_insert((began.elapsed().as_secs_f64() - usual).max(0.0));
                 let known = shortest.unwrap_or(took);
                 self.shortest.insert(whose, known.min(took));
                 if took <= TIMES * known + MORE {
                     self.patience.remove(&whose);
-                    return Ok(());
+                    return Ok(silent.unwrap_or(0.0));
                 }
             }
             // A server whose single requests fail is the slice's to report.
             if !overloaded {
-                return Ok(());
+                return Ok(0.0);
             }
-            if began.elapsed().as_secs_f64() > longest {
+            let waited = began.elapsed().as_secs_f64();
+            if waited > longest {
                 self.patience.insert(whose, (longest / IMPATIENCE).max(SHORTEST));
                 self.still_busy += 1;
-                return Ok(());
+                return Ok(silent.unwrap_or((waited - usual).max(0.0)));
             }
             waits();
             sleep(PAUSE);

@@ -168,8 +168,8 @@ pub(crate) fn too_short(message: String, needed: u64) -> Finding {
         .advise(Action::text("make slices longer: --slice, or --requests-per-step"))
 }
 
-/// Everything that is kept of a slice.
-pub(crate) fn row(tally: &Tally, values: Vec<f64>) -> RowResult {
+/// Everything that is kept of a slice; before it the server answered nothing for so many seconds.
+pub(crate) fn row(tally: &Tally, values: Vec<f64>, silent_seconds: f64) -> RowResult {
     let timed = [
         ("latency", &tally.latency),
         ("service", &tally.service),
@@ -187,7 +187,12 @@ pub(crate) fn row(tally: &Tally, values: Vec<f64>) -> RowResult {
             ..Buckets::default()
         })
         .collect();
-    let mut counts = vec![Counts { counts: counted(tally), ..Counts::default() }];
+    let mut whole = counted(tally);
+    let silent = (silent_seconds * 1e3).round();
+    if silent >= 1.0 {
+        whole.insert("silent_ms".to_owned(), silent as u64);
+    }
+    let mut counts = vec![Counts { counts: whole, ..Counts::default() }];
     for (number, second) in tally.seconds.iter().enumerate() {
         let number = Some(number as u32);
         if !second.latency.is_empty() {

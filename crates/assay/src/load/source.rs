@@ -47,6 +47,8 @@ pub(crate) struct Slices {
     late: u32,
     late_at: BTreeMap<&'static str, u32>,
     busy: u32,
+    /// Number of slices that ended before any of their answers came.
+    outlasted: u32,
     slices: u32,
     /// What the processes of a server may hold together, B, and those that held more, with the most.
     pub memory_limit: Option<u64>,
@@ -82,7 +84,7 @@ impl Slices {
             Some(_) => Search::metrics(),
             None => slice::metrics(),
         };
-        let (late, busy, slices, ours) = (0, 0, 0, [0, 0]);
+        let (late, busy, outlasted, slices, ours) = (0, 0, 0, 0, [0, 0]);
         let (memory_limit, over_memory, usual) = (None, BTreeMap::new(), BTreeMap::new());
         let recovery = Recovery::default();
         Self {
@@ -97,6 +99,7 @@ impl Slices {
             late,
             late_at: BTreeMap::new(),
             busy,
+            outlasted,
             slices,
             memory_limit,
             over_memory,
@@ -124,7 +127,7 @@ impl Slices {
         place: usize,
         tried: Option<Try>,
         block: u32,
-    ) -> Result<(Tally, Vec<f64>), Obstacle<RunError>> {
+    ) -> Result<Sliced, Obstacle<RunError>> {
         let own = &self.places[place];
         let mut job = own.job.clone();
         let rate = match tried {
@@ -150,7 +153,8 @@ impl Slices {
         let name = self.sides[own.side].name.clone();
         let whose = (own.side, own.server);
         let told = Rc::clone(&self.told);
-        self.recovery
+        let silent_seconds = self
+            .recovery
             .before(whose, &job, &mut self.generators, &mut || told.borrow_mut()(&name, None))
             .map_err(RunError::obstacle)?;
         let before = own.server.map(|server| self.servers[server].looked_at());
@@ -169,6 +173,7 @@ impl Slices {
             return Err(Obstacle::Broken(RunError::Failed(format!("the server {name} {how}"))));
         }
         self.slices += 1;
+        self.outlasted += u32::from(tally.answered > 0 && tally.delivered == 0);
         self.recovery.after(whose, &tally);
         if let Some(requests) = &mut self.requests {
             let (own, side) = (&self.places[place], &self.sides[whose.0]);
@@ -210,8 +215,16 @@ impl Slices {
                 values = fit;
             }
         }
-        Ok((tally, values))
+        Ok(Sliced { tally, values, silent_seconds })
     }
+}
+
+/// What one slice gave.
+struct Sliced {
+    tally: Tally,
+    values: Vec<f64>,
+    /// How long its server, idle after the slice before, answered nothing, s.
+    silent_seconds: f64,
 }
 
 /// That no slice had the values which the quantile that decides takes, as of chunks, whose number is the server's choice.
@@ -220,7 +233,11 @@ fn too_few_values(samples: &Samples) -> Option<Finding> {
     let (metric, needed) = (samples.metric_index(name)?, slice::fewest_values(name)?);
     let mut values = samples.observations().filter_map(|own| own.values.get(metric).copied());
     let lacks = needed > 1 && !samples.is_empty() && values.all(f64::is_nan);
-    let message = format!("no slice had the {needed} values that {name} takes");
+    let chunks = match name.starts_with("chunk_gap") {
+        true => ": the answers came in one piece, or the slices are too short",
+        false => "",
+    };
+    let message = format!("no slice had the {needed} values that {name} takes{chunks}");
     lacks.then(|| slice::too_short(message, needed))
 }
 
@@ -279,14 +296,16 @@ impl Source for Slices {
             if search.is_pointless() {
                 return Err(Obstacle::Interrupted);
             }
-            let found =
-                search.run(turn.place, |tried| self.slice(turn.place, Some(tried), turn.block));
+            let found = search.run(turn.place, |tried| {
+                let own = self.slice(turn.place, Some(tried), turn.block)?;
+                Ok((own.tally, own.values))
+            });
             // Kept also when the search was interrupted: its last miss is reported then.
             self.search = Some(search);
             vec![found?]
         } else {
-            let (tally, values) = self.slice(turn.place, None, turn.block)?;
-            vec![slice::row(&tally, values)]
+            let own = self.slice(turn.place, None, turn.block)?;
+            vec![slice::row(&own.tally, own.values, own.silent_seconds)]
         };
         Ok(Measured { rows, ..Measured::default() })
     }
@@ -326,6 +345,17 @@ impl Source for Slices {
                 Finding::new("GENERATOR_BUSY", Severity::Warning, message)
                     .with("slices", f64::from(self.busy))
                     .advise(Action::text("use several generators")),
+            );
+        }
+        if self.outlasted > 0 && self.search.is_none() {
+            let message = format!(
+                "in {} of {} slices no answer came before the slice was over: the achieved rate, which counts those that did, is 0 there",
+                self.outlasted, self.slices
+            );
+            found.push(
+                Finding::new("SLICE_OUTLASTED", Severity::Note, message)
+                    .with("slices", f64::from(self.outlasted))
+                    .advise(Action::text("make slices longer than answers take: --slice")),
             );
         }
         let still_busy = self.recovery.still_busy;

@@ -111,11 +111,38 @@ fn a_server_that_was_away_loses_and_a_pause_is_said_first() {
     let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
     assert_eq!(run.status.code(), Some(1), "{}{}", shown(&run), said(&run));
     assert!(shown(&run).starts_with("b fails more: 40 % of its requests"), "{}", shown(&run));
-    let (pause, _) = scripted(|number, _| if (25..=39).contains(&number) { None } else { well() });
+    // Also if it is back before its next slice.
+    let (brief, _) = scripted(|number, _| if (25..=39).contains(&number) { None } else { well() });
+    let b = format!("b={brief}/");
+    let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
+    assert_eq!(run.status.code(), Some(1), "{}{}", shown(&run), said(&run));
+    assert!(shown(&run).starts_with("b fails more: 15 % of its requests"), "{}", shown(&run));
+    let (pause, _) = scripted(|number, _| if (25..=28).contains(&number) { None } else { well() });
     let b = format!("b={pause}/");
     let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
     assert_eq!(run.status.code(), Some(3), "{}{}", shown(&run), said(&run));
-    assert!(shown(&run).starts_with("15 of 100 requests of b failed, 15 %"), "{}", shown(&run));
+    assert!(shown(&run).starts_with("4 of 100 requests of b failed, 4 %"), "{}", shown(&run));
+}
+
+#[test]
+fn a_server_that_hangs_for_a_while_loses() {
+    let directory = tempfile::tempdir().unwrap();
+    let (fine, _) = scripted(|_, _| well());
+    // The last five requests of its first slice, and the one that is made before its next slice.
+    let (hangs, _) = scripted(|number, _| {
+        if (18..=23).contains(&number) {
+            sleep(Duration::from_millis(1500));
+        }
+        well()
+    });
+    let line = ["--rate", "100", "--slice", "200ms", "--settle", "0", "-r", "5", "--no-save"];
+    let (a, b) = (format!("a={fine}/"), format!("b={hangs}/"));
+    let more = ["--timeout", "300ms", "--fail-if", "slower", &a, &b];
+    let run = assay(directory.path(), &[&line[..], &more].concat());
+    assert_eq!(run.status.code(), Some(1), "{}{}", shown(&run), said(&run));
+    let screen = shown(&run).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(screen.starts_with("b fails more: 5"), "{screen}");
+    assert!(screen.contains("between slices it answered nothing for 1"), "{screen}");
 }
 
 #[test]

@@ -331,6 +331,7 @@ impl Engine<'_> {
         {
             match connection.reader.closed() {
                 Ok(answer) => {
+                    self.tally.connections.closed_by_server += 1;
                     if let Some(flight) = connection.flights.pop_front() {
                         self.answered(flight, answer, now(), None);
                     }

@@ -3,12 +3,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
-use crate::servers::{adds_up, constant, run};
-use assay_load::{Connecting, Expect, Failure, Job, Request, Scenario, Tally, Target};
+use crate::support::{self, adds_up, constant, listener, run};
+use assay_load::{Failure, Job, Tally};
 use rustix::net::sockopt::set_socket_linger;
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::thread::{scope, sleep, spawn};
+use std::net::{Shutdown, TcpStream};
+use std::thread::{scope, sleep};
 use std::time::Duration;
 
 /// Requests of each server.
@@ -436,31 +436,10 @@ fn serve(mut stream: TcpStream, manner: Manner) -> Option<()> {
     }
 }
 
-/// A server that does this about each request; its address.
-fn start(manner: Manner) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    spawn(move || {
-        for stream in listener.incoming().flatten() {
-            spawn(move || serve(stream, manner));
-        }
-    });
-    address
-}
-
 pub(crate) fn job(url: &str, wanted: &Wanted) -> Job {
     let waits = matches!(wanted, Failed(Failure::Timeout | Failure::ConnectTimeout, _));
     let timeout = if waits { LIMITS.1 } else { LIMITS.0 };
-    Job {
-        scenario: Scenario::of(Request::get(Target::parse(url).unwrap())),
-        load: constant(REQUESTS as f64 * 20.0),
-        settle_seconds: 0.0,
-        seconds: 0.05,
-        connecting: Connecting { timeout, connect_timeout: timeout, ..Connecting::default() },
-        expect: Expect::default(),
-        keep_requests: 0,
-        part: (0, 1),
-    }
+    support::job(url, constant(REQUESTS as f64 * 20.0), 0.05, timeout)
 }
 
 /// What is wrong with what became of the requests; `None`: nothing.
@@ -488,7 +467,9 @@ fn all_are_named(modes: &[Mode], change: fn(&mut Job)) {
         wrong.extend(scope(|scope| {
             let each = some.iter().map(|(name, manner, wanted)| {
                 scope.spawn(move || {
-                    let mut job = job(&format!("http://{}/", start(*manner)), wanted);
+                    let manner = *manner;
+                    let address = support::start(move |stream| serve(stream, manner));
+                    let mut job = job(&format!("http://{address}/"), wanted);
                     change(&mut job);
                     complaint(&run(&job), wanted).map(|what| format!("{name}: {what}"))
                 })
@@ -516,6 +497,21 @@ fn redirections_end_somewhere() {
 }
 
 #[test]
+fn connections_that_servers_close_are_counted() {
+    let manners: [Manner; 3] = [
+        |_| then(of("", "hello"), Close),
+        |_| then(text(&OK.replace("1.1", "1.0")), Close),
+        |_| then(with("Connection: close\r\n"), Close),
+    ];
+    for manner in manners {
+        let address = support::start(move |stream| serve(stream, manner));
+        let tally = run(&job(&format!("http://{address}/"), &Answered));
+        let counts = tally.connections;
+        assert_eq!((counts.opened, counts.closed_by_server), (REQUESTS, REQUESTS));
+    }
+}
+
+#[test]
 fn an_answer_to_head_has_no_body_whatever_it_says() {
     let modes: [Mode; 3] = [
         ("length", |_| text("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n"), Answered),
@@ -528,33 +524,26 @@ fn an_answer_to_head_has_no_body_whatever_it_says() {
 #[test]
 fn a_server_that_speaks_no_tls_is_named() {
     let wanted = Failed(Failure::Tls, "InvalidContentType");
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("https://{}/", listener.local_addr().unwrap());
-    spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            spawn(move || {
-                let read = stream.read(&mut [0; 4096]);
-                read.and_then(|_| stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n"))
-            });
-        }
+    let address = support::start(|mut stream| {
+        stream.read(&mut [0; 4096]).ok()?;
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").ok()
     });
-    let mut job = job(&url, &wanted);
+    let mut job = job(&format!("https://{address}/"), &wanted);
     job.connecting.tls.insecure = true;
     assert_eq!(complaint(&run(&job), &wanted), None);
 }
 
 #[test]
 fn a_server_that_accepts_nobody_ends_in_a_time_limit() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
     // The kernel accepts for it.
+    let (_listens, address) = listener();
+    let url = format!("http://{address}/");
     let wanted = Failed(Failure::Timeout, "");
     assert_eq!(complaint(&run(&job(&url, &wanted)), &wanted), None);
     // Until its queue is full.
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    rustix::net::listen(&listener, 0).unwrap();
-    let address = listener.local_addr().unwrap();
-    let _waits = TcpStream::connect(address).unwrap();
+    let (full, address) = listener();
+    rustix::net::listen(&full, 0).unwrap();
+    let _waits = TcpStream::connect(&address).unwrap();
     let wanted = Failed(Failure::ConnectTimeout, "");
     let url = format!("http://{address}/");
     assert_eq!(complaint(&run(&job(&url, &wanted)), &wanted), None);

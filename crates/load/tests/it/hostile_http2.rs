@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
+use crate::frames::{self, GOAWAY, HEADERS, OK, RST_STREAM, SETTINGS, frame};
 use crate::hostile::Wanted::{self, Answered, Failed};
 use crate::hostile::{complaint, job};
-use crate::http2::{GOAWAY, HEADERS, OK, PREFACE, RST_STREAM, SETTINGS, frame};
-use crate::servers::run;
+use crate::support::{self, run};
 use assay_load::{Failure, Job};
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::thread::spawn;
 
 const DATA: u8 = 0;
 const PRIORITY: u8 = 2;
@@ -232,45 +230,24 @@ const MODES: &[Mode] = &[
     ("closes", |_| (Vec::new(), Vec::new()), Failed(Failure::Closed, "")),
 ];
 
-/// Reads frames, and does about each request what is to be seen.
-fn serve(mut stream: TcpStream, manner: Manner, settings: &[u8]) -> Option<()> {
-    stream.read_exact(&mut [0; PREFACE]).ok()?;
-    stream.write_all(&frame(SETTINGS, 0, 0, settings)).ok()?;
-    loop {
-        let mut head = [0; 9];
-        stream.read_exact(&mut head).ok()?;
-        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
-        stream.read_exact(&mut vec![0; length as usize]).ok()?;
-        let id = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
-        match (head[3], head[4]) {
-            (SETTINGS, 0) => stream.write_all(&frame(SETTINGS, 1, 0, &[])).ok()?,
-            (HEADERS, _) => {
-                let (first, again) = manner(id);
-                if first.is_empty() && again.is_empty() {
-                    return None;
-                }
-                stream.write_all(&first).ok()?;
-                if !again.is_empty() {
-                    let many = again.repeat(4096_usize.div_ceil(again.len()));
-                    loop {
-                        stream.write_all(&many).ok()?;
-                    }
+fn start(manner: Manner, settings: &'static [u8]) -> String {
+    let address = support::start(move |stream| {
+        frames::serve(stream, settings, |stream, id| {
+            let (first, again) = manner(id);
+            if first.is_empty() && again.is_empty() {
+                return None;
+            }
+            stream.write_all(&first).ok()?;
+            if !again.is_empty() {
+                let many = again.repeat(4096_usize.div_ceil(again.len()));
+                loop {
+                    stream.write_all(&many).ok()?;
                 }
             }
-            _ => {}
-        }
-    }
-}
-
-fn start(manner: Manner, settings: &'static [u8]) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    spawn(move || {
-        for stream in listener.incoming().flatten() {
-            spawn(move || serve(stream, manner, settings));
-        }
+            Some(())
+        })
     });
-    url
+    format!("http://{address}/")
 }
 
 fn of_http2(url: &str, wanted: &Wanted) -> Job {
@@ -317,14 +294,11 @@ fn a_body_that_may_not_be_sent_ends_in_a_time_limit() {
 
 #[test]
 fn a_server_of_http1_is_named() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let _read = stream.read(&mut [0; 4096]);
-            let _sent = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
-        }
+    let address = support::start(|mut stream| {
+        stream.read(&mut [0; 4096]).ok()?;
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n").ok()
     });
+    let url = format!("http://{address}/");
     let wanted = Failed(Failure::Malformed, "in HTTP/1.1, not in HTTP/2");
     assert_eq!(complaint(&run(&of_http2(&url, &wanted)), &wanted), None);
 }

@@ -8,8 +8,10 @@
     reason = "a test may fail loudly, and says when it is skipped"
 )]
 
+mod frames;
 mod hostile;
 mod hostile_http2;
 mod http2;
 mod nginx;
 mod servers;
+mod support;

@@ -3,13 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
-use assay_load::{
-    Connecting, Expect, Failure, Handshakes, Hooks, Job, Load, Request, Scenario, Tally, Target,
-    Tls, Version, generate,
-};
+use crate::support::{adds_up, job, listener, run};
+use assay_load::{Connecting, Failure, Handshakes, Load, Tally, Tls, Version};
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -67,8 +65,7 @@ impl Nginx {
         fs::create_dir(home.path().join("html")).unwrap();
         fs::write(home.path().join("html/small"), "x".repeat(1024)).unwrap();
         fs::write(home.path().join("html/large"), "y".repeat(1 << 20)).unwrap();
-        let ports = [(); 3]
-            .map(|()| TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port());
+        let ports = [(); 3].map(|()| listener().0.local_addr().unwrap().port());
         let [plain, full, resumed] = ports;
         let text = format!(
             "worker_processes 1; daemon off; error_log stderr; pid nginx.pid;
@@ -120,19 +117,12 @@ impl Nginx {
     }
 
     fn ask(&self, url: &str, connecting: Connecting) -> Tally {
-        let job = Job {
-            scenario: Scenario::of(Request::get(Target::parse(url).unwrap())),
-            load: Load::Closed { connections: 4 },
-            settle_seconds: 0.0,
-            seconds: 0.1,
-            connecting,
-            expect: Expect::default(),
-            keep_requests: 0,
-            part: (0, 1),
-        };
+        let mut job = job(url, Load::Closed { connections: 4 }, 0.1, connecting.timeout);
+        job.connecting = connecting;
         let before = self.requests();
-        let tally = generate(&job, &Hooks { stop: &|| false, pace: &|_| () }).expect("it begins");
-        assert_eq!(tally.due, tally.answered + tally.failures(), "{:?}", tally.failed);
+        let tally = run(&job);
+        adds_up(&tally);
+        assert_eq!(tally.unknown, 0);
         // Requests may be on their way when the server reaches `keepalive_requests`; they are sent again.
         let seen = self.requests() - before - 1;
         let lost = tally.connections.lost_idle;

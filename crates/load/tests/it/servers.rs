@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
-use assay_load::{
-    Arrivals, Connecting, Expect, Failure, Hooks, Job, Load, Request, Scenario, Tally, Target,
-    generate,
-};
+use crate::support::{self, adds_up, constant, run};
+use assay_load::{Failure, Hooks, Job, Load, Request, Scenario, Tally, Target, generate};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -33,16 +31,7 @@ impl Server {
     }
 
     fn job(&self, load: Load, seconds: f64) -> Job {
-        Job {
-            scenario: Scenario::of(Request::get(Target::parse(&self.url).unwrap())),
-            load,
-            settle_seconds: 0.0,
-            seconds,
-            connecting: Connecting { timeout: 0.4, connect_timeout: 0.4, ..Connecting::default() },
-            expect: Expect::default(),
-            keep_requests: 0,
-            part: (0, 1),
-        }
+        support::job(&self.url, load, seconds, 0.4)
     }
 }
 
@@ -51,20 +40,6 @@ impl Drop for Server {
         let _gone = self.child.kill();
         let _waited = self.child.wait();
     }
-}
-
-pub(crate) fn constant(rate: f64) -> Load {
-    Load::Open(Arrivals::Constant { rate })
-}
-
-pub(crate) fn run(job: &Job) -> Tally {
-    generate(job, &Hooks { stop: &|| false, pace: &|_| () }).expect("it begins")
-}
-
-/// Every request has exactly one end.
-pub(crate) fn adds_up(tally: &Tally) {
-    assert_eq!(tally.due, tally.answered + tally.failures() + tally.unknown, "{tally:?}");
-    assert_eq!(tally.latency.count(), tally.answered);
 }
 
 #[test]

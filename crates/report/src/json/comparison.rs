@@ -26,6 +26,8 @@ pub struct Failing {
     pub stopped_in_slice: Option<usize>,
     /// Its slices.
     pub slices: usize,
+    /// How long it answered nothing between slices, when it had nothing else to do, s.
+    pub silent_seconds: f64,
 }
 
 /// One metric of one side against the reference. Effects are `of` / `against` and `of` − `against`.
@@ -336,6 +338,7 @@ impl Comparison {
                 other_share: own.other_share,
                 stopped_in_slice: own.stopped,
                 slices: own.slices,
+                silent_seconds: own.silent_seconds,
             }),
             sentence,
             ratio: c.ratio.map(Estimate::from),

@@ -3,6 +3,8 @@
 use super::{Sentence, Teller};
 use crate::number;
 use assay_analysis::failing::Failing;
+use assay_analysis::policy;
+use assay_data::Unit;
 
 impl Teller<'_> {
     /// What is said where failures decided; `None` where they did not.
@@ -28,9 +30,18 @@ impl Teller<'_> {
                 "{name} stopped answering in slice {since} of {}: {share} of its requests failed; of those of {other}, {other_share}",
                 failing.slices
             ),
-            None => format!(
-                "{name} fails more: {share} of its requests failed; of those of {other}, {other_share}"
-            ),
+            None => {
+                let silent = match failing.silent_seconds {
+                    own if own >= policy::ABSENT_SECONDS => format!(
+                        ", and between slices it answered nothing for {}",
+                        number::rough(own, &Unit::Second)
+                    ),
+                    _ => String::new(),
+                };
+                format!(
+                    "{name} fails more: {share} of its requests failed{silent}; of those of {other}, {other_share}"
+                )
+            }
         };
         let verdict = if is_reference { "faster" } else { "slower" };
         Some(Sentence { claim, sureness: format!("{verdict}, by failures") })

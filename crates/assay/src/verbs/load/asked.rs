@@ -380,7 +380,7 @@ impl Asked {
             found.asked.iter().filter(|(method, _)| method == "GET" || method == "HEAD").count();
         ensure!(
             gets == found.asked.len(),
-            "--replay: {} of {} requests of the log are neither GET nor HEAD; what they sent is not in it, so they can't be made again: leave them out",
+            "--replay: {} of {} requests of the log have another method than GET or HEAD; what they sent is not in it, so they can't be made again: take their lines out of the file",
             found.asked.len() - gets,
             found.asked.len()
         );

@@ -194,7 +194,8 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
                 .to_owned()
         }
         Failure::Reset | Failure::Closed => {
-            "it broke the connection off without an answer".to_owned()
+            let instead = if target.tls { "" } else { "; does it speak TLS there (https)?" };
+            format!("it broke the connection off without an answer{instead}")
         }
         Failure::ConnectTimeout => format!("no connection {within}"),
         Failure::TlsTimeout => format!("no TLS handshake {within}: {speaks_tls}"),
@@ -207,6 +208,9 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
         Failure::Tls => {
             let why = detail.unwrap_or("the connection was closed");
             match why.contains("certificate") {
+                true if why.contains("not valid for name") => format!(
+                    "TLS: {why}; ask for a name that it has with --sni NAME, or take any certificate with --insecure"
+                ),
                 true => format!(
                     "TLS: {why}; trust its certificate with --ca FILE, or take any with --insecure"
                 ),

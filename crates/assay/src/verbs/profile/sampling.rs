@@ -19,6 +19,7 @@ use assay_measure::{Command, interrupt};
 use assay_profiles::import::ImportError;
 use assay_profiles::shares::Shares;
 use assay_profiles::{Counted, Profile, checks, import, marked};
+use assay_report::number;
 use assay_report::profile::{Measured, Overhead, ProfileReport};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -28,6 +29,8 @@ const FEWEST_PAIRS: u32 = 6;
 
 /// Sampling periods of CPU time after which a program must have been sampled.
 const FEW_PERIODS: f64 = 20.0;
+/// If perf lacks this share of a program's CPU time, that is said.
+const UNSEEN_SHARE: f64 = 0.1;
 /// A sampler that holds a smaller share of a program's CPU time has lost it.
 const HARDLY_SAMPLED: f64 = 0.1;
 
@@ -141,6 +144,12 @@ impl Sampling {
         }
         // In a suite only marked samples count, which are a part of the CPU time.
         let whole = sampled.program_cpu_seconds.filter(|_| !self.settings.suite);
+        if self.place.sampler == sampling::Sampler::Perf
+            && let Some(whole) = whole
+        {
+            let unseen = unseen(&profile, whole, rate, sampling::perf_without_kernel());
+            profile.findings.extend(unseen);
+        }
         if let Some(whole) = whole.filter(|_| self.looks_from_outside(&profile)) {
             profile.held_against_whole(whole);
             if profile.stacks.is_empty() {
@@ -320,6 +329,38 @@ fn run_again(name: &str) -> Finding {
         "py-spy hardly saw {name}, as happens when it replaces itself by another program (exec), so it was run a second time, without the processes that it starts"
     );
     Finding::new("PROFILE_RUN_AGAIN", Severity::Warning, told)
+}
+
+/// That perf sampled less of a program than the kernel counted. `level` is that of `kernel.perf_event_paranoid`, if it hides the kernel.
+fn unseen(profile: &Profile, whole: f64, rate: f64, level: Option<i64>) -> Option<Finding> {
+    let seen = profile.amount();
+    let lacks = whole - seen;
+    if lacks < UNSEEN_SHARE * whole || lacks * rate < FEW_PERIODS {
+        return None;
+    }
+    let time = |seconds: f64| number::rough(seconds, &Unit::Second);
+    let mut told = format!(
+        "of {} of CPU time that the kernel counted {} were sampled",
+        time(whole),
+        time(seen)
+    );
+    told += match level {
+        Some(_) => {
+            ": what happens within the kernel (system calls, page faults) is not sampled for this user"
+        }
+        None => {
+            ": the rest is of processes that may not be sampled, as those of another user, or that went on after the program"
+        }
+    };
+    let finding = Finding::new("PROFILE_UNSEEN", Severity::Warning, told);
+    let finding = finding.with("cpu_seconds", whole).with("sampled_seconds", seen);
+    Some(match level {
+        Some(level) => finding.advise(Action::run(
+            &format!("run as root, or lower kernel.perf_event_paranoid, which is {level}"),
+            "sudo sysctl kernel.perf_event_paranoid=1",
+        )),
+        None => finding,
+    })
 }
 
 /// That of a Ruby program a sampler was taken that does not see the collector.

@@ -1,10 +1,19 @@
-//! The two settings by which a kernel refuses to let processes be looked into.
+//! The settings by which a kernel refuses to let processes be looked into.
 
 use super::processes::privileges;
 use std::fs;
 
 /// From this level of `kernel.perf_event_paranoid` on, those without the right may not sample at all (Debian's kernel refuses at 3).
 const REFUSED_FROM: i64 = 3;
+
+/// From this level on, those without the right sample no time within the kernel.
+const KERNEL_HIDDEN_FROM: i64 = 2;
+
+/// The level of `kernel.perf_event_paranoid`, if by it this process may not sample what happens within the kernel.
+pub(crate) fn perf_without_kernel() -> Option<i64> {
+    let level = setting("/proc/sys/kernel/perf_event_paranoid")?;
+    (level >= KERNEL_HIDDEN_FROM && !privileges().perfmon).then_some(level)
+}
 
 /// The level of `kernel.perf_event_paranoid`, if it refuses this process.
 pub(crate) fn perf_refused() -> Option<i64> {

@@ -1,0 +1,54 @@
+//! What the tests share: jobs, and servers that the tests script.
+
+use assay_load::{
+    Arrivals, Connecting, Expect, Hooks, Job, Load, Request, Scenario, Tally, Target, generate,
+};
+use std::net::{TcpListener, TcpStream};
+use std::thread::spawn;
+
+/// Requests of one URL, s, without a part that does not count; `timeout` also limits how long connecting may take, s.
+pub(crate) fn job(url: &str, load: Load, seconds: f64, timeout: f64) -> Job {
+    Job {
+        scenario: Scenario::of(Request::get(Target::parse(url).unwrap())),
+        load,
+        settle_seconds: 0.0,
+        seconds,
+        connecting: Connecting { timeout, connect_timeout: timeout, ..Connecting::default() },
+        expect: Expect::default(),
+        keep_requests: 0,
+        part: (0, 1),
+    }
+}
+
+pub(crate) fn constant(rate: f64) -> Load {
+    Load::Open(Arrivals::Constant { rate })
+}
+
+pub(crate) fn run(job: &Job) -> Tally {
+    generate(job, &Hooks { stop: &|| false, pace: &|_| () }).expect("it begins")
+}
+
+/// Every request has exactly one end.
+pub(crate) fn adds_up(tally: &Tally) {
+    assert_eq!(tally.due, tally.answered + tally.failures() + tally.unknown, "{tally:?}");
+    assert_eq!(tally.latency.count(), tally.answered);
+}
+
+/// A socket that the kernel listens at, and its address. Nobody accepts yet.
+pub(crate) fn listener() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    (listener, address)
+}
+
+/// A server with a thread for each connection; its address.
+pub(crate) fn start(serve: impl Fn(TcpStream) -> Option<()> + Clone + Send + 'static) -> String {
+    let (listener, address) = listener();
+    spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let serve = serve.clone();
+            spawn(move || serve(stream));
+        }
+    });
+    address
+}
