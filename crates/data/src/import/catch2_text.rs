@@ -44,7 +44,7 @@ enum Place {
 struct Reader<'a> {
     recorder: Recorder<'a>,
     place: Place,
-    /// Lines since the last rule.
+    /// Lines since the last rule; `titles` are the test case and its sections.
     lines: Vec<String>,
     titles: Vec<String>,
     name: String,

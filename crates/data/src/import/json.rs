@@ -385,7 +385,7 @@ pub(super) fn is_disguised(text: &str) -> bool {
 struct Lenient<R> {
     inner: R,
     buffer: Vec<u8>,
-    /// Number of bytes of the buffer that are ready.
+    /// Number of bytes of the buffer that are ready; `given` of them were handed over.
     ready: usize,
     given: usize,
     in_text: bool,

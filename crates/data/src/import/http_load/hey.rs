@@ -85,7 +85,7 @@ struct Open {
     has_statuses: bool,
     rate: f64,
     well: f64,
-    /// Number of requests with any response.
+    /// Number of requests with any response; `errors` had none, and `cut` were aborted by oha.
     answered: f64,
     errors: f64,
     cut: f64,
