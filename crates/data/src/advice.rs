@@ -13,7 +13,7 @@ use std::fmt;
 /// first.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Advice {
-    /// What to do.
+    /// The action.
     #[serde(flatten)]
     pub action: Action,
     /// How the running verb does it; `None` until that is known, and for actions that no option or

@@ -93,7 +93,8 @@ pub struct ImportOptions {
     pub by: Option<ColumnRef>,
     /// Column of a table that holds the values.
     pub value: Option<ColumnRef>,
-    /// Column that holds the values, counted from 1: another way to say [`value`](Self::value), which wins over it.
+    /// Column that holds the values, counted from 1: another way to say [`value`](Self::value),
+    /// which wins over it.
     pub column: Option<usize>,
     /// Unit of the numbers, as in `ns`; they are converted to its base unit. Not applied to files
     /// that state their units.
@@ -223,7 +224,7 @@ impl<'a> Source<'a> {
 /// Name of standard input in messages.
 const STDIN: &str = "stdin";
 
-/// What every importer gets besides the input.
+/// Arguments of every importer besides the input.
 struct Context<'a> {
     options: &'a ImportOptions,
     /// Name for a subject without a name of its own.
@@ -240,10 +241,10 @@ struct Context<'a> {
 /// Result of reading one input.
 struct Part {
     samples: Samples,
-    /// Whether the values are numbers of a metric that the file does not specify: another file may
+    /// True if the values are numbers of a metric that the file does not specify: another file may
     /// lend it a name and, unless a unit was given, must not have a unit of its own.
     is_bare: bool,
-    /// Whether it is a file of assay, in which every metric is named.
+    /// True if it is a file of assay, in which every metric is named.
     is_ours: bool,
 }
 

@@ -135,7 +135,7 @@ pub struct MutantResult {
     pub covered_by: Option<Vec<usize>>,
     /// Indices of the tests that failed.
     pub killed_by: Vec<usize>,
-    /// Whether all tests that may use it ran, so that the list of failing tests is complete;
+    /// True if all tests that may use it ran, so that the list of failing tests is complete;
     /// otherwise the first failure ended the run.
     pub is_complete: bool,
     /// Number of tests that finished.
@@ -174,7 +174,7 @@ pub struct Mutation {
     /// Rewrites, by unit: changes that keep the meaning. A test that fails with one (*killed* here)
     /// depends on how the code is written.
     pub rewrites: Vec<MutantResult>,
-    /// Whether the coupling of tests and code was examined: for a sample of the mutants all tests
+    /// True if the coupling of tests and code was examined: for a sample of the mutants all tests
     /// ran, and rewrites were tried.
     pub has_coupling: bool,
     /// Tests that the mutants were tried with.
@@ -185,7 +185,7 @@ pub struct Mutation {
     pub since: Option<String>,
     /// Duration of the whole suite, in seconds.
     pub suite_seconds: f64,
-    /// Whether the mutants that were tried, apart from the extreme ones, are a random sample of
+    /// True if the mutants that were tried, apart from the extreme ones, are a random sample of
     /// all.
     pub is_sample: bool,
     /// Total duration, in seconds.

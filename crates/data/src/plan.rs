@@ -79,7 +79,7 @@ pub enum StopReason {
     Until,
 }
 
-/// What was decided before the first block.
+/// The decisions made before the first block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Confidence level of the verdict, such as 0.95.

@@ -54,7 +54,7 @@ pub enum ReadError {
     Compressed {
         /// The file as the user named it.
         file: String,
-        /// What is wrong with the compressed data.
+        /// Description of the problem.
         problem: String,
     },
     /// The file is empty.
@@ -92,7 +92,7 @@ pub enum ReadError {
     Line {
         /// The position of the error.
         place: Place,
-        /// What is wrong and what was expected.
+        /// Description of the problem and the expected contents.
         problem: String,
     },
 }

@@ -38,17 +38,17 @@ pub struct MetricSpec {
     /// The metric, in its base unit. For a value from the sample protocol the program may state
     /// unit and direction: see [`MetricSpec::given`].
     pub metric: Metric,
-    /// Where the numbers are found.
+    /// Location of the numbers.
     pub source: Source,
     /// How several values of a run are reduced to one.
     pub take: Take,
     /// The unit stated by the spec.
     declared: Option<DeclaredUnit>,
-    /// Whether the spec states which direction is better.
+    /// True if the spec states which direction is better.
     says_better: bool,
 }
 
-/// Where the numbers of a metric are found.
+/// Location of the numbers of a metric.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// The whole of stdout is one number.

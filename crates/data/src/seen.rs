@@ -25,9 +25,9 @@ impl Seen {
 pub struct ProcessSeen {
     /// Files with code, by the numbers that the process gave them.
     pub sources: BTreeMap<u32, String>,
-    /// What each test used, by name, in the order in which the tests ended.
+    /// Resources used by each test, with its name, in the order in which the tests ended.
     pub tests: Vec<(String, Used)>,
-    /// What was used outside of tests.
+    /// Resources used outside of tests.
     pub outside: Used,
     /// Imported files by importing file; `None` if the language does not report imports.
     pub imports: Option<BTreeMap<u32, Vec<u32>>>,
@@ -40,7 +40,7 @@ pub struct Started {
     pub words: Vec<String>,
     /// Working directory; `None` for the top of the project.
     pub place: Option<String>,
-    /// Whether it had further or unknown arguments.
+    /// True if it had further or unknown arguments.
     pub is_cut: bool,
 }
 
@@ -50,7 +50,7 @@ impl From<Vec<String>> for Started {
     }
 }
 
-/// What a test, or a process outside of tests, used.
+/// Resources used by a test, or by a process outside of tests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Used {
     /// By file number, the first lines of the functions and code blocks that were entered.

@@ -45,7 +45,7 @@ pub struct Turn {
     pub purpose: Purpose,
 }
 
-/// What one run measures together, and what is compared within it.
+/// The things that one run measures together, and the comparisons within it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unit {
     /// For every place, the indices of the subjects that its run measures, one per row; all places
@@ -53,7 +53,7 @@ pub struct Unit {
     pub places: Vec<Vec<usize>>,
     /// For every place, the place that it is compared with; `None` marks a reference.
     pub references: Vec<Option<usize>>,
-    /// Whether runs may produce rows that the layout does not contain ([`OfRow::Discovered`]), such
+    /// True if runs may produce rows that the layout does not contain ([`OfRow::Discovered`]), such
     /// as tests or functions. Only the rows of the layout decide when to stop, so a unit that
     /// discovers rows has a total as its own row, such as the whole suite. Its places differ in
     /// their sides or parameters.
@@ -61,7 +61,7 @@ pub struct Unit {
     /// Number of builds of each place. Builds alternate: in one block, one build of every place is
     /// run. Empty means one each.
     pub builds: Vec<u32>,
-    /// Whether the places are ordered for a search for a single step, the first place before it and
+    /// True if the places are ordered for a search for a single step, the first place before it and
     /// the last after it. Each block then measures only some of them, and a place that fails is
     /// left out on its own. Such a unit has one row.
     pub search: bool,

@@ -48,6 +48,6 @@ pub struct TestResults {
     /// Groups that ran as one: name, start and end in seconds since 1970 (libtest: since the start
     /// of the group).
     pub groups: Vec<(String, f64, f64)>,
-    /// Whether the report was read to the end.
+    /// True if the report was read to the end.
     pub(crate) is_whole: bool,
 }

@@ -13,7 +13,7 @@ pub struct Tool {
     pub repetitions: Option<&'static str>,
     /// Option that makes it keep single values, if it may otherwise keep summaries only.
     pub single_values: Option<&'static str>,
-    /// Whether one file holds the things that are compared, such as several commands, rather than
+    /// True if one file holds the things that are compared, such as several commands, rather than
     /// benchmarks common to several files.
     pub compares_within: bool,
 }

@@ -24,7 +24,7 @@ const LEAD: u8 = 0xC2;
 pub struct Plain<W> {
     sink: W,
     escapes: Escapes,
-    /// Whether the last byte was [`LEAD`] and the next one is not known yet.
+    /// True if the last byte was [`LEAD`] and the next one is not known yet.
     is_led: bool,
 }
 

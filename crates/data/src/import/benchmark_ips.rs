@@ -124,7 +124,7 @@ struct Run {
 struct Reader<'a> {
     recorder: Recorder<'a>,
     runs: Vec<Run>,
-    /// Whether the output says that its errors are half intervals from resampling.
+    /// True if the output says that its errors are half intervals from resampling.
     is_resampled: bool,
 }
 

@@ -121,7 +121,7 @@ struct Uncommented<R> {
     comments: Comments,
     line: Vec<u8>,
     taken: usize,
-    /// Whether the last line is terminated.
+    /// True if the last line is terminated.
     ended: bool,
     error: Option<ReadError>,
 }

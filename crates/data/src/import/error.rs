@@ -110,7 +110,7 @@ pub enum ImportError {
     Content {
         /// The file.
         file: String,
-        /// What is wrong, and where.
+        /// The error and its position.
         problem: String,
     },
     /// The user's regular expression cannot be used.
@@ -124,7 +124,7 @@ pub enum ImportError {
     NoNumbers {
         /// The file.
         file: String,
-        /// What it contains instead.
+        /// Its actual contents.
         holds: &'static str,
     },
     /// The table does not have the named column.
@@ -142,7 +142,7 @@ pub enum ImportError {
     WhichColumn {
         /// The first line of the table.
         place: Place,
-        /// What is unclear.
+        /// Description of the problem.
         problem: String,
         /// Columns that were tried and with which the file can be read.
         advice: Option<TableColumns>,

@@ -308,7 +308,8 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
     }
 }
 
-/// Returns true if the heading names a measurement, not a setting, a count of repetitions or a spread.
+/// Returns true if the heading names a measurement, not a setting, a count of repetitions or a
+/// spread.
 fn is_measurement(heading: &str) -> bool {
     const MEASURED: [&str; 26] = [
         "time",

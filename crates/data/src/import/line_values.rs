@@ -19,7 +19,7 @@ pub(super) struct LineValues<'a> {
     given: Conversion,
     name: String,
     metric: Option<(usize, Unit)>,
-    /// Whether any number had a unit.
+    /// True if any number had a unit.
     has_units: bool,
     taken: u64,
     skipped: u64,

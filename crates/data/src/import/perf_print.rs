@@ -50,7 +50,7 @@ struct Reader<'a> {
     heading: Option<String>,
     /// Number of runs in the current report.
     repeats: Option<u64>,
-    /// Whether counters may follow.
+    /// True if counters may follow.
     in_report: bool,
     begun: u64,
     /// Single elapsed times.

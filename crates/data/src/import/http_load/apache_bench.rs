@@ -56,7 +56,7 @@ struct Open {
     /// Number of completed requests without a successful response.
     failed: f64,
     rate: Option<f64>,
-    /// Whether percentiles have started (`Some`), and whether they have ended.
+    /// True if percentiles have started (`Some`), and whether they have ended.
     percentiles: Option<bool>,
 }
 

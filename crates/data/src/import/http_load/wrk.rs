@@ -49,7 +49,7 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
 struct Reader {
     reports: Reports,
     open: Option<Open>,
-    /// Whether any report is of wrk2.
+    /// True if any report is of wrk2.
     has_schedule: bool,
     lacks_schedule: bool,
 }

@@ -73,9 +73,9 @@ struct GoEvent {
     #[serde(default, deserialize_with = "json::some_time")]
     elapsed: Option<Number>,
     output: Option<String>,
-    /// What was built, in build events.
+    /// The package that was built, in build events.
     import_path: Option<String>,
-    /// What could not be built, in the event of a package that failed because of it.
+    /// The package that could not be built, in the event of one that failed because of it.
     failed_build: Option<String>,
 }
 
@@ -87,10 +87,10 @@ struct Running {
     said: String,
     /// When it continued after waiting.
     resumed: Option<Moment>,
-    /// Whether it waited for other tests: the time from start to end is then not its own.
+    /// True if it waited for other tests: the time from start to end is then not its own.
     paused: bool,
     has_subtests: bool,
-    /// Whether one of its subtests failed.
+    /// True if one of its subtests failed.
     has_failed_below: bool,
 }
 

@@ -32,7 +32,7 @@ struct Case {
     message: Option<String>,
     file: Option<String>,
     line: u64,
-    /// Whether its status says that it was not run.
+    /// True if its status says that it was not run.
     is_not_run: bool,
     /// Number of failed attempts before the last one.
     retries: u32,

@@ -42,9 +42,9 @@ struct Pending {
     seconds: Option<f64>,
     status: Status,
     message: Option<String>,
-    /// Whether the message is on the next line.
+    /// True if the message is on the next line.
     says_more: bool,
-    /// Whether it contains subtests, which have the times.
+    /// True if it contains subtests, which have the times.
     holds_others: bool,
 }
 
@@ -53,7 +53,7 @@ struct Pending {
 struct Level {
     plan: Option<u64>,
     results: u64,
-    /// Whether one of the results is a failure.
+    /// True if one of the results is a failure.
     has_failed: bool,
 }
 
@@ -73,10 +73,10 @@ struct Reader<'a> {
     levels: Vec<Level>,
     /// Indentation of the open YAML block below a result.
     block: Option<usize>,
-    /// Whether this is output of `prove -v`, which ends each file with a line that looks like a
+    /// True if this is output of `prove -v`, which ends each file with a line that looks like a
     /// result.
     is_prove: bool,
-    /// Whether the current document bailed out.
+    /// True if the current document bailed out.
     bailed: bool,
 }
 
