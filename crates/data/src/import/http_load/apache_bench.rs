@@ -56,7 +56,7 @@ struct Open {
     /// Number of completed requests without a successful response.
     failed: f64,
     rate: Option<f64>,
-    /// True if percentiles have started (`Some`), and whether they have ended.
+    /// `Some` once percentiles have started; true if they have ended.
     percentiles: Option<bool>,
 }
 
