@@ -1,10 +1,11 @@
-//! Fills a farm's store with made-up builds, by a few statements, so that pages can be measured on many of them:
+//! Fills a farm's store with synthetic builds, in a few statements, so that pages can be measured
+//! with many of them:
 //!
 //!     cargo run --release -p assay-builds --example fill_farm -- farm.sqlite 1000000
 //!     cargo run --release -p assay-builds --example fill_farm -- postgres:///farm 10000000
 //!
-//! Ten owners have a hundred projects each, there are twenty targets, and each version has five builds on each target. The sums are those that adding
-//! the builds one by one would have left.
+//! Ten owners have a hundred projects each, there are twenty targets, and each version has five
+//! builds on each target. The sums are the same as if the builds had been added one by one.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "an example")]
 
 use assay_builds::Store;
@@ -17,14 +18,14 @@ use std::ffi::OsStr;
 const PROJECTS: i64 = 1_000;
 const TARGETS: i64 = 20;
 const ROUNDS: i64 = 5;
-/// Builds that one statement adds.
+/// Number of builds added by one statement.
 const TOGETHER: i64 = 200_000;
 const NOW: i64 = 1_764_136_800_000;
 
 const SAID: &str = r#"{"state":"passed","reason":"","began":"2026-11-26T06:00:00Z","seconds":12.5,"evidence":{"framework":"minitest 5.17","tests":120,"failed":0,"skipped":2,"assertions":310,"failures":[]},"repeat":"assay tests -- rake test","log_cut":0,"comparisons":[]}"#;
-/// Numbers from `?1` up to, but without `?2`.
+/// Numbers from `?1` up to but excluding `?2`.
 const NUMBERS: &str = "WITH RECURSIVE n (i) AS (SELECT CAST(?1 AS INTEGER) UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2) ";
-/// The state of the build of a number: most pass.
+/// The state of the build with a given number: most pass.
 const STATE: &str = "CASE WHEN i * 7919 % 100 < 86 THEN 0 WHEN i * 7919 % 100 < 93 THEN 1 ELSE i * 7919 % 100 - 92 END";
 
 fn main() {
@@ -47,7 +48,7 @@ fn main() {
     for owner in 0..10 {
         store.add_owner(&format!("owner{owner}")).unwrap();
     }
-    // Of a version there are builds on each target, and of a project versions.
+    // Each version has builds on each target, and each project has versions.
     let versions = (builds / (TARGETS * ROUNDS)).max(PROJECTS) / PROJECTS * PROJECTS;
     let db = store.history().db();
     fill(db, versions).unwrap();
@@ -101,7 +102,7 @@ fn fill(db: &Db, versions: i64) -> Result<(), DbError> {
          FROM farm_build WHERE id > ?1"),
         values![last],
     )?;
-    // Each table is gone through once.
+    // Each table is scanned once.
     db.batch(
         "CREATE TABLE farm_filled AS SELECT project, state, count(*) AS n, max(id) AS last FROM farm_build GROUP BY project, state; \
          CREATE INDEX farm_filled_project ON farm_filled (project, state); \
@@ -128,7 +129,7 @@ fn fill(db: &Db, versions: i64) -> Result<(), DbError> {
     }
     db.batch("DROP TABLE farm_filled; DROP TABLE farm_filled_cells")?;
     if db.is_server() {
-        // What was numbered by hand, the database goes on behind.
+        // Rows were numbered explicitly; the database continues after them.
         for table in ["farm_project", "farm_version", "farm_build"] {
             db.batch(&format!(
                 "SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))"
@@ -138,8 +139,9 @@ fn fill(db: &Db, versions: i64) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Takes the indexes of the builds away, but for those that hold a constraint; the statements that make them again. To make one of all rows at once is much
-/// quicker than to keep it up with each. On a server, rows that refer to others are not held against these, which are there.
+/// Drops the indexes of the builds, except those of constraints, and returns the statements that
+/// create them again. Building an index over all rows is much faster than updating it for each. On
+/// a server, foreign keys are not checked; the referenced rows exist.
 fn without_indexes(db: &Db) -> Result<Vec<String>, DbError> {
     let which = if db.is_server() {
         db.batch("SET session_replication_role = replica; SET maintenance_work_mem = '512MB'")?;

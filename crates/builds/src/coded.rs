@@ -1,4 +1,5 @@
-//! Words of the model as numbers of the store: their place among their kind, which only grows at its end. And JSON that the store wrote itself.
+//! Encodes words of the model as numbers for the store: their index within their kind, to which new
+//! ones are only appended. Also reads and writes the store's own JSON.
 
 use crate::error::{FarmError, Stop};
 use crate::model::{Fault, Kind, Progress, State};
@@ -11,7 +12,7 @@ const FAULTS: [Fault; 5] =
     [Fault::Disk, Fault::Network, Fault::Toolchain, Fault::Memory, Fault::Sandbox];
 const KINDS: [Kind; 2] = [Kind::Test, Kind::Bench];
 
-// Of the progress of a job: 0 is queued, 4 waits to be queued. No code but the statements asks for these two.
+// Progress of a job: 0 is queued, 4 is waiting to be queued. Only the statements use these two.
 /// Leased.
 pub(crate) const LEASED: i64 = 1;
 /// Done.
@@ -56,7 +57,7 @@ fn at<T: Copy>(all: &[T], code: i64) -> Option<T> {
     all.get(usize::try_from(code).ok()?).copied()
 }
 
-/// The sums of a row, from this column on.
+/// Reads the sums of a row, starting at column `from`.
 pub(crate) fn states(row: &Row<'_>, from: usize) -> Result<States, DbError> {
     let mut states = States::new();
     for (place, state) in State::ALL.into_iter().enumerate() {
@@ -68,12 +69,12 @@ pub(crate) fn states(row: &Row<'_>, from: usize) -> Result<States, DbError> {
     Ok(states)
 }
 
-/// The JSON of a thing.
+/// Returns the JSON of `thing`.
 pub(crate) fn json<T: Serialize>(thing: &T) -> Result<String, FarmError> {
     serde_json::to_string(thing).map_err(|error| FarmError::Bad(error.to_string()))
 }
 
-/// What the store wrote; an earlier version may have written it.
+/// Parses JSON written by the store, possibly by an earlier version.
 pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Stop> {
     serde_json::from_str(text)
         .map_err(|error| FarmError::Conflict(format!("a row of the store: {error}")).into())

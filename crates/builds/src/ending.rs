@@ -1,4 +1,5 @@
-//! What came of a job, or of a version without one: a build, once for each key, and the sums that it changes, in one transaction.
+//! Records the result of a job, or of a version without one: a build, once per key, and the sums
+//! that it changes, in one transaction.
 
 use crate::coded::{self, LEASED, json};
 use crate::error::{FarmError, Stop};
@@ -13,20 +14,20 @@ use crate::wire::{Build, Ending, Evidence, NewBuild, Outcome};
 use crate::{names, secrets, sql, stamps, when};
 use assay_history::db::{Db, values};
 
-/// What came of handing in a result.
+/// Outcome of submitting a build result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ended {
     /// The job ended with this build.
     Job(Build),
     /// A machine was at fault: the build is kept, and the job is queued again.
     Again(Build),
-    /// It was handed in before, and nothing changed.
+    /// The result was submitted before; nothing changed.
     Known(Build),
-    /// The lease was lost: the build is kept as evidence, and ended nothing.
+    /// The lease was lost: the build is kept as evidence, but did not end the job.
     Late(Build),
 }
 
-/// What is handed in.
+/// A submitted result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Handed<'a> {
     pub key: &'a str,
@@ -37,10 +38,12 @@ pub(crate) struct Handed<'a> {
 }
 
 impl Store {
-    /// Ends a job with what came of it. The first result of its lease does; the same again changes nothing.
+    /// Ends a job with its result. The first result of its lease ends it; submitting the same again
+    /// changes nothing.
     ///
     /// # Errors
-    /// When the job was never this node's, what is said makes no sense, the key is that of another build, or the store can't be written.
+    /// If the job never belonged to this node, the result is invalid, the key belongs to another
+    /// build, or writing to the store fails.
     pub fn hand_in(
         &self,
         node: &str,
@@ -65,7 +68,7 @@ impl Store {
             }
             let is_own = held.node.as_deref() == Some(node) && held.is_of(&ending.nonce);
             if !is_own || held.progress != LEASED {
-                // Whoever had the job once may say what it found; nobody else.
+                // Only nodes that once had the job may report results.
                 let nonces = db.rows(sql::LEASES_OF_NODE, values![id, node], |row| {
                     Ok((row.get::<i64>(0)?, row.get::<String>(1)?, row.get::<i64>(2)?))
                 })?;
@@ -91,10 +94,12 @@ impl Store {
         })
     }
 
-    /// Adds what came of a version on a target without a job. The same again changes nothing.
+    /// Adds the result of a version on a target without a job. Adding the same again changes
+    /// nothing.
     ///
     /// # Errors
-    /// When what it is of is not there, what is said makes no sense, the key is that of another build, or the store can't be written.
+    /// If the version or target does not exist, the result is invalid, the key belongs to another
+    /// build, or writing to the store fails.
     pub fn add_build(&self, key: &str, new: &NewBuild, now: i64) -> Result<Put<Build>, FarmError> {
         names::plain("a key", key)?;
         names::plain("a node", &new.node)?;
@@ -140,10 +145,11 @@ impl Store {
         })
     }
 
-    /// Notes how long the log of a build is that had no job.
+    /// Returns the id of a build without a job, for storing the length of its log.
     ///
     /// # Errors
-    /// When there is no such build, it had a job, or the store can't be written.
+    /// If the build does not exist, had a job or belongs to another node, or reading from the store
+    /// fails.
     pub fn build_without_job(&self, key: &str, node: Option<&str>) -> Result<i64, FarmError> {
         self.look(|db| {
             let found = db.rows(sql::BUILD_OF_KEY, values![key], |row| {
@@ -162,19 +168,19 @@ impl Store {
         })
     }
 
-    /// Notes the length of a build's log.
+    /// Stores the length of a build's log.
     ///
     /// # Errors
-    /// When the store can't be written.
+    /// If writing to the store fails.
     pub fn log_of_build(&self, id: i64, bytes: u64) -> Result<(), FarmError> {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         self.beside(|db| Ok(db.execute(sql::BUILD_LOG, values![id, bytes]).map(|_| ())?))
     }
 
-    /// Notes which run of the history has the samples of a build.
+    /// Stores which run of the history has the samples of a build.
     ///
     /// # Errors
-    /// When the store can't be written.
+    /// If writing to the store fails.
     pub fn samples_of_build(&self, id: i64, digest: &str) -> Result<(), FarmError> {
         self.beside(|db| Ok(db.execute(sql::BUILD_SAMPLES, values![id, digest]).map(|_| ())?))
     }
@@ -184,7 +190,7 @@ fn other(key: &str) -> FarmError {
     FarmError::Conflict(format!("`{}` is the key of another build", key.escape_debug()))
 }
 
-/// The build that was handed in with a key, if it is the same.
+/// Returns the build that was submitted with a key, if it is the same.
 fn known(db: &Db, handed: &Handed<'_>, job: Option<i64>) -> Result<Option<Build>, Stop> {
     let found = db.rows(sql::BUILD_OF_KEY, values![handed.key], |row| {
         Ok((
@@ -201,7 +207,8 @@ fn known(db: &Db, handed: &Handed<'_>, job: Option<i64>) -> Result<Option<Build>
     }
 }
 
-/// What is said, as far as it can be believed: that tests passed or failed, only with evidence that one ran.
+/// Returns the credible part of a result: tests count as passed or failed only with evidence that
+/// one ran.
 fn believable(outcome: &Outcome, kind: Kind) -> Result<Outcome, FarmError> {
     let bad = |why: &str| Err(FarmError::Bad(why.to_owned()));
     when::read(&outcome.began)?;
@@ -228,7 +235,7 @@ fn believable(outcome: &Outcome, kind: Kind) -> Result<Outcome, FarmError> {
     Ok(outcome)
 }
 
-/// What stands in for what came of it, until that is read.
+/// Returns a placeholder for an outcome until it has been read.
 pub(crate) fn nothing() -> Outcome {
     Outcome {
         state: State::Lost,
@@ -243,7 +250,7 @@ pub(crate) fn nothing() -> Outcome {
     }
 }
 
-/// Adds a build; whether it counts, or is mere evidence.
+/// Adds a build; `counts` is false if it is only evidence.
 fn add(db: &Db, held: &Held, handed: &Handed<'_>, counts: bool) -> Result<i64, Stop> {
     let Handed { key, node, outcome, log_bytes, now } = *handed;
     let target = held.target.ok_or_else(|| lost(held.id))?;
@@ -277,7 +284,8 @@ fn add(db: &Db, held: &Held, handed: &Handed<'_>, counts: bool) -> Result<i64, S
     added(db, sql::ADD_BUILD, new)
 }
 
-/// Ends a job with a build: the sums, and where a comparison could not be decided, the next benchmark.
+/// Ends a job with a build: updates the sums and, if a comparison was inconclusive, queues the next
+/// benchmark.
 pub(crate) fn end(db: &Db, held: &Held, handed: &Handed<'_>) -> Result<i64, Stop> {
     let id = add(db, held, handed, true)?;
     if db.execute(sql::END, values![held.id, id])? != 1 {
@@ -304,18 +312,18 @@ pub(crate) fn end(db: &Db, held: &Held, handed: &Handed<'_>) -> Result<i64, Stop
     Ok(id)
 }
 
-/// The last build of a version on a target, as it was.
+/// The previous last build of a version on a target.
 struct Cell {
     kind: Kind,
     state: State,
 }
 
-/// Changes the sums, always in the same order: of the version, of the project, of all.
+/// Updates the sums, always in the same order: those of the version, of the project, and the total.
 fn sum(db: &Db, held: &Held, handed: &Handed<'_>, build: i64) -> Result<(), Stop> {
     let outcome = handed.outcome;
     let state = outcome.state;
     let target = held.target.ok_or_else(|| lost(held.id))?;
-    // Nobody else changes a cell of this version meanwhile.
+    // Locks out other changes to a cell of this version.
     let place: i64 = db
         .first(&sql::locking(db, sql::VERSION_PLACE), values![held.version])?
         .ok_or_else(|| FarmError::NotFound(format!("version {}", held.version)))?;
@@ -324,7 +332,7 @@ fn sum(db: &Db, held: &Held, handed: &Handed<'_>, build: i64) -> Result<(), Stop
     })?;
     let old = old.first();
     let replaces = old.is_none_or(|old| match (held.kind, old.kind) {
-        // That a machine was at fault hides nothing that is known of the version.
+        // A machine's fault hides nothing that is known about the version.
         (Kind::Test, Kind::Test) | (Kind::Bench, Kind::Bench) => {
             !state.is_retried() || old.state.is_retried()
         }
@@ -365,7 +373,7 @@ fn sum(db: &Db, held: &Held, handed: &Handed<'_>, build: i64) -> Result<(), Stop
     if newest.first().is_none_or(|newest| *newest < (place, held.version)) {
         db.execute(sql::SET_NEWEST, values![held.project, held.version])?;
     }
-    // Everybody changes this row: it is the last.
+    // Every transaction changes this row, so it comes last.
     counted(db, sql::SUM_ALL, 1, change)
 }
 

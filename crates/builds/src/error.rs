@@ -1,34 +1,34 @@
-//! Why something can't be done, in the words of the wire.
+//! Errors of the store, in the wording used on the wire.
 
 use assay_history::StoreError;
 use assay_history::db::DbError;
 use thiserror::Error;
 
-/// Why something can't be done.
+/// Why an operation failed.
 #[derive(Debug, Error)]
 pub enum FarmError {
-    /// What was said makes no sense.
+    /// The request is invalid.
     #[error("{0}")]
     Bad(String),
-    /// There is no such thing.
+    /// The thing does not exist.
     #[error("there is no {0}")]
     NotFound(String),
-    /// It is, but not for whoever asks.
+    /// It exists, but the caller may not access it.
     #[error("{0}")]
     Forbidden(String),
-    /// It does not go together with what is there.
+    /// The request conflicts with existing data.
     #[error("{0}")]
     Conflict(String),
-    /// Whoever asks has the job no more.
+    /// The caller no longer has the job.
     #[error("{0}")]
     LeaseLost(String),
-    /// The store can't be used.
+    /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl FarmError {
-    /// Its code over the wire.
+    /// Returns the code used on the wire.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -44,14 +44,14 @@ impl FarmError {
         }
     }
 
-    /// Whether the database went away, so that it has to be connected with again.
+    /// Returns true if the database connection was lost and must be opened again.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         matches!(self, Self::Store(error) if error.is_gone())
     }
 }
 
-/// What ends a transaction early: nothing of it is written.
+/// Ends a transaction early: nothing of it is written.
 #[derive(Debug)]
 pub(crate) enum Stop {
     Told(FarmError),

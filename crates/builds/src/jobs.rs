@@ -1,4 +1,5 @@
-//! Jobs: what is asked for, of which there is one of a kind as long as it has not ended; and what they demand of a target.
+//! Jobs: requested work, with at most one unfinished job of a kind, and its requirements for a
+//! target.
 
 use crate::coded::{self, CANCELLED, DONE, from_json, json};
 use crate::error::{FarmError, Stop};
@@ -9,7 +10,7 @@ use crate::wire::{Job, NewJob, Page};
 use crate::{names, paging, sql};
 use assay_history::db::{Db, DbError, Row, Value, values};
 
-/// What is asked for.
+/// A request for a job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked {
     pub project: i64,
@@ -17,16 +18,17 @@ pub(crate) struct Asked {
     pub base: Option<i64>,
     pub kind: Kind,
     pub demand: i64,
-    /// What is more urgent has the smaller number.
+    /// Smaller numbers are more urgent.
     pub urgency: i64,
     pub round: i64,
 }
 
 impl Store {
-    /// Queues a job. While one of the same kind has not ended, that one is given.
+    /// Queues a job. If an unfinished job of the same kind exists, that one is returned.
     ///
     /// # Errors
-    /// When what it is of is not there, it makes no sense, or the store can't be written.
+    /// If the version or target does not exist, the request is invalid, or writing to the store
+    /// fails.
     pub fn add_job(&self, new: &NewJob, now: i64) -> Result<Put<Job>, FarmError> {
         names::facts(&new.needs)?;
         if (new.kind == Kind::Bench) != new.base.is_some() {
@@ -64,18 +66,18 @@ impl Store {
         })
     }
 
-    /// The job of a number.
+    /// Returns the job with the number `id`.
     ///
     /// # Errors
-    /// When there is none, or the store can't be read.
+    /// If it does not exist, or reading from the store fails.
     pub fn job(&self, id: i64) -> Result<Job, FarmError> {
         self.look(|db| job(db, id))
     }
 
-    /// The jobs that nobody has, the most urgent first.
+    /// Returns the queued jobs, most urgent first.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If reading from the store fails.
     pub fn queued(&self, after: Option<&str>, most: i64) -> Result<Page<Job>, FarmError> {
         let (urgency, id) = match after {
             Some(_) => paging::pair(after)?,
@@ -86,10 +88,10 @@ impl Store {
         Ok(paging::page(found, most, |job| format!("{}.{}", -job.of.priority, job.id)))
     }
 
-    /// The jobs that have not ended, as they were added.
+    /// Returns the unfinished jobs, in the order in which they were added.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If reading from the store fails.
     pub fn jobs(&self, after: Option<&str>, most: i64) -> Result<Page<Job>, FarmError> {
         let after = paging::number(after)?.unwrap_or(0);
         let found = self.listed(sql::LIVE_JOBS, values![after, most + 1])?;
@@ -103,10 +105,10 @@ impl Store {
         })
     }
 
-    /// Takes a job back. Whoever has it is told with the next sign of life.
+    /// Cancels a job. The node that has it learns that from its next heartbeat.
     ///
     /// # Errors
-    /// When there is none, it has ended with a build, or the store can't be written.
+    /// If it does not exist, it has ended with a build, or writing to the store fails.
     pub fn cancel(&self, id: i64, now: i64) -> Result<Job, FarmError> {
         self.beside(|db| {
             let state = progress_locked(db, id)?;
@@ -132,13 +134,13 @@ pub(crate) fn no_job(id: i64) -> FarmError {
     FarmError::NotFound(format!("job {id}"))
 }
 
-/// Queues what is asked for, unless it is in the queue already; its number, and whether it is new.
+/// Queues a job unless it is already in the queue; returns its number, and whether it is new.
 pub(crate) fn queue(db: &Db, asked: &Asked, now: i64) -> Result<(i64, bool), Stop> {
     let Asked { project, version, base, kind, demand, urgency, round } = *asked;
     let kind = coded::of_kind(kind);
     let key = format!("{version} {} {kind} {demand} {round}", base.unwrap_or(0));
     let new = values![&key, project, version, base, kind, demand, urgency, round, now];
-    // Between the two statements another program may end the one that is there.
+    // Between the two statements another program may end the existing job.
     for _ in 0..3 {
         if let Some(id) = db.first(sql::ADD_JOB, new)? {
             return Ok((id, true));
@@ -150,14 +152,14 @@ pub(crate) fn queue(db: &Db, asked: &Asked, now: i64) -> Result<(i64, bool), Sto
     Err(FarmError::Conflict(format!("job `{key}` comes and goes")).into())
 }
 
-/// The demand to be this target.
+/// Returns the demand for this particular target.
 pub(crate) fn demand_of_target(db: &Db, target: i64, digest: &str) -> Result<i64, Stop> {
     let key = format!("target {digest}");
     if let Some(known) = db.first(sql::DEMAND, values![&key])? {
         return Ok(known);
     }
     let Some(id) = db.first(sql::ADD_DEMAND, values![&key, target, "{}"])? else {
-        // Another program was quicker.
+        // Another program was faster.
         let known = db.first(sql::DEMAND, values![&key])?;
         return known.ok_or_else(|| no_target(digest).into());
     };
@@ -165,7 +167,7 @@ pub(crate) fn demand_of_target(db: &Db, target: i64, digest: &str) -> Result<i64
     Ok(id)
 }
 
-/// The demand to have these facts, with all targets that meet it.
+/// Returns the demand for these facts, with all targets that meet it.
 fn demand_of_facts(db: &Db, facts: &Facts) -> Result<i64, Stop> {
     let key = format!("facts {}", model::digest(facts));
     if let Some(known) = db.first(sql::DEMAND, values![&key])? {
@@ -182,7 +184,7 @@ fn demand_of_facts(db: &Db, facts: &Facts) -> Result<i64, Stop> {
     Ok(id)
 }
 
-/// A job as its row has it, with the names that belong to it.
+/// A job as in its row, with the associated names.
 pub(crate) struct JobRow {
     id: i64,
     owner: String,

@@ -1,7 +1,9 @@
-//! The queue: a job is given to one node at a time, until it hands in what came of it, is not heard of any more, or somebody takes the job back.
+//! The queue: a job is leased to one node at a time, until the node submits the result or
+//! disappears, or the job is cancelled.
 //!
-//! A lease holds until it is taken away: by [`Store::sweep`], which somebody calls again and again, or with the job. A result that comes after
-//! its time, but before anybody noticed, is as good as any.
+//! A lease holds until it is taken away: by [`Store::sweep`], which must be called repeatedly, or
+//! with the job. A result that arrives after the lease has expired, but before the next sweep, is
+//! accepted.
 
 use crate::coded::{self, CANCELLED, LEASED};
 use crate::ending::{self, Handed};
@@ -15,18 +17,18 @@ use crate::{nodes, secrets, sql, things, when};
 use assay_history::db::{Db, DbError, Row, values};
 use std::collections::BTreeMap;
 
-/// What was done about leases that nobody prolonged, and about jobs that waited.
+/// Result of handling expired leases and waiting jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Leases that were taken away, whose jobs are queued again.
+    /// Number of expired leases whose jobs were queued again.
     pub expired: u64,
-    /// Jobs that ended as lost.
+    /// Number of jobs that ended as lost.
     pub lost: u64,
-    /// Jobs that had waited.
+    /// Number of waiting jobs that were queued.
     pub woken: u64,
 }
 
-/// A job as the queue needs it.
+/// The columns of a job that the queue needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub id: i64,
@@ -65,20 +67,20 @@ impl Held {
         })
     }
 
-    /// Whether this nonce is that of the last lease.
+    /// Returns true if this is the nonce of the last lease.
     pub fn is_of(&self, nonce: &str) -> bool {
         self.nonce.as_deref().is_some_and(|own| secrets::equal(own.as_bytes(), nonce.as_bytes()))
     }
 }
 
-/// The job of a number, which nobody else changes before this transaction ends.
+/// Returns the job with a number, locked against other changes until this transaction ends.
 pub(crate) fn held(db: &Db, id: i64) -> Result<Held, Stop> {
     let statement = sql::locking(db, sql::HELD);
     let found = db.rows(&statement, values![id], Held::of)?.pop();
     found.ok_or_else(|| no_job(id).into())
 }
 
-/// Which demands a question can be answered for: by demand, the target that meets it.
+/// Returns the demands that the caller's targets meet, with the target for each.
 fn demands(db: &Db, asking: &Asking) -> Result<BTreeMap<i64, i64>, Stop> {
     if asking.targets.len() > MOST_TARGETS {
         return Err(FarmError::Bad(format!("at most {MOST_TARGETS} targets")).into());
@@ -87,21 +89,21 @@ fn demands(db: &Db, asking: &Asking) -> Result<BTreeMap<i64, i64>, Stop> {
     for digest in &asking.targets {
         let fits = db.rows(sql::FITS, values![digest], |row| Ok((row.get(0)?, row.get(1)?)))?;
         for (demand, target) in fits {
-            // What is named first counts.
+            // The first target named takes precedence.
             found.entry(demand).or_insert(target);
         }
     }
     Ok(found)
 }
 
-/// A job that may be given.
+/// A job that may be leased.
 struct Candidate {
     urgency: i64,
     id: i64,
     target: i64,
 }
 
-/// The most urgent of those that are queued; on a server, those that others are about to take are passed over.
+/// Returns the most urgent queued job; on a server, skips jobs that others are about to lease.
 fn candidate(
     db: &Db,
     statement: &str,
@@ -125,10 +127,11 @@ fn candidate(
 }
 
 impl Store {
-    /// Whether it is worth while to ask [`Store::lease`]: reads alone, and answers most of those who wait.
+    /// Returns true if calling [`Store::lease`] may succeed. Only reads, and is enough for most
+    /// callers that wait.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Store::lease`].
     pub fn may_lease(&self, node: &str, asking: &Asking) -> Result<bool, FarmError> {
         self.look(|db| {
             let own = nodes::checked(db, node, &asking.instance, false)?;
@@ -143,10 +146,11 @@ impl Store {
         })
     }
 
-    /// Gives the most urgent job that a node can do, for so many ms. A node that benchmarks does nothing else meanwhile.
+    /// Leases the most urgent job that a node can do, for `ms` milliseconds. While a node
+    /// benchmarks, it gets no other job.
     ///
     /// # Errors
-    /// When nobody has heard of the node, another agent goes by its name, or the store can't be written.
+    /// If the node is unknown, another agent uses its name, or writing to the store fails.
     pub fn lease(
         &self,
         node: &str,
@@ -185,10 +189,10 @@ impl Store {
         })
     }
 
-    /// Prolongs a lease.
+    /// Extends a lease.
     ///
     /// # Errors
-    /// When there is no such job, somebody else has it, or nobody, or the store can't be written.
+    /// If the job does not exist, it is not leased to this node, or writing to the store fails.
     pub fn beat(
         &self,
         node: &str,
@@ -214,10 +218,11 @@ impl Store {
         })
     }
 
-    /// Takes away the leases that ended before now, and wakes the jobs that have waited long enough. A job that was lost too often ends so.
+    /// Removes the leases that expired before `now`, and queues the jobs that have waited long
+    /// enough. A job that was lost too often ends as lost.
     ///
     /// # Errors
-    /// When the store can't be written.
+    /// If writing to the store fails.
     pub fn sweep(&self, now: i64) -> Result<Swept, FarmError> {
         let mut swept = Swept::default();
         loop {
@@ -225,7 +230,7 @@ impl Store {
                 Ok(db.rows(sql::EXPIRED, values![now, SWEPT], |row| row.get::<i64>(0))?)
             })?;
             for id in &ids {
-                // Each by itself, so that nobody waits for long.
+                // In separate transactions, so that no other program waits for long.
                 match self.beside(|db| expire(db, *id, now))? {
                     Some(State::Lost) => swept.lost += 1,
                     Some(_) => swept.expired += 1,
@@ -242,10 +247,11 @@ impl Store {
         Ok(swept)
     }
 
-    /// The lease that a node holds of a job, or held: by its number its log is found. `None` for a cancelled or ended one.
+    /// Returns the lease that a node has or had of a job, whose number identifies its log. `None`
+    /// if the job was cancelled or has ended.
     ///
     /// # Errors
-    /// When the job is not this node's, or the nonce is not that of its last lease.
+    /// If the job does not belong to this node, or the nonce is not that of its last lease.
     pub fn lease_of(&self, node: &str, id: i64, nonce: &str) -> Result<i64, FarmError> {
         self.look(|db| {
             let held = db.rows(sql::HELD, values![id], Held::of)?.pop();
@@ -256,10 +262,10 @@ impl Store {
         })
     }
 
-    /// Notes which run of the history has the samples of a lease.
+    /// Stores which run of the history has the samples of a lease.
     ///
     /// # Errors
-    /// When the store can't be written.
+    /// If writing to the store fails.
     pub fn has_samples(&self, lease: i64, digest: &str) -> Result<(), FarmError> {
         self.beside(|db| Ok(db.execute(sql::LEASE_SAMPLES, values![lease, digest]).map(|_| ())?))
     }
@@ -271,7 +277,7 @@ pub(crate) fn lost(id: i64) -> FarmError {
     ))
 }
 
-/// A job by its number, if it can be given.
+/// Returns the job with a number if it can be leased.
 fn one(
     db: &Db,
     id: i64,
@@ -301,7 +307,7 @@ fn leased(db: &Db, id: i64, target: i64, nonce: String, until: i64) -> Result<Le
     })
 }
 
-/// Takes a lease away, if it still ends before now; what became of the job.
+/// Removes a lease if it still expires before `now`; returns the resulting state of the job.
 fn expire(db: &Db, id: i64, now: i64) -> Result<Option<State>, Stop> {
     let held = held(db, id)?;
     if held.progress != LEASED || held.until.is_none_or(|until| until >= now) {
@@ -327,7 +333,7 @@ fn expire(db: &Db, id: i64, now: i64) -> Result<Option<State>, Stop> {
     Ok(Some(State::Lost))
 }
 
-/// When a job is queued again that a machine was at fault for.
+/// Returns when a job that failed through a machine's fault is queued again.
 pub(crate) fn due(retries: i64, now: i64) -> i64 {
     now.saturating_add(DELAY << retries.clamp(0, 16))
 }

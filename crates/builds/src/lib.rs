@@ -1,11 +1,14 @@
-//! What a farm knows: whose projects, which versions, on which targets, what came of each; and what is said of it over the wire.
+//! Data of a farm: owners, projects, versions, targets, and the results of builds; and the messages
+//! about them on the wire.
 //!
-//! [`Store`] keeps it in tables of its own beside those of the history, in a file of SQLite or a database of PostgreSQL: the same statements
-//! (`sql.rs`) on either. What is to be done is a queue of jobs (`lease.rs`), each of which ends exactly once, in one transaction with the sums that
-//! pages are made of (`ending.rs`).
+//! [`Store`] keeps them in tables of its own next to those of the history, in a SQLite file or a
+//! PostgreSQL database, with the same statements (`sql.rs`) for both. Work is a queue of jobs
+//! (`lease.rs`), each of which ends exactly once, in one transaction with the sums from which pages
+//! are made (`ending.rs`).
 //!
-//! It has no clock (times are handed in, ms since 1970), speaks no HTTP, starts nothing and draws nothing: server, agents, executors and pages are
-//! the program's, `assay-farm`. docs/design/010-farm.md has the whole picture.
+//! The crate has no clock (times are arguments, in ms since 1970), speaks no HTTP, starts no
+//! processes and draws nothing: server, agents, executors and pages belong to the program,
+//! `assay-farm`. docs/design/010-farm.md has the overall design.
 
 mod coded;
 mod ending;

@@ -1,4 +1,5 @@
-//! The words of a farm: states of jobs and builds, targets by their facts, tokens' scopes. Only what has no rows of a store in it.
+//! The vocabulary of a farm: states of jobs and builds, targets by their facts, scopes of tokens.
+//! Contains no rows of a store.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -129,7 +130,7 @@ mod tests {
         let one = facts(&[("os", "debian 12"), ("runtime.ruby", "3.1.2")]);
         assert_eq!(digest(&one), digest(&one.clone()));
         assert_ne!(digest(&one), digest(&facts(&[("os", "debian 12")])));
-        // The same text, cut elsewhere.
+        // The same text, split differently.
         assert_ne!(digest(&facts(&[("a", "b=c")])), digest(&facts(&[("a=b", "c")])));
         assert_ne!(digest(&facts(&[("a", "b\nc=d")])), digest(&facts(&[("a", "b"), ("c", "d")])));
     }

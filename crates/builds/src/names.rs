@@ -1,16 +1,17 @@
-//! What things may be called. Names come from strangers: they go into paths of pages, and onto terminals.
+//! Validation of names. They come from untrusted sources, and appear in paths of pages and on
+//! terminals.
 
 use crate::error::FarmError;
 use crate::model::Facts;
 use crate::policy::{LONGEST_FACT, LONGEST_NAME, MOST_FACTS};
 
-/// Owners whose pages would have the paths of other pages.
+/// Names of owners whose pages would have the paths of other pages.
 const PATHS: [&str; 5] = ["api", "assets", "builds", "jobs", "nodes"];
 
 /// Checks that an owner of that name can have pages.
 ///
 /// # Errors
-/// When these would have the paths of other pages.
+/// If its pages would have the paths of other pages.
 pub fn has_pages(owner: &str) -> Result<(), FarmError> {
     match PATHS.contains(&owner) {
         true => Err(FarmError::Bad(format!(
@@ -20,10 +21,11 @@ pub fn has_pages(owner: &str) -> Result<(), FarmError> {
     }
 }
 
-/// Checks the name of an owner, a project, a node or a token: letters, digits, `-`, `_`, `.`, `+`, `@` and `~`.
+/// Checks the name of an owner, a project, a node or a token: letters, digits, `-`, `_`, `.`, `+`,
+/// `@` and `~`.
 ///
 /// # Errors
-/// When it can't be one.
+/// If the name has other characters.
 pub fn plain(what: &str, name: &str) -> Result<(), FarmError> {
     let is_plain = |c: char| c.is_alphanumeric() || "-_.+@~".contains(c);
     checked(what, name)?;
@@ -36,7 +38,8 @@ pub fn plain(what: &str, name: &str) -> Result<(), FarmError> {
     }
 }
 
-/// Checks the name of a version: anything that has no control characters, since tags and branches are called as people like.
+/// Checks the name of a version: anything without control characters, because tags and branches
+/// have arbitrary names.
 pub(crate) fn checked(what: &str, name: &str) -> Result<(), FarmError> {
     let is_fit = !name.is_empty()
         && name.len() <= LONGEST_NAME
@@ -51,7 +54,7 @@ pub(crate) fn checked(what: &str, name: &str) -> Result<(), FarmError> {
     }
 }
 
-/// Checks the facts of a target, or those that are needed of one.
+/// Checks the facts of a target, or those required of one.
 pub(crate) fn facts(facts: &Facts) -> Result<(), FarmError> {
     let is_fit = |text: &str| text.len() <= LONGEST_FACT && !text.chars().any(char::is_control);
     let all = facts.iter().all(|(name, value)| !name.is_empty() && is_fit(name) && is_fit(value));

@@ -1,4 +1,5 @@
-//! Machines that ask for jobs: what they can do, when they were heard of, whether they may vote.
+//! Machines that request jobs: their capabilities, when they were last seen, and whether they get
+//! leases.
 
 use crate::coded::{from_json, json};
 use crate::error::{FarmError, Stop};
@@ -10,26 +11,27 @@ use crate::wire::{Calibration, Hello, Node, Page};
 use crate::{names, paging, sql, when};
 use assay_history::db::{Db, DbError, Row, values};
 
-/// How the reason begins why a node is drained that its calibration was against.
+/// Prefix of the reason for draining a node because of its calibration.
 const UNFIT: &str = "calibration: ";
 
-/// What is known of a node that says hello.
+/// Answer to a node that registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Greeted {
-    /// Seconds that its clock is ahead.
+    /// Number of seconds by which its clock is ahead.
     pub clock_ahead: f64,
     /// Why it gets no leases.
     pub drained: Option<String>,
 }
 
-/// A node as the queue needs it.
+/// The columns of a node that the queue needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
     pub id: i64,
     pub drained: Option<String>,
 }
 
-/// The node of a name, if this agent is the one that goes by it; locked, nobody else changes it before this transaction ends.
+/// Returns the node of a name, if `instance` is the agent that currently uses it. If `locks`, it is
+/// locked against other changes until this transaction ends.
 pub(crate) fn checked(db: &Db, name: &str, instance: &str, locks: bool) -> Result<Own, Stop> {
     let statement = match locks {
         true => sql::locking(db, sql::NODE_OWN),
@@ -53,10 +55,11 @@ fn no_node(name: &str) -> FarmError {
 }
 
 impl Store {
-    /// Notes a node and its targets. Of two agents with one name, the one that says hello last goes by it.
+    /// Registers a node and its targets. If two agents have the same name, the one that registered
+    /// last owns it.
     ///
     /// # Errors
-    /// When it makes no sense, or the store can't be written.
+    /// If the message is invalid, or writing to the store fails.
     pub fn hello(&self, name: &str, hello: &Hello, now: i64) -> Result<Greeted, FarmError> {
         names::plain("a node", name)?;
         names::checked("a tool", &hello.tool)?;
@@ -80,10 +83,10 @@ impl Store {
         })
     }
 
-    /// Notes when nodes were heard of.
+    /// Stores when nodes were last seen.
     ///
     /// # Errors
-    /// When the store can't be written.
+    /// If writing to the store fails.
     pub fn seen(&self, nodes: &[(String, i64)]) -> Result<(), FarmError> {
         if nodes.is_empty() {
             return Ok(());
@@ -96,19 +99,19 @@ impl Store {
         })
     }
 
-    /// Gives a node no more leases, for this reason; what it has it may end.
+    /// Drains a node: it gets no more leases, for this reason, but may finish its jobs.
     ///
     /// # Errors
-    /// When there is none, or the store can't be written.
+    /// If it does not exist, or writing to the store fails.
     pub fn drain(&self, name: &str, reason: &str) -> Result<Node, FarmError> {
         let reason = if reason.trim().is_empty() { "no reason was given" } else { reason };
         self.set_drained(name, Some(reason))
     }
 
-    /// Gives a node leases again.
+    /// Lets a node have leases again.
     ///
     /// # Errors
-    /// When there is none, or the store can't be written.
+    /// If it does not exist, or writing to the store fails.
     pub fn resume(&self, name: &str) -> Result<Node, FarmError> {
         self.set_drained(name, None)
     }
@@ -120,10 +123,11 @@ impl Store {
         })
     }
 
-    /// Notes what A/A runs of a node came to: an unfit one is drained, and one that was drained for that is let in again when it is fit.
+    /// Stores the result of a node's A/A runs: an unfit node is drained, and one that was drained
+    /// for that reason is resumed when it is fit.
     ///
     /// # Errors
-    /// When there is none, the numbers are none, or the store can't be written.
+    /// If the node does not exist, the calibration is invalid, or writing to the store fails.
     pub fn calibrated(&self, name: &str, said: &Calibration) -> Result<Node, FarmError> {
         when::read(&said.time)?;
         if !said.false_alarms.is_finite() || !said.detects.is_finite() {
@@ -145,10 +149,10 @@ impl Store {
         })
     }
 
-    /// The calibrations of a node, the last first.
+    /// Returns the calibrations of a node, last first.
     ///
     /// # Errors
-    /// When there is none, or the store can't be read.
+    /// If it does not exist, or reading from the store fails.
     pub fn calibrations(&self, name: &str, most: i64) -> Result<Vec<Calibration>, FarmError> {
         self.look(|db| {
             let found = node(db, name)?;
@@ -158,18 +162,18 @@ impl Store {
         })
     }
 
-    /// The node of a name.
+    /// Returns the node of a name.
     ///
     /// # Errors
-    /// When there is none, or the store can't be read.
+    /// If it does not exist, or reading from the store fails.
     pub fn node(&self, name: &str) -> Result<Node, FarmError> {
         self.look(|db| node(db, name))
     }
 
-    /// The nodes, by name.
+    /// Returns the nodes, by name.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If reading from the store fails.
     pub fn nodes(&self, after: Option<&str>, most: i64) -> Result<Page<Node>, FarmError> {
         let found = self.look(|db| {
             let statement = format!("{}{}", sql::NODE, sql::NODES);
@@ -181,7 +185,7 @@ impl Store {
     }
 }
 
-/// A node as its row has it.
+/// A node as in its row.
 struct NodeRow {
     id: i64,
     name: String,

@@ -1,8 +1,10 @@
-//! The place of a version among others, where nobody says when it was published: by its number, whatever the order in which versions are added.
+//! Position of a version without a publication time among others: by its number, whatever the order
+//! in which versions are added.
 
-/// ms that lie between versions which are added one after the other: room for those that belong between them.
+/// Distance in ms between versions that are added one after the other, which leaves room for
+/// versions in between.
 const STEP: i64 = 60_000;
-/// What a version before the one of that number is called, the earliest first (PEP 440, SemVer, gems).
+/// Words for versions before the one with the same number, earliest first (PEP 440, SemVer, gems).
 const BEFORE: [&[&str]; 5] = [
     &["dev", "nightly", "snapshot"],
     &["a", "alpha"],
@@ -10,10 +12,10 @@ const BEFORE: [&[&str]; 5] = [
     &["c", "rc", "cr"],
     &["pre", "preview"],
 ];
-/// What a version after it is called.
+/// Words for versions after the one with the same number.
 const AFTER: [&str; 7] = ["post", "p", "r", "rev", "patch", "sp", "pl"];
 
-/// A part of a version, in the order of the variants.
+/// A part of a version, ordered by variant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Before(usize, String),
@@ -22,14 +24,15 @@ enum Part {
     Number(u64),
 }
 
-/// The parts of a version's number, with an optional `v` in front; `None` where it is no number, but the name of a commit, say.
+/// Returns the parts of a version's number, with an optional `v` in front; `None` if it is not a
+/// number, but for example a commit.
 fn parts(name: &str) -> Option<Vec<Part>> {
     let own = name.strip_prefix(['v', 'V']).unwrap_or(name);
     let is_commit = own.len() >= 40 && own.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_commit || !own.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    // What stands behind a plus says nothing of the order (SemVer 10).
+    // Anything after a plus does not affect the order (SemVer 10).
     let own = own.split('+').next().unwrap_or(own);
     let mut found = Vec::new();
     let mut rest = own;
@@ -61,12 +64,13 @@ fn of_word(word: &str) -> Part {
     let rank = BEFORE.iter().position(|own| own.contains(&word));
     match rank {
         Some(rank) => Part::Before(rank, String::new()),
-        // A word that nobody knows is one before the number, as a gem has it.
+        // An unknown word means a version before the number, as for gems.
         None => Part::Before(BEFORE.len(), word.to_owned()),
     }
 }
 
-/// The place of a new version among those of these names and places; `now` where its name is no number.
+/// Returns the position of a new version among `others`, given by name and position; `now` if its
+/// name is not a number.
 pub(crate) fn place(name: &str, others: &[(String, i64)], now: i64) -> i64 {
     let Some(own) = parts(name) else { return now };
     let known = others.iter().filter_map(|(other, place)| Some((parts(other)?, *place)));
@@ -76,7 +80,7 @@ pub(crate) fn place(name: &str, others: &[(String, i64)], now: i64) -> i64 {
         (None, None) => now,
         (Some(below), None) => now.max(below.saturating_add(STEP)),
         (None, Some(above)) => above.saturating_sub(STEP),
-        // Of equal places the one that is added later comes later.
+        // Of equal positions, the one added later comes later.
         (Some(below), Some(above)) => {
             below.saturating_add((above.saturating_sub(below) / 2).max(0))
         }

@@ -1,4 +1,5 @@
-//! What pages show, read from the sums beside the rows: however many builds there are, a page costs what stands on it.
+//! Contents of pages, read from the stored sums: however many builds there are, the cost of a page
+//! depends only on what it shows.
 
 use crate::coded::{self, from_json, states};
 use crate::error::{FarmError, Stop};
@@ -21,10 +22,10 @@ use assay_history::db::{Db, DbError, Row, Value, values};
 use std::collections::{BTreeMap, HashMap};
 
 impl Store {
-    /// The first page: projects in the order of their last builds.
+    /// Returns the home page: projects ordered by their last builds.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If reading from the store fails.
     pub fn home(&self, after: Option<&str>, most: i64) -> Result<Home, FarmError> {
         let (last_build, id) = paging::pair(after)?;
         self.look(|db| {
@@ -58,18 +59,18 @@ impl Store {
         })
     }
 
-    /// How much there is to do.
+    /// Returns the size of the queue.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If reading from the store fails.
     pub fn queue(&self) -> Result<Queue, FarmError> {
         self.look(queue)
     }
 
-    /// The page of a project: versions, the newest first.
+    /// Returns the page of a project, with versions newest first.
     ///
     /// # Errors
-    /// When there is none, or the store can't be read.
+    /// If it does not exist, or reading from the store fails.
     pub fn project_page(
         &self,
         owner: &str,
@@ -95,10 +96,11 @@ impl Store {
         })
     }
 
-    /// Versions × targets of a project, the newest versions first; and what to ask for older ones with.
+    /// Returns versions × targets of a project, newest versions first, and the key for requesting
+    /// older ones.
     ///
     /// # Errors
-    /// When there is none, or the store can't be read.
+    /// If it does not exist, or reading from the store fails.
     pub fn matrix(
         &self,
         owner: &str,
@@ -148,7 +150,7 @@ impl Store {
                 if let Some(compared) = compared {
                     cell.comparisons = from_json(&compared)?;
                 }
-                // One that came between the two statements has its place in the next answer.
+                // A target added between the two statements appears in the next answer.
                 let Some(digest) = digests.get(&target) else { continue };
                 cells.entry(version).or_default().insert(digest.clone(), cell);
             }
@@ -157,10 +159,10 @@ impl Store {
         })
     }
 
-    /// All that benchmarks of a version came to, as they came.
+    /// Returns all benchmark results of a version, in order of arrival.
     ///
     /// # Errors
-    /// When there is none, or the store can't be read.
+    /// If it does not exist, or reading from the store fails.
     pub fn benched(
         &self,
         owner: &str,
@@ -193,10 +195,10 @@ impl Store {
         Ok(paging::page(found, most, |benched| benched.build.to_string()))
     }
 
-    /// The page of a build.
+    /// Returns the page of a build.
     ///
     /// # Errors
-    /// When there is none, or the store can't be read.
+    /// If it does not exist, or reading from the store fails.
     pub fn build_page(&self, id: i64) -> Result<BuildPage, FarmError> {
         self.look(|db| {
             let build = build(db, id)?;
@@ -222,10 +224,10 @@ impl Store {
         })
     }
 
-    /// The page of a job.
+    /// Returns the page of a job.
     ///
     /// # Errors
-    /// When there is none, or the store can't be read.
+    /// If it does not exist, or reading from the store fails.
     pub fn job_page(&self, id: i64) -> Result<JobPage, FarmError> {
         self.look(|db| {
             let job = job(db, id)?;
@@ -233,10 +235,10 @@ impl Store {
         })
     }
 
-    /// The page of a node.
+    /// Returns the page of a node.
     ///
     /// # Errors
-    /// When there is none, or the store can't be read.
+    /// If it does not exist, or reading from the store fails.
     pub fn node_page(&self, name: &str) -> Result<NodePage, FarmError> {
         let calibrations: Vec<Calibration> = self.calibrations(name, LARGEST_PAGE)?;
         self.look(|db| {
@@ -252,10 +254,10 @@ impl Store {
         })
     }
 
-    /// Builds as they came, the last first.
+    /// Returns builds, last first.
     ///
     /// # Errors
-    /// As [`Store::lines`].
+    /// As for [`Store::lines`].
     pub fn waterfall(
         &self,
         filter: &crate::read::Filter<'_>,
@@ -287,7 +289,7 @@ fn leases(db: &Db, job: i64) -> Result<Vec<LeaseLine>, Stop> {
     })?)
 }
 
-/// A version as its row has it, with its sums.
+/// A version as in its row, with its sums.
 struct VersionRow {
     id: i64,
     name: String,
@@ -298,7 +300,7 @@ struct VersionRow {
     said: String,
 }
 
-/// The columns of a version, from this one on.
+/// Reads the columns of a version, starting at column `at`.
 fn version_line(row: &Row<'_>, at: usize) -> Result<VersionRow, DbError> {
     Ok(VersionRow {
         id: row.get(at)?,

@@ -1,9 +1,10 @@
-//! Lists by pages: where the next one begins is the key of the last row, so that a page costs the same however far down it is.
+//! Paged lists: a page starts after the key of the last row of the previous one, so that every page
+//! costs the same.
 
 use crate::error::FarmError;
 use crate::wire::Page;
 
-/// A page of what was found, where one row more than is wanted was asked for.
+/// Makes a page from rows of which one more than wanted was requested.
 pub(crate) fn page<T>(mut found: Vec<T>, most: i64, key: impl Fn(&T) -> String) -> Page<T> {
     let most = usize::try_from(most).unwrap_or(0);
     let is_more = found.len() > most;
@@ -12,12 +13,13 @@ pub(crate) fn page<T>(mut found: Vec<T>, most: i64, key: impl Fn(&T) -> String) 
     Page { items: found, next }
 }
 
-/// A place that is a number.
+/// Parses a position that is a number.
 pub(crate) fn number(after: Option<&str>) -> Result<Option<i64>, FarmError> {
     after.map(|text| text.parse().map_err(|_| wrong(text))).transpose()
 }
 
-/// A place that is two numbers, of a list that goes down; without one, above all of them.
+/// Parses a position of two numbers in a descending list; without one, the position is above all
+/// rows.
 pub(crate) fn pair(after: Option<&str>) -> Result<(i64, i64), FarmError> {
     let Some(text) = after else { return Ok((i64::MAX, i64::MAX)) };
     let both = text.split_once('.').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));

@@ -1,28 +1,32 @@
-//! Every number of a farm that is a judgement: how often something is tried again, and how much is looked at.
+//! Every number of a farm that is a judgment call: limits on retries, and on the amount of data
+//! examined.
 
-/// How often a job is queued again because a machine was at fault, or whoever had it was not heard of again.
+/// How many times a job is queued again because a machine was at fault or its node disappeared.
 pub const RETRIES: i64 = 3;
-/// What a job waits for before it is queued again because a machine was at fault, in ms: so long the first time, twice as long each time after.
+/// Delay before a job is queued again because a machine was at fault, in ms: this long the first
+/// time, doubled each time after.
 pub const DELAY: i64 = 30_000;
-/// How often the same two versions are benchmarked on a target, where the comparison could not be decided.
+/// How many times the same two versions are benchmarked on a target if the comparison is
+/// inconclusive.
 pub const ROUNDS: i64 = 4;
-/// Leases that are ended, and jobs that are queued again, in one transaction.
+/// Number of leases ended, and of jobs queued again, in one transaction.
 pub const SWEPT: i64 = 100;
-/// Versions that are queued again, the newest first, where what is done with each has changed.
+/// Number of versions that are queued again, newest first, if the recipe has changed.
 pub const AGAIN: i64 = 20;
-/// Bytes of a name.
+/// Maximum length of a name, in bytes.
 pub const LONGEST_NAME: usize = 200;
-/// Targets that one question for a lease may name.
+/// Maximum number of targets in one request for a lease.
 pub const MOST_TARGETS: usize = 64;
-/// Facts of a target, and bytes of the name or value of one.
+/// Maximum number of facts of a target.
 pub const MOST_FACTS: usize = 256;
-/// Bytes of the name or value of a fact.
+/// Maximum length of the name or value of a fact, in bytes.
 pub const LONGEST_FACT: usize = 1_024;
-/// Rows of a page of a list, where nobody says how many.
+/// Default number of rows on a page of a list.
 pub const PAGE: i64 = 50;
-/// Rows of one at most.
+/// Maximum number of rows on a page.
 pub const LARGEST_PAGE: i64 = 500;
-/// Rows that are looked at for one page of builds of a state: where few are of it, a page has fewer, and says where to go on.
+/// Maximum number of rows examined for one page of builds of a state: if few of them match, a page
+/// has fewer rows, and states where to continue.
 pub const LOOKED_AT: i64 = 5_000;
-/// Builds that pages show the last of.
+/// Number of latest builds shown on pages.
 pub const LATEST: i64 = 20;

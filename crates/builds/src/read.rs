@@ -1,4 +1,5 @@
-//! Builds as they are asked for: one whole, or many in short, by any of what they are of. However many there are, a page looks at few rows.
+//! Reading of builds: a whole one, or summaries of many, filtered by any of their properties.
+//! However many there are, few rows are examined for a page.
 
 use crate::coded::{self, from_json, of_state};
 use crate::error::{FarmError, Stop};
@@ -10,29 +11,29 @@ use crate::wire::{Build, NewBuild, Page};
 use crate::{paging, sql, when};
 use assay_history::db::{Db, DbError, Row, Value, values};
 
-/// Which builds.
+/// Selection of builds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filter<'a> {
-    /// Of an owner.
+    /// Only builds of this owner.
     pub owner: Option<&'a str>,
-    /// Of a project; with its owner.
+    /// Only builds of this project, with its owner.
     pub project: Option<&'a str>,
-    /// Of a version; with its project.
+    /// Only builds of this version, with its project.
     pub version: Option<&'a str>,
-    /// On a target, by its digest.
+    /// Only builds on the target with this digest.
     pub target: Option<&'a str>,
-    /// Of a node.
+    /// Only builds of this node.
     pub node: Option<&'a str>,
-    /// In a state.
+    /// Only builds in this state.
     pub state: Option<State>,
 }
 
-/// Where the builds of a filter are looked for: along one tree, of which rows are left out.
+/// How builds of a filter are found: along one index, with further conditions on its rows.
 struct Way {
-    /// The condition by which the tree is gone along, of `?1`.
+    /// The condition on `?1` for walking the index.
     along: &'static str,
     of: Key,
-    /// Conditions on what is found there, each with its value.
+    /// Conditions on the rows found, each with its value.
     and: Vec<(&'static str, i64)>,
 }
 
@@ -53,18 +54,19 @@ impl Key {
 }
 
 impl Store {
-    /// The build of a number.
+    /// Returns the build with the number `id`.
     ///
     /// # Errors
-    /// When there is none, or the store can't be read.
+    /// If it does not exist, or reading from the store fails.
     pub fn build(&self, id: i64) -> Result<Build, FarmError> {
         self.look(|db| build(db, id))
     }
 
-    /// Builds in short, the last first. Where few of many are wanted, a page may have fewer than it could, and still say where to go on.
+    /// Returns summaries of builds, last first. If few of many match, a page may have fewer rows
+    /// than allowed, and still state where to continue.
     ///
     /// # Errors
-    /// When the filter makes no sense, or the store can't be read.
+    /// If the filter is invalid, or reading from the store fails.
     pub fn lines(
         &self,
         filter: &Filter<'_>,
@@ -74,10 +76,10 @@ impl Store {
         self.found(filter, after, most, sql::lines, line_row, |line| line.id)
     }
 
-    /// The same builds, whole.
+    /// Like [`Self::lines`], with whole builds.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Self::lines`].
     pub fn builds(
         &self,
         filter: &Filter<'_>,
@@ -89,7 +91,7 @@ impl Store {
         Ok(Page { items, next: found.next })
     }
 
-    /// What a statement gives of the builds of a filter.
+    /// Returns the rows of a statement for the builds of a filter.
     fn found<T>(
         &self,
         filter: &Filter<'_>,
@@ -112,7 +114,7 @@ impl Store {
             let found = db.rows(&statement(way.along, &conditions), &values, read)?;
             let mut page = paging::page(found, most, |one| id(one).to_string());
             if page.next.is_none() && !way.and.is_empty() {
-                // There may be more behind those that were looked at.
+                // There may be more after those that were examined.
                 let ends = db.rows(&sql::looked_at(way.along), &values[..3], |row| {
                     Ok((row.get::<Option<i64>>(0)?, row.get::<i64>(1)?))
                 })?;
@@ -124,10 +126,10 @@ impl Store {
         })
     }
 
-    /// The log of a build: the number of its lease, or where it had none, `None`.
+    /// Returns the number of the lease that has the log of a build; `None` if it had no lease.
     ///
     /// # Errors
-    /// When there is no such build, or the store can't be read.
+    /// If the build does not exist, or reading from the store fails.
     pub fn lease_of_build(&self, id: i64) -> Result<Option<i64>, FarmError> {
         self.look(|db| {
             let found = db.first::<Option<i64>>(sql::LEASE_OF_BUILD, values![id])?;
@@ -135,10 +137,10 @@ impl Store {
         })
     }
 
-    /// The last lease of a job, and whether it runs.
+    /// Returns the last lease of a job, and whether it is running.
     ///
     /// # Errors
-    /// When there is no such job, or the store can't be read.
+    /// If the job does not exist, or reading from the store fails.
     pub fn last_lease(&self, job: i64) -> Result<(Option<i64>, bool), FarmError> {
         self.look(|db| {
             let found = db.rows(sql::LAST_LEASE, values![job], |row| {
@@ -148,10 +150,11 @@ impl Store {
         })
     }
 
-    /// The run of the history that has the samples of a build, by its digest; with the project that it is kept under.
+    /// Returns the project and the digest of the run of the history that has the samples of a
+    /// build.
     ///
     /// # Errors
-    /// When there is no such build, it has none, or the store can't be read.
+    /// If the build does not exist, it has no samples, or reading from the store fails.
     pub fn samples_of(&self, id: i64) -> Result<(String, String), FarmError> {
         self.look(|db| {
             let found = db.rows(sql::SAMPLES_OF_BUILD, values![id], |row| {
@@ -164,7 +167,7 @@ impl Store {
     }
 }
 
-/// What a project is called in the history beside the farm.
+/// Returns the name of a project in the accompanying history.
 #[must_use]
 pub fn history_project(owner: &str, project: &str) -> String {
     format!("{owner}/{project}")
@@ -174,7 +177,7 @@ pub(crate) fn no_build(id: i64) -> FarmError {
     FarmError::NotFound(format!("build {id}"))
 }
 
-/// Where a filter leads; `None`: to nothing, since what it names is not there.
+/// Returns how to find the builds of a filter; `None` if it names something that does not exist.
 fn way(db: &Db, filter: &Filter<'_>) -> Result<Option<Way>, Stop> {
     let bad = |told: &str| Err(FarmError::Bad(told.to_owned()).into());
     let mut and = Vec::new();
@@ -224,7 +227,7 @@ fn way(db: &Db, filter: &Filter<'_>) -> Result<Option<Way>, Stop> {
     Ok(Some(Way { along, of, and }))
 }
 
-/// The last builds along a tree.
+/// Returns the last builds along an index.
 pub(crate) fn latest(
     db: &Db,
     along: &str,
@@ -235,7 +238,7 @@ pub(crate) fn latest(
     Ok(db.rows(&sql::lines(along, &[]), &values, line_row)?)
 }
 
-/// One build in short.
+/// Returns the summary of one build.
 pub(crate) fn line(db: &Db, id: i64) -> Result<Option<BuildLine>, Stop> {
     Ok(db.rows(&sql::line(), values![id], line_row)?.pop())
 }
@@ -244,7 +247,7 @@ pub(crate) fn line_row(row: &Row<'_>) -> Result<BuildLine, DbError> {
     line_at(row, 0)
 }
 
-/// A build in short, from this column on.
+/// Reads the summary of a build, starting at column `at`.
 pub(crate) fn line_at(row: &Row<'_>, at: usize) -> Result<BuildLine, DbError> {
     Ok(BuildLine {
         id: row.get(at)?,
@@ -266,13 +269,13 @@ pub(crate) fn line_at(row: &Row<'_>, at: usize) -> Result<BuildLine, DbError> {
     })
 }
 
-/// The build of a number, whole.
+/// Returns the whole build with the number `id`.
 pub(crate) fn build(db: &Db, id: i64) -> Result<Build, Stop> {
     let row = db.rows(&sql::build(), values![id], build_row)?.pop();
     whole(row.ok_or_else(|| no_build(id))?)
 }
 
-/// A build as its row has it, and what was said of it.
+/// A build as in its row, and its outcome as text.
 type BuildRow = (Build, String);
 
 fn build_row(row: &Row<'_>) -> Result<BuildRow, DbError> {

@@ -1,14 +1,15 @@
-//! Secrets: from the system's randomness, compared in a time that tells nothing of them, and stored as hashes alone.
+//! Secrets: generated from the system's randomness, compared in constant time, and stored only as
+//! hashes.
 
 use crate::error::FarmError;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use subtle::ConstantTimeEq;
 
-/// Bytes of a secret.
+/// Number of bytes of a secret.
 const BYTES: usize = 32;
 
-/// A new one, in hexadecimal digits.
+/// Returns a new secret in hexadecimal digits.
 pub(crate) fn fresh() -> Result<String, FarmError> {
     let mut bytes = [0; BYTES];
     let mut filled = 0;
@@ -30,12 +31,13 @@ pub(crate) fn fresh() -> Result<String, FarmError> {
     Ok(digits)
 }
 
-/// What is stored of a secret. It is as random as the hash is long, so nothing slower is needed.
+/// Returns the hash that is stored. A secret has as much entropy as the hash is long, so a slow
+/// hash is not needed.
 pub(crate) fn hash(secret: &str) -> Vec<u8> {
     Sha256::digest(secret).to_vec()
 }
 
-/// Whether both are the same.
+/// Returns true if both are equal, in constant time.
 pub(crate) fn equal(one: &[u8], other: &[u8]) -> bool {
     one.ct_eq(other).into()
 }

@@ -1,4 +1,5 @@
-//! What pages and screens of a farm are made of: the store reads these, whoever draws gets them whole. JSON of pages is these, too.
+//! Contents of the pages and screens of a farm: the store reads them, and renderers get them whole.
+//! The JSON of pages consists of these types as well.
 
 use crate::model::{Fault, Kind, Progress, State};
 use crate::wire::{Build, Calibration, Job, Node, Project, Version};

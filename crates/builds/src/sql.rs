@@ -1,8 +1,9 @@
-//! Every statement of a farm, in words that SQLite and PostgreSQL share. What differs is how rows are locked: see [`locking`] and [`passing`].
+//! All statements of a farm, in the dialect common to SQLite and PostgreSQL. Only the locking of
+//! rows differs: see [`locking`] and [`passing`].
 
 use assay_history::db::Db;
 
-/// The tables as they grew, a version each.
+/// The migrations of the tables, one per version.
 pub(crate) const MIGRATIONS: [&str; 2] =
     [include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
@@ -14,12 +15,13 @@ pub(crate) const NEW_SCHEMA: &str = "CREATE TABLE farm_schema (number INTEGER NO
 pub(crate) const SCHEMA: &str = "SELECT number FROM farm_schema";
 pub(crate) const SET_SCHEMA: &str = "UPDATE farm_schema SET number = ?1";
 
-/// A statement whose rows nobody else changes before the transaction ends: in a file nobody else writes at all.
+/// Returns a statement whose rows are locked against other changes until the transaction ends; in a
+/// file there is only one writer anyway.
 pub(crate) fn locking(db: &Db, statement: &str) -> String {
     format!("{statement}{}", if db.is_server() { " FOR UPDATE" } else { "" })
 }
 
-/// The same, passing over rows that others hold.
+/// Like [`locking`], but skips rows locked by others.
 pub(crate) fn passing(db: &Db, statement: &str) -> String {
     format!("{statement}{}", if db.is_server() { " FOR UPDATE SKIP LOCKED" } else { "" })
 }
@@ -71,12 +73,12 @@ pub(crate) const NEWEST_VERSION: &str = "SELECT id FROM farm_version WHERE proje
      ORDER BY place DESC, id DESC LIMIT 1";
 pub(crate) const NEWEST_VERSIONS: &str = "SELECT id FROM farm_version WHERE project = ?1 AND NOT is_gone \
      ORDER BY place DESC, id DESC LIMIT ?2";
-/// Those that no target was there for.
+/// Versions for which there was no target.
 pub(crate) const WAITING_VERSIONS: &str = "SELECT v.id FROM farm_version v WHERE v.project = ?1 AND NOT v.is_gone \
      AND v.n0 + v.n1 + v.n2 + v.n3 + v.n4 + v.n5 + v.n6 + v.n7 = 0 AND NOT EXISTS (SELECT 1 FROM farm_job j \
      WHERE j.project = v.project AND j.version = v.id AND j.progress IN (0, 1, 4)) ORDER BY v.place, v.id";
 pub(crate) const VERSION_PLACES: &str = "SELECT name, place FROM farm_version WHERE project = ?1";
-/// A version that is gone can't be fetched.
+/// A version that is gone cannot be fetched.
 pub(crate) const CANCEL_VERSION: &str = "UPDATE farm_job SET progress = 3, due = NULL \
      WHERE project = (SELECT project FROM farm_version WHERE id = ?1) AND version = ?1 AND progress IN (0, 1, 4) AND progress <> 1";
 
@@ -98,7 +100,7 @@ pub(crate) const ADD_FIT: &str =
 pub(crate) const FITS: &str = "SELECT f.demand, t.id FROM farm_target t \
      JOIN farm_fit f ON f.target = t.id WHERE t.digest = ?1";
 
-/// The columns of a job, with the names that belong to it.
+/// The columns of a job, with the associated names.
 pub(crate) const JOB: &str = "SELECT j.id, o.name, p.name, v.name, j.kind, b.name, t.digest, d.facts, j.urgency, j.round, \
      j.progress, j.attempts, n.name, j.build FROM farm_job j JOIN farm_project p ON p.id = j.project \
      JOIN farm_owner o ON o.id = p.owner JOIN farm_version v ON v.id = j.version JOIN farm_demand d ON d.id = j.demand \
@@ -116,12 +118,12 @@ pub(crate) const ADD_JOB: &str = "INSERT INTO farm_job (asked, project, version,
 pub(crate) const LIVE_JOB: &str =
     "SELECT id FROM farm_job WHERE asked = ?1 AND progress IN (0, 1, 4)";
 pub(crate) const PROGRESS: &str = "SELECT progress FROM farm_job WHERE id = ?1";
-/// Who had it keeps the nonce, and is told with the next sign of life.
+/// The node that has the job keeps the nonce, and learns of it from its next heartbeat.
 pub(crate) const CANCEL: &str = "UPDATE farm_job SET progress = 3, due = NULL WHERE id = ?1";
 pub(crate) const HELD: &str = "SELECT j.id, j.project, j.version, j.base, j.kind, j.urgency, j.round, j.progress, j.retries, j.lease, \
      (SELECT n.name FROM farm_node n WHERE n.id = j.node), j.target, j.nonce, j.until FROM farm_job j WHERE j.id = ?1";
 
-/// The first of a queue, of those that demand the same.
+/// The first queued job with a given demand.
 pub(crate) const NEXT: &str = "SELECT id, urgency FROM farm_job WHERE progress = 0 AND demand = ?1 AND kind = ?2 \
      ORDER BY urgency, id LIMIT 1";
 pub(crate) const ONE_QUEUED: &str =
@@ -168,47 +170,49 @@ pub(crate) const SAMPLES_OF_BUILD: &str = "SELECT o.name, p.name, b.samples FROM
 pub(crate) const PLACE_OF_BUILD: &str =
     "SELECT version, target, base FROM farm_build WHERE id = ?1";
 
-/// The columns of a build in short.
+/// The columns of the summary of a build.
 macro_rules! line_columns {
     () => {
         "b.id, o.name, p.name, v.name, t.digest, t.name, b.node, b.kind, b.state, b.fault, b.reason, b.added, b.seconds, \
          b.tests, b.failed, b.counts"
     };
 }
-/// The columns of one whole.
+/// The columns of a whole build.
 const WHOLE: &str = "b.id, b.handed, b.job, b.added, b.log_bytes, o.name, p.name, v.name, t.digest, b.node, b.samples, b.counts, b.said";
 const LINE_OF: &str = "JOIN farm_project p ON p.id = b.project JOIN farm_owner o ON o.id = p.owner \
      JOIN farm_version v ON v.id = b.version JOIN farm_target t ON t.id = b.target";
-/// Trees along which builds are looked for. A parameter that stands nowhere would have no type.
+/// Conditions for the indexes along which builds are found. A parameter that is not used would have
+/// no type.
 pub(crate) const ALONG_ALL: &str = "CAST(?1 AS INTEGER) = 0";
 pub(crate) const ALONG_PROJECT: &str = "project = ?1";
 pub(crate) const ALONG_VERSION: &str = "version = ?1";
 pub(crate) const ALONG_TARGET: &str = "target = ?1";
 pub(crate) const ALONG_NODE: &str = "node = ?1";
-/// What of these is left out; `@` is the value.
+/// Conditions on these rows; `@` is the value.
 pub(crate) const IN_STATE: &str = "x.state = @";
 pub(crate) const ON_TARGET: &str = "x.target = @";
 pub(crate) const OF_OWNER: &str =
     "x.project IN (SELECT w.id FROM farm_project w WHERE w.owner = @)";
 
-/// Rows below `?2`, `?3` of them.
+/// Rows below `?2`, at most `?3` of them.
 fn looked(along: &str) -> String {
     format!(
         "(SELECT id, state, target, project FROM farm_build WHERE {along} AND id < ?2 ORDER BY id DESC LIMIT ?3) x"
     )
 }
 
-/// Where those end that are looked at, and how many they are.
+/// Returns the lowest of the examined rows, and their number.
 pub(crate) fn looked_at(along: &str) -> String {
     format!("SELECT min(x.id), count(*) FROM {}", looked(along))
 }
 
-/// Builds in short: of `?3` that are looked at below `?2`, the first `?4` that these conditions leave, whose values follow.
+/// Returns summaries of builds: of `?3` examined below `?2`, the first `?4` that satisfy these
+/// conditions, whose values follow.
 pub(crate) fn lines(along: &str, conditions: &[&str]) -> String {
     found(line_columns!(), along, conditions)
 }
 
-/// The same builds, whole.
+/// Like [`lines`], with whole builds.
 pub(crate) fn builds(along: &str, conditions: &[&str]) -> String {
     found(WHOLE, along, conditions)
 }
@@ -226,12 +230,12 @@ fn found(columns: &str, along: &str, conditions: &[&str]) -> String {
     )
 }
 
-/// One build in short.
+/// Returns the summary of one build.
 pub(crate) fn line() -> String {
     format!("SELECT {} FROM farm_build b {LINE_OF} WHERE b.id = ?1", line_columns!())
 }
 
-/// One build, whole.
+/// Returns one whole build.
 pub(crate) fn build() -> String {
     format!("SELECT {WHOLE} FROM farm_build b {LINE_OF} WHERE b.id = ?1")
 }
@@ -246,13 +250,13 @@ pub(crate) const CHANGE_CELL: &str =
     "UPDATE farm_cell SET build = ?3, kind = ?4, state = ?5 WHERE version = ?1 AND target = ?2";
 pub(crate) const BENCH_CELL: &str =
     "UPDATE farm_cell SET base = ?3, comparisons = ?4 WHERE version = ?1 AND target = ?2";
-/// The newest versions of a project, below a place.
+/// The newest versions of a project, below a position.
 macro_rules! newest_versions {
     () => {
         "(SELECT id, name FROM farm_version WHERE project = ?1 AND (place, id) < (?2, ?3) ORDER BY place DESC, id DESC LIMIT ?4) v"
     };
 }
-/// Their cells.
+/// The cells of these versions.
 pub(crate) const CELLS: &str = concat!(
     "SELECT v.name, c.target, c.build, c.state, c.builds, c.passed, c.failed, b.name, c.comparisons FROM ",
     newest_versions!(),
@@ -280,13 +284,14 @@ macro_rules! summed {
 pub(crate) const SUM_VERSION: &str = summed!("farm_version");
 pub(crate) const SUM_PROJECT: &str = summed!("farm_project", ", stamp = stamp + 1");
 pub(crate) const SUM_ALL: &str = summed!("farm_total", ", stamp = stamp + 1");
-/// The stamps, where no sum changes.
+/// The stamps, for changes that affect no sum.
 pub(crate) const STAMP_PROJECT: &str = "UPDATE farm_project SET stamp = stamp + 1 WHERE id = ?1";
 pub(crate) const STAMP_ALL: &str = "UPDATE farm_total SET stamp = stamp + 1 WHERE id = 1";
 pub(crate) const ALL_STAMP: &str = "SELECT stamp FROM farm_total WHERE id = 1";
 pub(crate) const PROJECT_STAMP: &str = "SELECT p.id, p.stamp FROM farm_owner o \
      JOIN farm_project p ON p.owner = o.id WHERE o.name = ?1 AND p.name = ?2";
-/// What a page shows of each of a project's jobs, as far as it changes; the jobs are those of [`JOBS_OF_PROJECT`].
+/// The parts of a project's jobs that a page shows and that change; the jobs are those of
+/// [`JOBS_OF_PROJECT`].
 pub(crate) const JOBS_STAMP: &str = "SELECT id, progress, attempts, coalesce(node, 0) FROM farm_job \
      WHERE project = ?1 AND progress IN (0, 1, 4) ORDER BY id DESC LIMIT ?2";
 pub(crate) const TOTAL: &str = "SELECT n0, n1, n2, n3, n4, n5, n6, n7 FROM farm_total WHERE id = 1";
@@ -299,7 +304,8 @@ pub(crate) const PROJECT_SUMS: &str =
     "SELECT n0, n1, n2, n3, n4, n5, n6, n7 FROM farm_project WHERE id = ?1";
 pub(crate) const VERSION_LINES: &str = "SELECT id, name, place, is_gone, added, n0, n1, n2, n3, n4, n5, n6, n7, said FROM farm_version \
      WHERE project = ?1 AND (place, id) < (?2, ?3) ORDER BY place DESC, id DESC LIMIT ?4";
-/// Projects, that with the last build first: each with its newest tested version, and its last build.
+/// Projects, ordered by last build, last first: each with its newest tested version, and its last
+/// build.
 pub(crate) const PROJECT_LINES: &str = concat!(
     "SELECT p.id, o.name, p.name, p.last_build, p.n0, p.n1, p.n2, p.n3, p.n4, p.n5, p.n6, p.n7, \
      w.id, w.name, w.place, w.is_gone, w.added, w.n0, w.n1, w.n2, w.n3, w.n4, w.n5, w.n6, w.n7, w.said, ",

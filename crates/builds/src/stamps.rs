@@ -1,6 +1,8 @@
-//! Stamps: all that an answer may change with, in few numbers. While the stamp stands, so does what was made of the rows behind it.
+//! Stamps: a few numbers that cover everything an answer depends on. While the stamp is the same,
+//! so are the contents made from the rows.
 //!
-//! Whatever changes rows that pages show calls [`changed`] in the same transaction, or changes the sums, which have the stamps beside them.
+//! All code that changes rows shown on pages calls [`changed`] in the same transaction, or updates
+//! the sums, which include the stamps.
 
 use crate::error::{FarmError, Stop};
 use crate::pages::queue;
@@ -10,15 +12,15 @@ use crate::store::Store;
 use crate::things::no_project;
 use assay_history::db::{Db, DbError, Row, values};
 
-/// Equal ones are of equal rows.
+/// Equal stamps mean equal rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stamp(Vec<i64>);
 
 impl Store {
-    /// What the first page changes with.
+    /// Returns the stamp of the home page.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If reading from the store fails.
     pub fn home_stamp(&self) -> Result<Stamp, FarmError> {
         self.look(|db| {
             let stamp = db.first::<i64>(sql::ALL_STAMP, &[])?.unwrap_or(0);
@@ -27,10 +29,10 @@ impl Store {
         })
     }
 
-    /// What the pages of a project change with.
+    /// Returns the stamp of a project's pages.
     ///
     /// # Errors
-    /// When there is none, or the store can't be read.
+    /// If it does not exist, or reading from the store fails.
     pub fn project_stamp(&self, owner: &str, name: &str) -> Result<Stamp, FarmError> {
         self.look(|db| {
             let two = |row: &Row<'_>| Ok([row.get(0)?, row.get::<i64>(1)?]);
@@ -44,7 +46,8 @@ impl Store {
     }
 }
 
-/// Notes that something changed that pages show of a project. It is the last thing of a transaction, since everybody changes these rows.
+/// Records a change to what pages show of a project. Must come last in a transaction, because every
+/// transaction changes these rows.
 pub(crate) fn changed(db: &Db, project: i64) -> Result<(), Stop> {
     db.execute(sql::STAMP_PROJECT, values![project])?;
     db.execute(sql::STAMP_ALL, &[])?;

@@ -1,4 +1,5 @@
-//! Opening a farm's store: its tables stand beside those of the history, in the same file or database, and grow by migrations of their own.
+//! Opening a farm's store: its tables are next to those of the history, in the same file or
+//! database, and have their own migrations.
 
 use crate::error::{FarmError, Stop};
 use crate::sql;
@@ -6,17 +7,17 @@ use assay_history::db::{Db, DbError, values};
 use assay_history::{Access, Place, StoreError};
 use std::fmt;
 
-/// A farm's store that is open.
+/// An open store of a farm.
 pub struct Store {
     history: assay_history::Store,
 }
 
-/// What came of adding a thing that may be there already.
+/// Result of adding a thing that may already exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Put<T> {
-    /// The thing, as it is now.
+    /// The thing as it is now.
     pub thing: T,
-    /// Whether it was not there.
+    /// True if it is new.
     pub is_new: bool,
 }
 
@@ -27,13 +28,15 @@ impl fmt::Debug for Store {
 }
 
 impl Store {
-    /// The version of the tables that this program knows.
+    /// Version of the tables that this program supports.
     pub const VERSION: i64 = sql::MIGRATIONS.len() as i64;
 
-    /// Opens a store; for writing, one is begun where there is none, and one of an earlier version is brought up to this one.
+    /// Opens a store; with write access, a missing one is created, and one of an earlier version is
+    /// migrated.
     ///
     /// # Errors
-    /// When it is not there, is something else or of a later version, or can't be reached, read or written.
+    /// If it does not exist, is something else or of a later version, or cannot be reached, read or
+    /// written.
     pub fn open(place: &Place, access: Access) -> Result<Self, FarmError> {
         let none =
             || FarmError::NotFound(format!("farm at `{place}`; `assay farm serve` begins one"));
@@ -62,10 +65,11 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a store for reading as it is, of an earlier version as well; `None`: there is none.
+    /// Opens a store for reading as it is, even of an earlier version; returns `None` if it does
+    /// not exist.
     ///
     /// # Errors
-    /// When it is something else or of a later version, or can't be reached or read.
+    /// If it is something else or of a later version, or cannot be reached or read.
     pub fn look_at(place: &Place) -> Result<Option<Self>, FarmError> {
         let history = match assay_history::Store::open(place, Access::Read) {
             Err(StoreError::None { .. }) => return Ok(None),
@@ -82,43 +86,43 @@ impl Store {
         }
     }
 
-    /// Whether its tables, and the history's, are of the versions that this program knows.
+    /// Returns true if its tables, and the history's, have the versions that this program supports.
     ///
     /// # Errors
-    /// When that can't be read.
+    /// If the version cannot be read.
     pub fn is_current(&self) -> Result<bool, FarmError> {
         Ok(self.version()? == Self::VERSION && self.history.is_current()?)
     }
 
-    /// The history beside it, to read.
+    /// Returns the accompanying history, for reading.
     #[must_use]
     pub fn history_read(&self) -> &assay_history::Store {
         &self.history
     }
 
-    /// The history beside it, which keeps the samples.
+    /// Returns the accompanying history, which keeps the samples.
     pub fn history(&mut self) -> &mut assay_history::Store {
         &mut self.history
     }
 
-    /// Where it is.
+    /// Returns the location of the store.
     #[must_use]
     pub fn place(&self) -> &Place {
         self.history.place()
     }
 
-    /// The version of its tables; 0 where there are none.
+    /// Returns the version of its tables; 0 if there are none.
     ///
     /// # Errors
-    /// When it can't be read.
+    /// If the version cannot be read.
     pub fn version(&self) -> Result<i64, FarmError> {
         self.look(|db| Ok(version(db)?))
     }
 
-    /// Brings the tables up to the last of these versions, or leaves them as they are.
+    /// Migrates the tables to the last of these versions, or leaves them unchanged.
     pub(crate) fn migrate(&self, migrations: &[&str]) -> Result<(), FarmError> {
         self.alone(|db| {
-            // Another program may have been quicker.
+            // Another program may have been faster.
             let found = usize::try_from(version(db)?).unwrap_or(0);
             if found == 0 {
                 db.migrate(sql::NEW_SCHEMA)?;
@@ -131,10 +135,10 @@ impl Store {
         })
     }
 
-    /// Reads all of one moment, whoever writes meanwhile.
+    /// Reads from a consistent snapshot, even while others write.
     ///
     /// # Errors
-    /// Those of `read`, and when the store can't be read.
+    /// Errors of `read`, and if reading from the store fails.
     pub fn at_one_moment<T, E: From<FarmError>>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, E>,
@@ -145,7 +149,7 @@ impl Store {
         found
     }
 
-    /// Reads.
+    /// Runs a read.
     pub(crate) fn look<T>(
         &self,
         read: impl FnOnce(&Db) -> Result<T, Stop>,
@@ -153,7 +157,7 @@ impl Store {
         read(self.history.db()).map_err(|stop| self.told(stop))
     }
 
-    /// Writes all of it or nothing, while others write other rows.
+    /// Writes in one transaction, while others may write other rows.
     pub(crate) fn beside<T>(
         &self,
         write: impl FnOnce(&Db) -> Result<T, Stop>,
@@ -161,7 +165,8 @@ impl Store {
         self.history.db().transact_beside(write).map_err(|stop| self.told(stop))
     }
 
-    /// Writes all of it or nothing, while nobody else adds a thing: for what looks at all targets, versions or demands.
+    /// Writes in one transaction, while no one else adds anything: for operations that examine all
+    /// targets, versions or demands.
     pub(crate) fn alone<T>(
         &self,
         write: impl FnOnce(&Db) -> Result<T, Stop>,
@@ -185,7 +190,7 @@ fn version(db: &Db) -> Result<i64, DbError> {
     }
 }
 
-/// The number of a row that is added; the statement gives it back.
+/// Returns the number of an added row, which the statement returns.
 pub(crate) fn added(
     db: &Db,
     insert: &str,

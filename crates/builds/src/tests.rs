@@ -1,4 +1,5 @@
-//! The store as a whole, on both databases: what is added once is there once, every job ends exactly once, and the sums are those of the rows.
+//! Tests of the whole store, on both databases: a thing added twice exists once, every job ends
+//! exactly once, and the sums match the rows.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod adding;
@@ -23,14 +24,14 @@ use std::ffi::OsStr;
 use std::sync::{Mutex, OnceLock};
 use tempfile::TempDir;
 
-/// Some moment.
+/// An arbitrary time.
 const NOW: i64 = 1_764_136_800_000;
 const LEASE: i64 = 60_000;
 
-/// Where a test has its store.
+/// Location of a test's store.
 struct Home {
     directory: TempDir,
-    /// The address of a database, where it is one.
+    /// Address of the database, if it is one.
     address: Option<String>,
 }
 
@@ -39,7 +40,8 @@ impl Home {
         Self { directory: tempfile::tempdir().unwrap(), address: None }
     }
 
-    /// On a new database of the server that all tests share; `None` where PostgreSQL is not installed.
+    /// Uses a new database on the server shared by all tests; `None` if PostgreSQL is not
+    /// installed.
     fn on_server() -> Option<Self> {
         static SERVER: OnceLock<Option<Server>> = OnceLock::new();
         static MADE: Mutex<u32> = Mutex::new(0);
@@ -61,7 +63,7 @@ impl Home {
     }
 }
 
-/// Runs a test on a file, and on a database of PostgreSQL where that is installed.
+/// Runs a test on a file, and on a PostgreSQL database if installed.
 fn on_both(test: impl Fn(&Home)) {
     test(&Home::new());
     if let Some(home) = Home::on_server() {

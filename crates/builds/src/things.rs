@@ -1,4 +1,4 @@
-//! Owners, projects, versions and targets: adding each is the same however often it is done, and queues what follows from it.
+//! Owners, projects, versions and targets. Adding is idempotent, and queues the resulting jobs.
 
 use crate::coded::{from_json, json};
 use crate::error::{FarmError, Stop};
@@ -11,10 +11,10 @@ use crate::{names, order, paging, sql, stamps, when};
 use assay_history::db::{Db, DbError, Row, values};
 
 impl Store {
-    /// Adds an owner, or gives the one that is there.
+    /// Adds an owner, or returns the existing one.
     ///
     /// # Errors
-    /// When it can't be called that, or the store can't be written.
+    /// If the name is invalid, or writing to the store fails.
     pub fn add_owner(&self, name: &str) -> Result<Put<Owner>, FarmError> {
         names::plain("an owner", name)?;
         if let Some(owner) = self.look(|db| Ok(owner(db, name)?))? {
@@ -28,18 +28,18 @@ impl Store {
         })
     }
 
-    /// The owner of a name.
+    /// Returns the owner of a name.
     ///
     /// # Errors
-    /// When there is none, or the store can't be read.
+    /// If it does not exist, or reading from the store fails.
     pub fn owner(&self, name: &str) -> Result<Owner, FarmError> {
         self.look(|db| owner(db, name)?.ok_or_else(|| no_owner(name).into()))
     }
 
-    /// The owners, by name.
+    /// Returns the owners, by name.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If reading from the store fails.
     pub fn owners(&self, after: Option<&str>, most: i64) -> Result<Page<Owner>, FarmError> {
         let found = self.look(|db| {
             Ok(db.rows(sql::OWNERS, values![after.unwrap_or_default(), most + 1], owner_of)?)
@@ -47,11 +47,11 @@ impl Store {
         Ok(paging::page(found, most, |owner| owner.name.clone()))
     }
 
-    /// Adds a project, or gives the one that is there, changed to these words. Where that changes what is done with its versions, or on which targets, the
-    /// newest are queued again.
+    /// Adds a project, or updates the existing one. If that changes the recipe or the targets, the
+    /// newest versions are queued again.
     ///
     /// # Errors
-    /// When there is no such owner, it can't be called that, or the store can't be written.
+    /// If the owner does not exist, the name is invalid, or writing to the store fails.
     pub fn add_project(
         &self,
         owner: &str,
@@ -87,18 +87,18 @@ impl Store {
         })
     }
 
-    /// The project of a name.
+    /// Returns the project of a name.
     ///
     /// # Errors
-    /// When there is none, or the store can't be read.
+    /// If it does not exist, or reading from the store fails.
     pub fn project(&self, owner: &str, name: &str) -> Result<Project, FarmError> {
         self.look(|db| project(db, owner, name)?.ok_or_else(|| no_project(owner, name).into()))
     }
 
-    /// The projects of an owner, by name.
+    /// Returns the projects of an owner, by name.
     ///
     /// # Errors
-    /// When there is no such owner, or the store can't be read.
+    /// If the owner does not exist, or reading from the store fails.
     pub fn projects(
         &self,
         owner: &str,
@@ -114,12 +114,13 @@ impl Store {
         Ok(paging::page(found, most, |project| project.name.clone()))
     }
 
-    /// Adds a version, or gives the one that is there. Of one of which nobody says when it was published, or which it is, the number says its place among
-    /// the others. For a new one, a job is queued for each target that its project's needs are met by: of its
-    /// tests, and where the project has benchmarks and an earlier version, of these.
+    /// Adds a version, or returns the existing one. If neither its publication time nor its ordinal
+    /// is given, its number determines its position among the others. For a new version, a job is
+    /// queued for each target that meets its project's needs: for its tests and, if the project has
+    /// benchmarks and an earlier version, for these.
     ///
     /// # Errors
-    /// When there is no such project, it can't be called that, or the store can't be written.
+    /// If the project does not exist, the name is invalid, or writing to the store fails.
     pub fn add_version(
         &self,
         (owner, project): (&str, &str),
@@ -162,10 +163,11 @@ impl Store {
         })
     }
 
-    /// Notes that a version is gone where it came from. What was found of it stays; `cancels`: its jobs are cancelled.
+    /// Records that a version is gone from its origin. Its results are kept; if `cancels`, its jobs
+    /// are cancelled.
     ///
     /// # Errors
-    /// When there is none, or the store can't be written.
+    /// If it does not exist, or writing to the store fails.
     pub fn version_is_gone(
         &self,
         (owner, project): (&str, &str),
@@ -185,10 +187,10 @@ impl Store {
         })
     }
 
-    /// The version of a name.
+    /// Returns the version of a name.
     ///
     /// # Errors
-    /// When there is none, or the store can't be read.
+    /// If it does not exist, or reading from the store fails.
     pub fn version_of(&self, owner: &str, project: &str, name: &str) -> Result<Version, FarmError> {
         self.look(|db| {
             version(db, owner, project, name)?
@@ -196,10 +198,10 @@ impl Store {
         })
     }
 
-    /// The versions of a project, the newest first.
+    /// Returns the versions of a project, newest first.
     ///
     /// # Errors
-    /// When there is no such project, or the store can't be read.
+    /// If the project does not exist, or reading from the store fails.
     pub fn versions(
         &self,
         owner: &str,
@@ -223,11 +225,11 @@ impl Store {
         Ok(Page { items, next: page.next })
     }
 
-    /// Adds a target, or gives the one that is there. For a new one, the newest version of each project whose needs it meets is queued, and whatever
-    /// waited for a target to be built on.
+    /// Adds a target, or returns the existing one. For a new target, the newest version of each
+    /// project whose needs it meets is queued, and everything that waited for such a target.
     ///
     /// # Errors
-    /// When the digest is not that of the facts, or the store can't be written.
+    /// If the digest is not that of the facts, or writing to the store fails.
     pub fn add_target(
         &self,
         key: &str,
@@ -248,18 +250,18 @@ impl Store {
         self.alone(|db| target_or_new(db, key, said, now))
     }
 
-    /// The target of a digest.
+    /// Returns the target with a digest.
     ///
     /// # Errors
-    /// When there is none, or the store can't be read.
+    /// If it does not exist, or reading from the store fails.
     pub fn target(&self, digest: &str) -> Result<Target, FarmError> {
         self.look(|db| target(db, digest)?.ok_or_else(|| no_target(digest).into()))
     }
 
-    /// The targets, as they were added.
+    /// Returns the targets, in the order in which they were added.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If reading from the store fails.
     pub fn targets(&self, after: Option<&str>, most: i64) -> Result<Page<Target>, FarmError> {
         let after = paging::number(after)?.unwrap_or(0);
         let found = self.look(|db| {
@@ -270,7 +272,7 @@ impl Store {
     }
 }
 
-/// Queues what is to be found out of a version, on each target that its project's needs are met by.
+/// Queues the jobs of a version, on each target that meets its project's needs.
 fn queue_everywhere(db: &Db, project: &Project, version: i64, now: i64) -> Result<(), Stop> {
     let targets = db.rows(sql::ALL_TARGETS, &[], |row| {
         Ok((row.get::<i64>(0)?, row.get::<String>(1)?, row.get::<String>(2)?))
@@ -283,7 +285,7 @@ fn queue_everywhere(db: &Db, project: &Project, version: i64, now: i64) -> Resul
     Ok(())
 }
 
-/// Queues what is to be found out of a version on a target.
+/// Queues the jobs of a version on a target.
 fn queue(
     db: &Db,
     project: &Project,
@@ -315,7 +317,8 @@ pub(crate) fn check_target(said: &NewTarget) -> Result<(), FarmError> {
     names::facts(&said.facts)
 }
 
-/// The target of these facts, which is added if it is new: with the demands that it meets, and the newest version of each project.
+/// Returns the target with these facts, adding it if new: with the demands that it meets, and the
+/// newest version of each project.
 pub(crate) fn target_or_new(
     db: &Db,
     key: &str,
@@ -377,7 +380,7 @@ pub(crate) fn owner(db: &Db, name: &str) -> Result<Option<Owner>, DbError> {
     Ok(db.rows(sql::OWNER, values![name], owner_of)?.pop())
 }
 
-/// A project as its row has it.
+/// A project as in its row.
 pub(crate) struct ProjectRow {
     id: i64,
     owner: String,
@@ -408,7 +411,7 @@ pub(crate) fn project_of(db: &Db, id: i64) -> Result<Project, Stop> {
     row.ok_or_else(|| FarmError::NotFound(format!("project {id}")))?.read()
 }
 
-/// A version as its row has it.
+/// A version as in its row.
 pub(crate) struct VersionRow {
     id: i64,
     owner: String,
@@ -457,7 +460,7 @@ pub(crate) fn version_by_id(db: &Db, id: i64) -> Result<Version, Stop> {
     row.ok_or_else(|| FarmError::NotFound(format!("version {id}")))?.read()
 }
 
-/// A target as its row has it.
+/// A target as in its row.
 pub(crate) struct TargetRow {
     id: i64,
     digest: String,

@@ -1,4 +1,5 @@
-//! Tokens: who may do what. The secret is told once; of it the store has a hash. And the audit: what was done with which.
+//! Tokens and their permissions. The secret is returned once; the store has only a hash of it. Also
+//! the audit log: what was done with which token.
 
 use crate::coded::{from_json, json};
 use crate::error::{FarmError, Stop};
@@ -8,22 +9,22 @@ use crate::wire::{Audited, MadeToken, NewToken, Page, Token};
 use crate::{names, paging, secrets, sql, when};
 use assay_history::db::{Db, DbError, Row, values};
 
-/// How tokens begin, so that whoever looks for secrets in files knows one.
+/// Prefix of tokens, so that secret scanners recognize them.
 const PREFIX: &str = "assay";
 
 impl Store {
     /// Makes a token.
     ///
     /// # Errors
-    /// When what is said of it makes no sense, or the store can't be written.
+    /// If the request is invalid, or writing to the store fails.
     pub fn add_token(&self, new: &NewToken, now: i64) -> Result<MadeToken, FarmError> {
         self.add_token_with(new, now, |_| Ok(()))
     }
 
-    /// Makes a token, if whoever is told of it can keep it: else there is none.
+    /// Makes a token if `keep` succeeds in storing it; otherwise no token is made.
     ///
     /// # Errors
-    /// As [`Store::add_token`], and those of `keep`.
+    /// As for [`Store::add_token`], and errors of `keep`.
     pub fn add_token_with(
         &self,
         new: &NewToken,
@@ -55,10 +56,10 @@ impl Store {
         })
     }
 
-    /// Gives a token another secret; the old one is worth nothing from now on.
+    /// Gives a token a new secret; the old one is invalid from then on.
     ///
     /// # Errors
-    /// When there is none, or the store can't be written.
+    /// If it does not exist, or writing to the store fails.
     pub fn rotate_token(&self, id: i64) -> Result<MadeToken, FarmError> {
         let secret = secrets::fresh()?;
         self.alone(|db| {
@@ -70,10 +71,10 @@ impl Store {
         })
     }
 
-    /// Takes a token back.
+    /// Revokes a token.
     ///
     /// # Errors
-    /// When there is none, or the store can't be written.
+    /// If it does not exist, or writing to the store fails.
     pub fn remove_token(&self, id: i64) -> Result<Token, FarmError> {
         self.alone(|db| {
             let token = token(db, id)?;
@@ -82,10 +83,10 @@ impl Store {
         })
     }
 
-    /// The tokens, as they were made.
+    /// Returns the tokens, in the order in which they were made.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If reading from the store fails.
     pub fn tokens(&self, after: Option<&str>, most: i64) -> Result<Page<Token>, FarmError> {
         let after = paging::number(after)?.unwrap_or(0);
         let found = self.look(|db| {
@@ -95,18 +96,19 @@ impl Store {
         Ok(paging::page(found, most, |token| token.id.to_string()))
     }
 
-    /// Whether any token was ever made.
+    /// Returns true if any token was ever made.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If reading from the store fails.
     pub fn has_tokens(&self) -> Result<bool, FarmError> {
         self.look(|db| Ok(db.first::<i64>(sql::ANY_TOKEN, &[])?.is_some()))
     }
 
-    /// The token of a secret: `None` where it is forged, taken back or over. How long that takes tells nothing of it.
+    /// Returns the token of a secret; `None` if it is forged, revoked or expired. The duration
+    /// reveals nothing about the secret.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If reading from the store fails.
     pub fn token_of(&self, secret: &str, now: i64) -> Result<Option<Token>, FarmError> {
         let Some((id, secret)) = parts(secret) else { return Ok(None) };
         self.look(|db| {
@@ -121,10 +123,10 @@ impl Store {
         })
     }
 
-    /// Notes when tokens were used.
+    /// Stores when tokens were used.
     ///
     /// # Errors
-    /// When the store can't be written.
+    /// If writing to the store fails.
     pub fn used(&self, tokens: &[(i64, i64)]) -> Result<(), FarmError> {
         if tokens.is_empty() {
             return Ok(());
@@ -137,19 +139,19 @@ impl Store {
         })
     }
 
-    /// Notes what somebody did, and what it was answered with.
+    /// Records a request and the status of its answer.
     ///
     /// # Errors
-    /// When the store can't be written.
+    /// If writing to the store fails.
     pub fn audit(&self, now: i64, who: &str, what: &str, status: u16) -> Result<(), FarmError> {
         let row = values![now, who, what, i64::from(status)];
         self.beside(|db| Ok(db.execute(sql::ADD_AUDIT, row).map(|_| ())?))
     }
 
-    /// What was done, the last first.
+    /// Returns the audit log, last entry first.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If reading from the store fails.
     pub fn audited(&self, after: Option<&str>, most: i64) -> Result<Page<Audited>, FarmError> {
         let before = paging::number(after)?.unwrap_or(i64::MAX);
         let found = self.look(|db| {
@@ -167,7 +169,7 @@ impl Store {
     }
 }
 
-/// A secret as it is told: with the number of its token, by which it is found.
+/// Returns a secret as given to the user: with the number of its token, by which it is found.
 fn told(id: i64, secret: &str) -> String {
     format!("{PREFIX}_{id}_{secret}")
 }

@@ -3,16 +3,16 @@
 use crate::error::FarmError;
 use jiff::Timestamp;
 
-/// The text of a time. One that no calendar has is the beginning of 1970.
+/// Formats a time. A time outside of the calendar's range becomes the beginning of 1970.
 #[must_use]
 pub fn text(ms: i64) -> String {
     Timestamp::from_millisecond(ms).unwrap_or_default().to_string()
 }
 
-/// The time of a text.
+/// Parses a time.
 ///
 /// # Errors
-/// When it is none.
+/// If the text is not a time.
 pub fn read(text: &str) -> Result<i64, FarmError> {
     let time: Result<Timestamp, _> = text.parse();
     time.map(Timestamp::as_millisecond).map_err(|_| {

@@ -1,5 +1,5 @@
-//! What is said over the wire, in both directions; JSON by `serde`. Times are text in RFC 3339 (UTC). Unknown members are ignored, so that an
-//! older server and a newer agent understand each other.
+//! Messages on the wire, in both directions, as JSON by `serde`. Times are text in RFC 3339 (UTC).
+//! Unknown members are ignored, so that an older server and a newer agent understand each other.
 
 mod jobs;
 

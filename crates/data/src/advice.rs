@@ -1,20 +1,23 @@
-//! What to do about a finding, as data.
+//! Advice about a finding, as data.
 //!
-//! Checks say *what* to do ([`Action`]); they know neither verbs nor options. The program that shows the finding adds *how* it is done
-//! there ([`How`]): an option of the verb that speaks, or a command. So the same finding of the same file advises each verb's user in
-//! that verb's own options. Nothing here decides.
+//! Checks say *what* to do ([`Action`]) and know neither verbs nor options. The program that shows
+//! the finding adds *how* to do it ([`How`]): an option of the running verb, or a command. The same
+//! finding from the same file therefore gives the users of each verb advice in that verb's own
+//! options. Nothing is decided here.
 
 use crate::{Environment, Tool};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 
-/// One thing to do about a finding. Several of a finding are alternatives, the best first.
+/// One piece of advice about a finding. If a finding has several, they are alternatives, best
+/// first.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Advice {
-    /// What to do.
+    /// The action.
     #[serde(flatten)]
     pub action: Action,
-    /// How the verb that speaks does it; `None` until that is known, and for what no option or command does. Not read from files.
+    /// How the running verb does it; `None` until that is known, and for actions that no option or
+    /// command performs. Not read from files.
     #[serde(skip)]
     pub how: Option<How>,
 }
@@ -22,70 +25,70 @@ pub struct Advice {
 /// How an action is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum How {
-    /// By an option, `--time`, with the value to give where one is known.
+    /// An option such as `--time`, with its value if one is known.
     Option(&'static str, Option<String>),
-    /// By a command line.
+    /// A command line.
     Command(String),
 }
 
-/// What one can do about a finding. The last two hold what none of assay's options does.
+/// An action to take about a finding. The last two variants cover actions outside assay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
     /// Let another metric decide.
     DecideBy {
-        /// Its name.
+        /// Name of the metric.
         metric: String,
     },
     /// Measure for a longer time.
     MeasureLonger {
-        /// So many seconds in all; `None` where nothing says how many.
+        /// Total time in seconds; `None` if unknown.
         seconds: Option<f64>,
     },
-    /// Fix the number of runs before measuring, and look once.
+    /// Fix the number of runs before measuring, and evaluate once.
     FixRuns {
-        /// Runs of each subject.
+        /// Number of runs of each subject.
         runs: u64,
     },
     /// Take more runs.
     MoreRuns,
-    /// Take more values, by whatever they were recorded with.
+    /// Take more values, with the tool that recorded them.
     MoreValues,
-    /// Have the tool that recorded repeat more often.
+    /// Make the recording tool repeat more often.
     MoreRepetitions {
-        /// What that tool is to be given for it.
+        /// The setting of that tool that does this.
         setting: Option<String>,
     },
     /// Record more of the units that hold the values.
     MoreUnits {
-        /// Their name, for several: `processes`.
+        /// Plural name of the units, such as `processes`.
         units: String,
     },
-    /// Have the tool that recorded keep single values instead of summaries.
+    /// Make the recording tool keep single values instead of summaries.
     KeepValues {
-        /// What that tool is to be given for it.
+        /// The setting of that tool that does this.
         setting: Option<String>,
     },
     /// Measure fewer rows.
     FewerRows {
-        /// What a row is, for several: `benchmarks`.
+        /// Plural name of the rows, such as `benchmarks`.
         rows: String,
     },
     /// Accept that only larger differences matter.
     LargerThreshold,
     /// Give the threshold as an amount instead of a share.
     ThresholdAsAmount,
-    /// Say what unit the numbers have.
+    /// State the unit of the numbers.
     GiveUnit,
     /// Control the false discovery rate instead of the chance of any error.
     FalseDiscoveryRate,
-    /// Let a run take longer before it is ended.
+    /// Raise the time limit of a run.
     LongerTimeout,
     /// Warm up for longer.
     WarmUpLonger,
-    /// Leave the first values out.
+    /// Leave out the first values.
     Skip {
-        /// So many.
+        /// Number of values to leave out.
         values: u64,
     },
     /// Measure the sides in one run, in blocks.
@@ -98,7 +101,7 @@ pub enum Action {
     FinerClock,
     /// Make each run shorter.
     ShorterRuns,
-    /// Count fewer events at once.
+    /// Count fewer events at the same time.
     FewerEvents,
     /// Count instructions without the processor's counters.
     CountInstructions,
@@ -106,21 +109,21 @@ pub enum Action {
     CountWhole,
     /// Measure several builds of every side.
     SeveralBuilds,
-    /// Measure the sources as they stand, changes and all.
+    /// Measure the working tree, including uncommitted changes.
     WorkingTree,
-    /// Stop whatever else works on the machine.
+    /// Stop other work on the machine.
     StopOtherWork,
     /// Find out what disturbs measuring on this machine.
     CheckMachine,
     /// Find out how small a difference this machine can detect.
     Calibrate,
-    /// Compute how many runs it takes.
+    /// Compute how many runs are needed.
     PlanRuns,
-    /// Take more samples a second.
+    /// Take more samples per second.
     SampleMore,
-    /// Take fewer samples a second.
+    /// Take fewer samples per second.
     SampleLess,
-    /// Sample by a clock of wall time.
+    /// Sample by wall-clock time.
     SampleByWall,
     /// Save to another place.
     SaveElsewhere,
@@ -133,44 +136,44 @@ pub enum Action {
         /// Its path in the project.
         page: String,
     },
-    /// Run a command that is not assay's.
+    /// Run a command outside assay.
     Run {
-        /// What for, as in `fix the frequency`.
+        /// Purpose of the command, as in `fix the frequency`.
         text: String,
         /// The command line.
         command: String,
     },
     /// Anything else.
     Do {
-        /// What to do, as in `plug it in`.
+        /// Instruction, as in `plug it in`.
         text: String,
     },
 }
 
 impl Action {
-    /// Something to do that no option or command of assay does.
+    /// Returns an action that no option or command of assay performs.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Do { text: text.into() }
     }
 
-    /// Another metric that should decide, by its name.
+    /// Returns the advice to decide by the metric `metric`.
     pub fn decide_by(metric: &str) -> Self {
         Self::DecideBy { metric: metric.to_owned() }
     }
 
-    /// More repetitions by the tool that recorded.
+    /// Returns the advice to have the recording tool repeat more often.
     pub fn more_repetitions(environment: &Environment) -> Self {
         let setting = Tool::that_recorded(environment).and_then(|tool| tool.repetitions);
         Self::MoreRepetitions { setting: setting.map(str::to_owned) }
     }
 
-    /// Single values from the tool that recorded.
+    /// Returns the advice to have the recording tool keep single values.
     pub fn keep_values(environment: &Environment) -> Self {
         let setting = Tool::that_recorded(environment).and_then(|tool| tool.single_values);
         Self::KeepValues { setting: setting.map(str::to_owned) }
     }
 
-    /// A command of the system, and what it is for.
+    /// Returns the advice to run the system command `command`, whose purpose is `text`.
     pub fn run(text: &str, command: &str) -> Self {
         Self::Run { text: text.to_owned(), command: command.to_owned() }
     }
@@ -182,7 +185,7 @@ impl From<Action> for Advice {
     }
 }
 
-/// The imperative, without how.
+/// Writes the imperative without the method.
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plain = match self {
@@ -240,7 +243,7 @@ impl fmt::Display for Action {
     }
 }
 
-/// The imperative, and how: `give it more time with --time 30s`.
+/// Writes the imperative with the method: `give it more time with --time 30s`.
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.how, &self.action) {
@@ -261,7 +264,8 @@ impl fmt::Display for Advice {
     }
 }
 
-/// One layout for files and reports: `{"action": "decide_by", "metric": "cpu", "text": …, "option": "--primary", "value": "cpu"}`.
+/// Writes the layout shared by files and reports: `{"action": "decide_by", "metric": "cpu", "text":
+/// …, "option": "--primary", "value": "cpu"}`.
 impl Serialize for Advice {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -282,7 +286,7 @@ impl Serialize for Advice {
             Some(How::Option(name, value)) => (Some(*name), value.as_deref(), None),
             Some(How::Command(command)) => (None, None, Some(command.as_str())),
         };
-        // These hold their text already.
+        // These actions already carry their text.
         let has_text = matches!(self.action, Action::Do { .. } | Action::Run { .. });
         let text = (!has_text).then(|| self.action.to_string());
         Form { action: &self.action, text, option, value, command }.serialize(serializer)

@@ -1,10 +1,12 @@
-//! The sample file (`.assay`, version 1): JSON Lines, one record a line, appended as it is measured.
+//! The sample file (`.assay`, version 1): JSON Lines, one record per line, appended while
+//! measuring.
 //!
-//! The format is specified in `docs/reference/sample-file.md`; this folder is its one implementation. [`Writer`] appends
-//! records to any byte sink; [`read`] turns a file into [`Samples`](crate::Samples), one line at a time. A crash loses at
-//! most the observation in flight: what is left of its line is dropped on reading, with a finding.
+//! The format is specified in `docs/reference/sample-file.md`; this module is its only
+//! implementation. [`Writer`] appends records to any byte sink; [`read`] turns a file into
+//! [`Samples`](crate::Samples), one line at a time. A crash loses at most the observation being
+//! written: its incomplete line is dropped on reading, with a finding.
 //!
-//! Not its task: where files are kept, which of them are deleted, and what the numbers mean.
+//! Not handled here: where files are stored, which ones are deleted, and what the numbers mean.
 
 mod number;
 mod read;
@@ -24,5 +26,5 @@ pub use read::{MAX_METRICS, read, read_from};
 pub use resume::resume;
 pub use write::{Header, Writer, write};
 
-/// The version of the format that is written and read here.
+/// Version of the format that this module reads and writes.
 pub const VERSION: u64 = 1;

@@ -1,32 +1,34 @@
-//! Units that a program or a command line declares for its numbers, and the way from there to base units.
+//! Units that a program or a command line declares for its numbers, and their conversion to base
+//! units.
 //!
-//! Unlike quantities that people type for an option, such numbers may be in any unit: what is known is converted, any other
-//! word is a unit of its own. Only a word that is nearly a known one is refused, since it is rather a slip than a unit.
+//! Unlike quantities typed as option values, such numbers may be in any unit: known units are
+//! converted, and any other word is a unit of its own. A word that is almost a known unit is
+//! refused, because it is more likely a typo than a new unit.
 
 use crate::unit::{Unit, unit_of_symbol};
 
-/// Symbols that are offered when a word is nearly one of them.
+/// Symbols suggested for a word that is almost one of them.
 const KNOWN: [&str; 21] = [
     "ns", "us", "µs", "ms", "s", "sec", "second", "seconds", "min", "minute", "minutes", "h", "B",
     "byte", "bytes", "kB", "MB", "GB", "KiB", "MiB", "GiB",
 ];
 
-/// Longest symbol in characters.
+/// Maximum length of a symbol, in characters.
 const MAX_SYMBOL: usize = 20;
 
-/// A unit as declared: numbers in it times `factor` are in the base unit.
+/// A declared unit: a number in it times `factor` is in the base unit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DeclaredUnit {
     /// The base unit.
     pub unit: Unit,
-    /// How many base units one of it is.
+    /// Number of base units in one of this unit.
     pub factor: f64,
 }
 
-/// Why a word can't be a unit.
+/// Why a word is not accepted as a unit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
-    /// It is nearly the symbol of a known unit.
+    /// The word is almost the symbol of a known unit.
     #[error("`{found}` is not a known unit; did you mean `{near}`? (case counts)")]
     NearlyKnown {
         /// The word.
@@ -34,7 +36,7 @@ pub enum UnitError {
         /// The known unit.
         near: &'static str,
     },
-    /// It is too long, or has characters that no unit has.
+    /// The word is too long, or has characters that do not occur in units.
     #[error(
         "`{0}` is not a unit; a unit is one word of at most 20 characters, such as ms, MiB, 1/s or rows"
     )]
@@ -42,12 +44,12 @@ pub enum UnitError {
 }
 
 impl DeclaredUnit {
-    /// A plain number.
+    /// The unit of a plain number.
     pub fn one() -> Self {
         Self { unit: Unit::One, factor: 1.0 }
     }
 
-    /// Reads a symbol: time, bytes, `1`, `1/s` (or `/s`), or a free word.
+    /// Parses a symbol: time, bytes, `1`, `1/s` (or `/s`), or any other word.
     pub fn parse(symbol: &str) -> Result<Self, UnitError> {
         if let Some((factor, unit)) = unit_of_symbol(symbol) {
             return Ok(Self { unit, factor });
@@ -67,10 +69,11 @@ impl DeclaredUnit {
         Ok(Self { unit: Unit::Other(symbol.to_owned()), factor: 1.0 })
     }
 
-    /// A number in this unit, in the base unit.
+    /// Converts a number in this unit to the base unit.
     pub fn to_base(&self, value: f64) -> f64 {
         if self.factor < 1.0 {
-            // Divided by a whole number, 12.5 ms are the double nearest to 0.0125; times 0.001 they may be its neighbour.
+            // Divided by a whole number, 12.5 ms become the double nearest to 0.0125; multiplied by
+            // 0.001 they may become its neighbor.
             value / (1.0 / self.factor).round()
         } else {
             value * self.factor
@@ -78,12 +81,14 @@ impl DeclaredUnit {
     }
 }
 
-/// Characters of a unit: letters, digits, and signs as in `GB/s`, `%` or `m²`.
+/// Returns true for characters allowed in units: letters, digits, and signs as in `GB/s`, `%` or
+/// `m²`.
 pub(crate) fn is_unit_character(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '/' | '%' | '_' | '-' | '.' | '^' | '°' | '²' | '³')
 }
 
-/// The known unit that a word is nearly: the same but for case, or, from three letters on, one slip away.
+/// Returns the known unit that `word` almost is: equal except for case or, for words of three or
+/// more letters, one edit away.
 fn nearly(word: &str) -> Option<&'static str> {
     let same = |known: &&str| known.to_lowercase() == word.to_lowercase();
     let slip = |known: &&str| {

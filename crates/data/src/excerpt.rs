@@ -1,12 +1,14 @@
-//! Short pieces of foreign text for messages: at most one line, no character that a terminal would obey.
+//! Short pieces of foreign text for messages: at most one line, without characters that a terminal
+//! would interpret.
 
-/// Characters of an excerpt, its dots left out.
+/// Maximum number of characters of an excerpt, not counting the ellipsis.
 const LONGEST: usize = 60;
 
-/// Characters of a longer message that are shown from its beginning and from its end.
+/// Number of characters shown from the beginning and the end of a longer message.
 const KEPT: (usize, usize) = (1000, 500);
 
-/// The text, cut after 60 characters, with control characters and marks that change the direction of writing escaped.
+/// Returns the text, cut after 60 characters, with control characters and bidirectional marks
+/// escaped.
 pub(crate) fn excerpt(text: &str) -> String {
     let mut out = String::new();
     for (count, c) in text.chars().enumerate() {
@@ -19,7 +21,8 @@ pub(crate) fn excerpt(text: &str) -> String {
     out
 }
 
-/// A whole message, in which foreign names may stand, with the same escapes; what is far too long loses its middle.
+/// Returns a whole message, which may contain foreign names, with the same escapes; a message that
+/// is far too long loses its middle.
 pub(crate) fn visible(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
     let (first, last) = KEPT;

@@ -1,9 +1,11 @@
-//! Raw export: samples as a CSV table that spreadsheets, R and pandas read, one line per observation.
+//! Raw export: samples as a CSV table for spreadsheets, R and pandas, one line per observation.
 //!
-//! Columns are `subject`, `block`, `pos`, `pass`, `level` (these two only where there is one), `t`, `outcome`, then every metric with its unit
-//! behind its name (`wall_s`). Values are exact: the shortest decimals that read back to the same bits. The importer knows
-//! this table again, with blocks and units; it lacks plan, environment and commands, which only a sample file keeps. For
-//! the scripts that people have for other tools' files there are [`hyperfine()`], [`hyperfine2`], [`google_benchmark()`], [`go_bench()`], [`pyperf()`] and [`k6()`].
+//! Columns are `subject`, `block`, `pos`, `pass` and `level` (these two only if present), `t`,
+//! `outcome`, then every metric with its unit as a suffix (`wall_s`). Values are exact: the
+//! shortest decimals that read back to the same bits. The importer recognizes this table, with
+//! blocks and units; plan, environment and commands are missing from it and kept only by a sample
+//! file. For scripts written for other tools' files there are [`hyperfine()`], [`hyperfine2`],
+//! [`google_benchmark()`], [`go_bench()`], [`pyperf()`] and [`k6()`].
 
 mod go_bench;
 mod google_benchmark;
@@ -30,53 +32,56 @@ use crate::{Design, Environment, Observation, Outcome, Pass, Samples};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Seconds as nanoseconds, such that they read back, divided by 10⁹, to the same bits wherever a double does.
+/// Converts seconds to nanoseconds such that, divided by 10⁹, they read back to the same bits
+/// wherever a double allows it.
 pub(crate) fn in_nanoseconds(seconds: f64) -> f64 {
     const PER_SECOND: f64 = 1e9;
     shortest(seconds * PER_SECOND, |ns| ns / PER_SECOND == seconds)
 }
 
-/// Bytes per second as megabytes, such that they read back, times 10⁶, to the same bits wherever a double does.
+/// Converts bytes per second to megabytes such that, times 10⁶, they read back to the same bits
+/// wherever a double allows it.
 fn in_megabytes(bytes: f64) -> f64 {
     const BYTES: f64 = 1e6;
     shortest(bytes / BYTES, |megabytes| megabytes * BYTES == bytes)
 }
 
-/// A number beside `near` that reads back as it must; of several one with few digits: `54.2`, as a tool wrote it, and not
-/// `54.199999999999996`. `near` itself where there is none.
+/// Returns a number close to `near` that satisfies `reads_back`, preferring few digits: `54.2`, as
+/// a tool wrote it, rather than `54.199999999999996`. Returns `near` if there is no such number.
 fn shortest(near: f64, reads_back: impl Fn(f64) -> bool) -> f64 {
-    // A shorter one lies so near that rounding to 15 digits finds it too.
+    // Any shorter candidate is so close that rounding to 15 digits finds it as well.
     let rounded = |digits: usize| format!("{near:.*e}", digits - 1).parse().ok();
     let exact = [near, near.next_up(), near.next_down()];
     let candidates = [15, 16].into_iter().filter_map(rounded).chain(exact);
     candidates.into_iter().find(|&candidate| reads_back(candidate)).unwrap_or(near)
 }
 
-/// The text of a cell, which a spreadsheet must not take for a formula (OWASP, "CSV Injection"): one that begins like one, and is no number, gets an
-/// apostrophe in front, which spreadsheets don't show.
+/// Returns the text of a cell such that a spreadsheet does not take it for a formula (OWASP, "CSV
+/// Injection"): text that begins like a formula and is not a number gets a leading apostrophe,
+/// which spreadsheets do not show.
 pub fn cell_of_text(text: &str) -> Cow<'_, str> {
     if is_like_a_formula(text) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
-/// What [`cell_of_text`] was made of.
+/// Returns the text that [`cell_of_text`] turned into `cell`.
 pub(crate) fn text_of_cell(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|text| is_like_a_formula(text)).unwrap_or(cell)
 }
 
 fn is_like_a_formula(text: &str) -> bool {
-    // A name of its own may begin with apostrophes: it gets one more, so that it is read as it was.
+    // A name may itself begin with apostrophes; it gets one more, so that it reads back unchanged.
     let text = text.trim_start_matches('\'');
     text.starts_with(['=', '+', '-', '@', '\t', '\r']) && plain(text).is_none()
 }
 
-/// Columns before the metrics, in their order.
+/// Columns before the metrics, in order.
 pub(crate) const PLACE_COLUMNS: [&str; 7] =
     ["subject", "block", "pos", "pass", "level", "t", "outcome"];
 
 /// Writes the table. O(observations × metrics).
 ///
 /// # Errors
-/// When the sink refuses.
+/// If writing to `sink` fails.
 pub fn csv(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let has_level = samples.has_levels();
     let mut table = csv::WriterBuilder::new().comment(Some(b'#')).from_writer(sink);
@@ -121,10 +126,11 @@ pub fn csv(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     table.flush()
 }
 
-/// The observations in the order of the rows: in a block by subject, since a reader of the table takes the first subject that
-/// it meets for the reference. The order of measuring is in the columns `pos` and `t`.
+/// Returns the observations in the order of the table's rows: within a block by subject, because a
+/// reader of the table takes the first subject it meets as the reference. The order of measuring is
+/// in the columns `pos` and `t`.
 fn in_rows(samples: &Samples) -> impl Iterator<Item = Observation> + '_ {
-    // Of ten million imported numbers nothing but the numbers is held.
+    // For ten million imported numbers, nothing but the numbers is kept in memory.
     let (mut sorted, mut plain) = (Vec::new(), 0..0);
     if samples.design() == Design::Blocks {
         sorted.extend(0..samples.len());
@@ -137,7 +143,8 @@ fn in_rows(samples: &Samples) -> impl Iterator<Item = Observation> + '_ {
     sorted.into_iter().chain(plain).filter_map(|index| samples.observation(index))
 }
 
-/// The fact of the environment under the first of these names that it has, as text: importers keep the names of their tools.
+/// Returns, as text, the first of these facts that the environment has: importers keep the names
+/// that their tools use.
 fn text_of<'a>(environment: &'a Environment, names: &[&str]) -> Option<&'a str> {
     names.iter().find_map(|name| environment.text(name))
 }

@@ -1,35 +1,37 @@
-//! What a farm says of versions: what came of one on a platform, and what a platform is. Nothing is decided here, and nobody is asked.
+//! Versions as a farm reports them: the result of a version on a platform, and the description of a
+//! platform. Nothing is decided or requested here.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a platform is, by name: `os`, `kernel`, `libc`, `cpu`, `microcode`, `arch`, `runtime.ruby`, `setting.governor`, …
+/// Facts that describe a platform, by name: `os`, `kernel`, `libc`, `cpu`, `microcode`, `arch`,
+/// `runtime.ruby`, `setting.governor`, …
 pub type Facts = BTreeMap<String, String>;
 
-/// What came of a version on a target.
+/// Result of a version on a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Tests ran, and all passed.
+    /// Tests ran and all passed.
     Passed,
-    /// Tests ran, and some failed.
+    /// Tests ran and some failed.
     Failed,
-    /// Tests began, and could not be run to the end.
+    /// Tests started but could not be run to the end.
     Errored,
     /// There is no evidence that a test ran.
     NotTested,
-    /// It, or something that it needs, could not be installed or compiled.
+    /// The version or one of its dependencies could not be installed or compiled.
     InstallFailed,
-    /// It took longer than it may.
+    /// The time limit was exceeded.
     TimedOut,
-    /// The machine was at fault, not the version.
+    /// The machine caused the failure, not the version.
     Infrastructure,
-    /// Whoever had it was not heard of again, several times.
+    /// The node that held the job disappeared, repeatedly.
     Lost,
 }
 
 impl State {
-    /// All states, in the order of their meaning.
+    /// All states, in order of meaning.
     pub const ALL: [Self; 8] = [
         Self::Passed,
         Self::Failed,
@@ -41,7 +43,7 @@ impl State {
         Self::Lost,
     ];
 
-    /// As in the store and over the wire.
+    /// Name used in the store and on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -56,13 +58,14 @@ impl State {
         }
     }
 
-    /// The state of a name.
+    /// Returns the state with the name `name`.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.name() == name)
     }
 
-    /// Whether another try may come to something else, since it says nothing about the version.
+    /// Returns true if another attempt may have a different result, because this one says nothing
+    /// about the version.
     #[must_use]
     pub const fn is_retried(self) -> bool {
         matches!(self, Self::Infrastructure | Self::Lost)

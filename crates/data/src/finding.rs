@@ -1,28 +1,28 @@
-//! Findings: what a check of an assumption found, as data that every report renders.
+//! Findings: the results of checks of assumptions, as data that every report renders.
 //!
-//! A finding has a stable code (listed in `docs/reference/findings.md`), so that scripts can rely on it, the numbers behind
-//! it, and what to do about it ([`Advice`]). Files and reports write it in the same layout. Nothing here decides; the checks that make
-//! findings live in the analysis.
+//! A finding has a stable code (listed in `docs/reference/findings.md`) that scripts can rely on,
+//! the numbers behind it, and advice ([`Advice`]). Files and reports write it in the same layout.
+//! Nothing is decided here; the checks that make findings are in the analysis.
 
 use crate::advice::Advice;
 use serde::{Deserialize, Serialize};
 
 pub mod shared;
 
-/// How much a finding matters to the verdict.
+/// Importance of a finding for the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing; the verdict stands.
     Note,
-    /// The verdict may be off, or could be had more cheaply: follow the advice.
+    /// The verdict may be wrong, or could be had at less cost: follow the advice.
     Warning,
     /// The verdict was changed or withheld because of this.
     Serious,
 }
 
 impl Severity {
-    /// The word for it, as JSON and pages write it.
+    /// Name in JSON and on pages.
     pub fn word(self) -> &'static str {
         match self {
             Self::Note => "note",
@@ -32,28 +32,29 @@ impl Severity {
     }
 }
 
-/// What one check found.
+/// Result of one check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// Stable name, upper case with underscores: `DRIFT`, `TIMEOUTS`.
     pub code: String,
-    /// How much it matters.
+    /// Importance for the verdict.
     pub severity: Severity,
-    /// What was found, in one plain sentence without a final full stop.
+    /// The message, in one plain sentence without a final period.
     pub message: String,
-    /// The subject concerned, by its name; `None` when it concerns the whole run.
+    /// Name of the subject concerned; `None` if the finding concerns the whole run.
     #[serde(default)]
     pub subject: Option<String>,
-    /// The numbers behind it, each with its name; base units. An object in JSON; `null` for a number that is not known (NaN here).
+    /// The named numbers behind the finding, in base units. An object in JSON, where an unknown
+    /// number (NaN here) is `null`.
     #[serde(default, with = "evidence")]
     pub evidence: Vec<(String, f64)>,
-    /// What to do about it: alternatives, the best first. Empty when there is nothing to do.
+    /// Alternative actions, best first; empty if there is nothing to do.
     #[serde(default)]
     pub advice: Vec<Advice>,
 }
 
 impl Finding {
-    /// A finding about the whole run, without numbers or advice yet.
+    /// Makes a finding about the whole run, without numbers or advice.
     pub fn new(code: &str, severity: Severity, message: impl Into<String>) -> Self {
         Self {
             code: code.to_owned(),
@@ -72,27 +73,27 @@ impl Finding {
         self
     }
 
-    /// Adds a number behind the finding.
+    /// Adds a number to the evidence.
     #[must_use]
     pub fn with(mut self, name: &str, value: f64) -> Self {
         self.evidence.push((name.to_owned(), value));
         self
     }
 
-    /// Adds something to do about it, after what was added before.
+    /// Adds advice after the advice already there.
     #[must_use]
     pub fn advise(mut self, advice: impl Into<Advice>) -> Self {
         self.advice.push(advice.into());
         self
     }
 
-    /// A number behind the finding, by its name.
+    /// Returns the number `name` from the evidence.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.evidence.iter().find(|(known, _)| known == name).map(|&(_, value)| value)
     }
 }
 
-/// The numbers as an object, in their order.
+/// Serializes the numbers as an object, in order.
 mod evidence {
     use serde::de::{Deserializer, MapAccess, Visitor};
     use serde::ser::Serializer;

@@ -1,15 +1,16 @@
-//! Histograms of times, in the layout of HdrHistogram: they keep any number of values in a fixed room, each to 0.1 %, and those of
-//! several threads, processes and machines add up exactly, bucket for bucket. Source: G. Tene, HdrHistogram (hdrhistogram.org), whose
-//! V2 encoding is how they are written. Nothing is decided here.
+//! Histograms of times in the layout of HdrHistogram: they hold any number of values in constant
+//! memory, each to 0.1 %, and histograms of several threads, processes and machines add up exactly,
+//! bucket by bucket. Source: G. Tene, HdrHistogram (hdrhistogram.org), whose V2 encoding is used
+//! for writing. Nothing is decided here.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::Histogram as Buckets;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer, V2Serializer};
 
-/// The shortest time that differs from none, ns.
+/// Shortest time distinguished from zero, in ns.
 const LOWEST: u64 = 1_000;
-/// The longest time that is kept, ns: an hour. Longer ones count as that.
+/// Longest time that is kept, in ns: one hour. Longer times are counted as this.
 const HIGHEST: u64 = 3_600_000_000_000;
 /// Significant decimal digits.
 const DIGITS: u8 = 3;
@@ -26,7 +27,7 @@ pub struct Histogram {
 pub struct HistogramError(String);
 
 impl std::fmt::Debug for Histogram {
-    /// How many it counted: the buckets are thousands.
+    /// Writes the number of counted times only: there are thousands of buckets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Histogram of {}", self.count())
     }
@@ -34,47 +35,48 @@ impl std::fmt::Debug for Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        // The bounds are right, and so the library takes them.
+        // The bounds are valid, so the library accepts them.
         let buckets = Buckets::new_with_bounds(LOWEST, HIGHEST, DIGITS);
         Self { buckets: buckets.unwrap_or_else(|_| unreachable!("right bounds")) }
     }
 }
 
 impl Histogram {
-    /// Counts a time, ns. O(1).
+    /// Counts a time in ns. O(1).
     pub fn record(&mut self, nanoseconds: u64) {
         self.buckets.saturating_record(nanoseconds);
     }
 
-    /// Adds all that another one counted. Exact: the buckets are the same.
+    /// Adds all counts of `other`. Exact: the buckets are the same.
     pub fn add(&mut self, other: &Self) {
         // Both have the same bounds.
         let _never = self.buckets.add(&other.buckets);
     }
 
-    /// Forgets all.
+    /// Removes all counts.
     pub fn clear(&mut self) {
         self.buckets.reset();
     }
 
-    /// How many times were counted.
+    /// Returns the number of counted times.
     pub fn count(&self) -> u64 {
         self.buckets.len()
     }
 
-    /// The mean, s; NaN of nothing.
+    /// Returns the mean in seconds; NaN if empty.
     pub fn mean_seconds(&self) -> f64 {
         if self.count() == 0 { f64::NAN } else { self.buckets.mean() / 1e9 }
     }
 
-    /// The longest time, s, to the precision of its bucket; NaN of nothing.
+    /// Returns the longest time in seconds, to the precision of its bucket; NaN if empty.
     pub fn longest_seconds(&self) -> f64 {
         if self.count() == 0 { f64::NAN } else { seconds(self.buckets.max()) }
     }
 
-    /// The shortest time within which a share of all is, s, where `beyond` more took longer than anything counted: those of which
-    /// nothing is known but that. `None`: it is among these. NaN of nothing at all. The share's rank is its product with the number of
-    /// all, rounded up (type 1 of Hyndman and Fan, 1996).
+    /// Returns the quantile of order `share`, in seconds, where `beyond` further times are known
+    /// only to be longer than every counted one. Returns `None` if the quantile is among these, NaN
+    /// if there are no times at all. The rank is `share` times the number of all times, rounded up
+    /// (type 1 of Hyndman and Fan, 1996).
     pub fn quantile_seconds(&self, share: f64, beyond: u64) -> Option<f64> {
         let all = self.count() + beyond;
         if all == 0 {
@@ -94,7 +96,7 @@ impl Histogram {
         Some(self.longest_seconds())
     }
 
-    /// The buckets that hold something: the middle of each, s, and its count.
+    /// Returns the nonempty buckets: the middle of each, in seconds, and its count.
     pub fn recorded(&self) -> Vec<(f64, u64)> {
         let of = |step: hdrhistogram::iterators::IterationValue<u64>| {
             let middle = self.buckets.median_equivalent(step.value_iterated_to());
@@ -103,40 +105,40 @@ impl Histogram {
         self.buckets.iter_recorded().map(of).collect()
     }
 
-    /// HdrHistogram's V2 encoding, compressed, in base64: what a line of a histogram log holds.
+    /// Returns HdrHistogram's V2 encoding, compressed, in base64, as in a line of a histogram log.
     pub fn encoded(&self) -> String {
         let mut bytes = Vec::new();
-        // Writing into memory does not fail.
+        // Writing to memory does not fail.
         let _written = V2DeflateSerializer::new().serialize(&self.buckets, &mut bytes);
         BASE64.encode(&bytes)
     }
 
-    /// The same without compression, as bytes: for a pipe between processes.
+    /// Like [`Self::encoded`], but uncompressed and as bytes, for a pipe between processes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let _written = V2Serializer::new().serialize(&self.buckets, &mut bytes);
         bytes
     }
 
-    /// Reads what [`Self::encoded`] wrote, or any other histogram of that encoding.
+    /// Reads the output of [`Self::encoded`], or any other histogram in that encoding.
     ///
     /// # Errors
-    /// When it is none.
+    /// If `text` is not a histogram in that encoding.
     pub fn decoded(text: &str) -> Result<Self, HistogramError> {
         let bytes = BASE64.decode(text.trim());
         let bytes = bytes.map_err(|error| HistogramError(error.to_string()))?;
         Self::from_bytes(&bytes)
     }
 
-    /// Reads what [`Self::to_bytes`] wrote.
+    /// Reads the output of [`Self::to_bytes`].
     ///
     /// # Errors
-    /// When it is none.
+    /// If `bytes` are not a histogram in that encoding.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, HistogramError> {
         let read = Deserializer::new().deserialize::<u64, _>(&mut &*bytes);
         let read = read.map_err(|error| HistogramError(error.to_string()))?;
         let mut own = Self::default();
-        // Of somebody else's bounds the values are what counts.
+        // The other histogram may have different bounds; its values are counted again.
         for step in read.iter_recorded() {
             own.buckets.saturating_record_n(step.value_iterated_to(), step.count_at_value());
         }
@@ -168,7 +170,7 @@ mod tests {
         within(0.5, 0, 0.5);
         within(0.99, 0, 0.99);
         within(1.0, 0, 1.0);
-        // With as many that never came the median is the longest that did.
+        // If as many never arrived, the median is the longest that did.
         within(0.5, 1000, 1.0);
         assert_eq!(histogram.quantile_seconds(0.51, 1000), None);
         assert!(Histogram::default().quantile_seconds(0.5, 0).is_some_and(f64::is_nan));

@@ -1,9 +1,10 @@
-//! Reads samples from whatever the user has: `.assay` files, columns of numbers, CSV. The format is recognised by content,
-//! never by the name of the file, and several inputs become one [`Samples`].
+//! Reads samples from whatever the user has: `.assay` files, columns of numbers, CSV. The format is
+//! recognized by content, never by file name, and several inputs become one [`Samples`].
 //!
-//! One room per format: what each accepts is said there, and for users in `docs/reference/input-files.md`. A new format is a
-//! room and one line in [`formats`]. Importers read and convert units; they do not judge or drop values, and what cannot be
-//! read with certainty is an error that says what to do.
+//! There is one module per format, which documents what it accepts; users find that in
+//! `docs/reference/input-files.md`. A new format is a module and one line in [`formats`]. Importers
+//! read and convert units; they do not judge or drop values, and anything that cannot be read with
+//! certainty is an error that says what to do.
 
 mod asv;
 mod benchmark_dotnet;
@@ -85,31 +86,35 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// What the user said about the inputs; by default everything is found out from the content.
+/// The user's settings for the inputs; by default everything is detected from the content.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportOptions {
     /// Column of a table whose distinct values are the subjects.
     pub by: Option<ColumnRef>,
     /// Column of a table that holds the values.
     pub value: Option<ColumnRef>,
-    /// Column that holds the values, counted from 1: another way to say [`value`](Self::value), which wins over it.
+    /// Column that holds the values, counted from 1: another way to say [`value`](Self::value),
+    /// which wins over it.
     pub column: Option<usize>,
-    /// Unit of the numbers, as in `ns`; they are converted to its base unit. Not applied to files that know their units.
+    /// Unit of the numbers, as in `ns`; they are converted to its base unit. Not applied to files
+    /// that state their units.
     pub unit: Option<String>,
-    /// Name of the metric that the numbers are of.
+    /// Name of the metric that the numbers measure.
     pub metric: Option<String>,
-    /// The better direction of numbers whose unit has none.
+    /// The better direction for numbers whose unit does not imply one.
     pub better: Option<Better>,
-    /// So many of the first observations of every series are left out; of what was taken in blocks, so many blocks.
+    /// Number of observations to leave out at the beginning of every series, or of blocks if
+    /// measured in blocks.
     pub skip: usize,
-    /// Regular expression that finds the values in lines of any text: its groups `value`, `unit`, `name`, and parameters.
+    /// Regular expression that finds the values in lines of any text, by its groups `value`,
+    /// `unit`, `name`, and parameters.
     pub pattern: Option<String>,
-    /// Which benchmarks and metrics to keep; `None`: all.
+    /// Benchmarks and metrics to keep; `None` for all.
     pub filter: Option<Filter>,
 }
 
 impl ImportOptions {
-    /// The metric, with the direction that was given for metrics that have none.
+    /// Returns the metric, with the given direction if it has none.
     fn directed(&self, metric: Metric) -> Metric {
         metric.directed(self.better)
     }
@@ -122,16 +127,16 @@ impl ImportOptions {
 /// A column, by its name in the header or its number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnRef {
-    /// Counted from 1.
+    /// By number, counted from 1.
     Number(usize),
-    /// As the header has it.
+    /// By name, as in the header.
     Name(String),
 }
 
 impl FromStr for ColumnRef {
     type Err = std::convert::Infallible;
 
-    /// Digits alone are a number, anything else is a name.
+    /// Text of digits alone is a number, anything else is a name.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(text.parse().map_or_else(|_| Self::Name(text.to_owned()), Self::Number))
     }
@@ -146,9 +151,9 @@ impl std::fmt::Display for ColumnRef {
     }
 }
 
-/// The beginning of a file, as recognition sees it.
+/// The beginning of a file, as seen by the recognition of formats.
 struct Head<'a> {
-    /// As much text as was read at once.
+    /// The text that was read at first.
     text: &'a str,
     /// The first line that is neither blank nor a comment.
     first: &'a str,
@@ -164,26 +169,27 @@ impl<'a> Head<'a> {
         Self { text, first, second: data.next().unwrap_or_default() }
     }
 
-    /// Whether the text is JSON by its first character.
+    /// Returns true if the first character of the text is that of JSON.
     fn is_json(&self) -> bool {
         self.text.trim_start().starts_with(['{', '['])
     }
 }
 
-/// A file whose first megabytes are comments is read as columns, which says so.
+/// Maximum number of bytes searched for the first data. A file whose first megabytes are comments
+/// is read as columns, which reports that.
 const LONGEST_HEAD: usize = 4 * 1024 * 1024;
 
 fn is_comment_or_blank(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-/// Bytes of standard input that are kept, so that it can be read twice.
+/// Maximum number of bytes of standard input that are kept for reading it twice.
 const KEPT_OF_STDIN: u64 = 64 * 1024 * 1024;
 
 /// The origin of an input.
 enum Source<'a> {
     File(&'a Path),
-    /// The beginning of standard input, and whether that is all of it.
+    /// The beginning of standard input, and whether it is all of it.
     Stdin(Arc<[u8]>, bool),
 }
 
@@ -196,7 +202,7 @@ impl<'a> Source<'a> {
         Ok(Self::Stdin(kept.into(), is_whole))
     }
 
-    /// The input, and how it is opened again.
+    /// Returns the input, and a function that opens it again.
     #[allow(clippy::type_complexity)]
     fn open(
         self,
@@ -218,40 +224,42 @@ impl<'a> Source<'a> {
 /// Name of standard input in messages.
 const STDIN: &str = "stdin";
 
-/// What every importer is given beside the input.
+/// Arguments of every importer besides the input.
 struct Context<'a> {
     options: &'a ImportOptions,
-    /// Name for a subject that has none but its file.
+    /// Name for a subject without a name of its own.
     label: &'a str,
     /// The file as the user named it.
     file: &'a str,
-    /// Where single tests of a report are kept, for those who run the suite; `None`: their times are all that is wanted.
+    /// Where the single tests of a report are stored, for callers that run the suite; `None` if
+    /// only their times are wanted.
     tests: Option<&'a RefCell<TestResults>>,
     /// Meaning of points and commas in the file's numbers.
     marks: &'a Marks,
 }
 
-/// What one input yields.
+/// Result of reading one input.
 struct Part {
     samples: Samples,
-    /// The values are numbers of a metric that the file does not fix: another file may lend it name and, if no unit was
-    /// given, none but its own.
+    /// True if the values are numbers of a metric that the file does not specify: another file may
+    /// lend it a name and, unless a unit was given, must not have a unit of its own.
     is_bare: bool,
-    /// It is a file of assay's, in which every metric has its name.
+    /// True if it is a file of assay, in which every metric is named.
     is_ours: bool,
 }
 
-/// Reads all inputs into one. `-` is standard input. One sample file alone keeps its blocks; of several inputs none does,
-/// since what was recorded apart is not a block. O(bytes).
+/// Reads all inputs into one. `-` is standard input. A single sample file keeps its blocks; several
+/// inputs lose theirs, because recordings made separately do not form blocks. O(bytes).
 ///
 /// # Errors
-/// When an input cannot be read, is of no known format, or does not go with the others.
+/// If an input cannot be read, has no known format, or is not compatible with the others.
 pub fn load<P: AsRef<Path>>(inputs: &[P], options: &ImportOptions) -> Result<Samples, ImportError> {
     let side = |input: &P| SideFiles { name: None, files: vec![input.as_ref().to_owned()] };
     load_sides(&inputs.iter().map(side).collect::<Vec<_>>(), options)
 }
 
-/// Reads all sides into one, each of a file or of several recordings, which are then the units that are compared. O(bytes).
+/// Reads all sides into one. Each side is a file, or several recordings, which are then the units
+/// that are compared. O(bytes).
 ///
 /// # Errors
 /// As for [`load`].
@@ -290,7 +298,8 @@ pub fn load_sides(sides: &[SideFiles], options: &ImportOptions) -> Result<Sample
     Ok(samples)
 }
 
-/// The recordings that a path names: one, or those of a directory or of a file of several documents.
+/// Returns the recordings at a path: one, or those in a directory or in a file of several
+/// documents.
 fn recordings_of(
     path: &Path,
     label: &str,
@@ -302,7 +311,7 @@ fn recordings_of(
         let marks = &Marks::default();
         let context = Context { options, label, file: &file, tests: None, marks };
         return match (criterion::read_directory(path, &context), recordings::files_of(path)) {
-            // A directory without benchmarks of criterion is one of recordings.
+            // A directory without criterion benchmarks is a directory of recordings.
             (Err(ImportError::Directory { .. }), Some(files)) => {
                 let found = files.iter().map(|file| recordings_of(file, label, options));
                 Ok(found.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
@@ -324,7 +333,8 @@ fn recordings_of(
     }
 }
 
-/// The documents of a file as recordings, if it holds several of known formats. Errors name the document.
+/// Returns the documents of a file as recordings if it holds several of known formats. Errors name
+/// the document.
 fn documents(
     context: &Context<'_>,
     again: Again<'_>,
@@ -348,7 +358,7 @@ fn documents(
     Some(documents.into_iter().enumerate().map(read).collect())
 }
 
-/// Takes away what the filter does not want, then the beginning of every series.
+/// Removes what the filter excludes, then the beginning of every series.
 fn leave_out(samples: &mut Samples, options: &ImportOptions) -> Result<(), ImportError> {
     if let Some(filter) = &options.filter {
         filter.apply(samples)?;
@@ -369,7 +379,7 @@ fn leave_out(samples: &mut Samples, options: &ImportOptions) -> Result<(), Impor
     Ok(())
 }
 
-/// Reads one input from memory, for callers that have no file; messages call it `name`.
+/// Reads one input from memory, for callers without a file; messages call it `name`.
 ///
 /// # Errors
 /// As for [`load`].
@@ -391,13 +401,16 @@ pub fn load_bytes(
     Ok(samples)
 }
 
-/// Reads a report of a test framework from memory, test by test; messages call it `name`. O(bytes).
+/// Reads the report of a test framework from memory, test by test; messages call it `name`.
+/// O(bytes).
 ///
 /// # Errors
-/// When it is no such report, or breaks off. Tests without times are no error, nor is a report of none.
+/// If the bytes are not such a report, or if it is truncated. Tests without times and reports
+/// without tests are not errors.
 pub fn read_tests(bytes: Vec<u8>, name: &str) -> Result<TestResults, ImportError> {
     let (kept, options) = (RefCell::default(), ImportOptions::default());
-    // All is in memory, so all is looked at: a program may print much before its first result, and the plan of TAP may be its last line.
+    // Everything is in memory, so everything is examined: a program may print much before its first
+    // result, and the plan of TAP may be its last line.
     let format = {
         let head = Head::of(valid_text(&bytes));
         let format = format_of(&head).filter(|format| matches!(format.group, Group::Tests));
@@ -418,14 +431,14 @@ pub fn read_tests(bytes: Vec<u8>, name: &str) -> Result<TestResults, ImportError
         marks: &Marks::default(),
     };
     let read_once = |input: Input, context: &Context<'_>| {
-        // Only what the last reading has is kept.
+        // Only the tests of the last reading are kept.
         kept.take();
         (format.read)(input, context)
     };
     let read = by_marks(input, &context, &again, &read_once);
     let mut results = kept.into_inner();
     match read {
-        // What has no times has no samples, and yet was run.
+        // Tests without times give no samples, but they were run.
         Err(ImportError::NoNumbers { .. }) if results.is_whole => Ok(results),
         Err(error) => Err(error),
         Ok(part) => {
@@ -435,7 +448,7 @@ pub fn read_tests(bytes: Vec<u8>, name: &str) -> Result<TestResults, ImportError
     }
 }
 
-/// An error with its advice, if that reads the file.
+/// Returns the error, with its advice only if following it reads the file.
 fn tried(mut error: ImportError, context: &Context<'_>, again: Again<'_>) -> ImportError {
     if let ImportError::WhichColumn { advice, .. } = &mut error {
         let reads = |columns: &TableColumns| {
@@ -450,15 +463,15 @@ fn tried(mut error: ImportError, context: &Context<'_>, again: Again<'_>) -> Imp
     error
 }
 
-/// Opens an input once more; `None` where it can be read only once.
+/// Opens an input again; returns `None` if it can be read only once.
 type Again<'a> = &'a dyn Fn() -> Option<Result<Input, ReadError>>;
 
-/// [`read_one`], by what all numbers of the input show of their marks.
+/// Calls [`read_one`] with the decimal marks that all numbers of the input imply.
 fn read_marked(input: Input, context: &Context<'_>, again: Again<'_>) -> Result<Part, ImportError> {
     by_marks(input, context, again, &read_one)
 }
 
-/// Reads an input, and once more with decimal commas if its numbers turn out to have them.
+/// Reads an input, and reads it again with decimal commas if its numbers turn out to have them.
 fn by_marks(
     input: Input,
     context: &Context<'_>,
@@ -488,7 +501,7 @@ fn by_marks(
     }
 }
 
-/// The first line that has a number of this text; the first of all if it can't be found again.
+/// Returns the first line that contains the number `text`, or 1 if it cannot be found again.
 fn line_with(text: &str, again: Again<'_>) -> u64 {
     let Some(Ok(input)) = again() else { return 1 };
     let file = input.file.clone();
@@ -513,7 +526,7 @@ fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError
     if let Some(pattern) = &context.options.pattern {
         return within_limits(pattern::read(input, context, pattern)?, file);
     }
-    // Other tools may put long notes before the first number.
+    // Other tools may write long notes before the first number.
     while Head::of(valid_text(&input.head)).second.is_empty()
         && input.head.len() < LONGEST_HEAD
         && input.extend_head()?
@@ -540,14 +553,15 @@ fn format_of(head: &Head<'_>) -> Option<&'static Format> {
     FORMATS.iter().find(|format| (format.recognise)(head))
 }
 
-/// Recognition sees what is text before the first wrong byte; that byte is reported, with its place, when its line is read.
+/// Returns the text before the first invalid byte, for recognition; that byte is reported with its
+/// position when its line is read.
 fn valid_text(head: &[u8]) -> &str {
     head.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }
 
 const UTF_16: &str = "UTF-16 text; save it as UTF-8";
 
-/// What a file is that is not text; `None` for text.
+/// Returns the kind of a file that is not text; `None` for text.
 fn binary_kind(head: &[u8]) -> Option<&'static str> {
     const MAGIC: [(&[u8], &str); 13] = [
         (b"\xff\xfe", UTF_16),
@@ -568,7 +582,7 @@ fn binary_kind(head: &[u8]) -> Option<&'static str> {
         (b"SQLite format 3", "an SQLite database; export the numbers as CSV"),
     ];
     let known = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|&(_, what)| what);
-    // Latin letters of two bytes each, with no mark before them.
+    // Two-byte Latin letters without a byte-order mark.
     let is_wide = |zero: usize| {
         let start = head.get(..8.min(head.len() & !1)).unwrap_or_default();
         start.len() >= 4 && start.iter().enumerate().all(|(at, &b)| (b == 0) == (at % 2 == zero))

@@ -1,7 +1,8 @@
-//! Opens what the user named: a file, a compressed file (known by its content, not its name), or standard input.
+//! Opens the user's input: a file, a compressed file (recognized by content, not by name), or
+//! standard input.
 //!
-//! Says what is wrong with a name as helpfully as it can: a missing file gets its likely neighbours. It does not look into
-//! the contents beyond the compression.
+//! Errors about names are as helpful as possible: for a missing file, similar names are suggested.
+//! The contents are not examined beyond the compression.
 
 use crate::limits::Unpacked;
 use crate::lines::io_error;
@@ -10,16 +11,16 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
 
-/// Bytes that are seen at once, and so the most that recognition can look at.
+/// Number of bytes read at first, and so the most that recognition can examine.
 pub(crate) const HEAD: u64 = 64 * 1024;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// The bytes of a file, or of standard input for `-`, unpacked if they are compressed. There is no limit to them: for readers that keep
-/// little of what passes.
+/// Returns the bytes of a file, or of standard input for `-`, decompressed if necessary. There is
+/// no size limit: this is for readers that keep little of what they read.
 ///
 /// # Errors
-/// When the file can't be opened, or its first bytes can't be read.
+/// If the file cannot be opened, or its first bytes cannot be read.
 pub fn stream(path: &Path) -> Result<Box<dyn Read>, ReadError> {
     if path.as_os_str() == "-" {
         return unpacked(std::io::stdin(), "stdin");
@@ -36,12 +37,12 @@ fn unpacked(mut stream: impl Read + 'static, file: &str) -> Result<Box<dyn Read>
     Ok(if is_packed { Box::new(flate2::read::MultiGzDecoder::new(all)) } else { Box::new(all) })
 }
 
-/// What went wrong while the bytes of [`stream`] were read.
+/// Returns the error for a failure while reading the bytes of [`stream`].
 pub fn failed(file: &str, error: std::io::Error) -> ReadError {
     io_error(file, error)
 }
 
-/// Opens a file that is to be read.
+/// Opens a file for reading.
 fn open(path: &Path) -> Result<File, ReadError> {
     let file = path.display().to_string();
     if path.is_dir() {
@@ -53,22 +54,22 @@ fn open(path: &Path) -> Result<File, ReadError> {
     })
 }
 
-/// A named, uncompressed stream of bytes, of which the head was read.
+/// A named, uncompressed stream of bytes whose head has been read.
 pub(crate) struct Input {
-    /// The name for messages.
+    /// Name for messages.
     pub file: String,
-    /// The first bytes, [`HEAD`] or all if there are fewer.
+    /// The first [`HEAD`] bytes, or all if there are fewer.
     pub head: Vec<u8>,
     rest: Box<dyn BufRead>,
 }
 
 impl Input {
-    /// Opens a file.
+    /// Opens the file at `path`.
     pub(crate) fn open(path: &Path) -> Result<Self, ReadError> {
         Self::of(open(path)?, &path.display().to_string())
     }
 
-    /// Takes over a stream under a name.
+    /// Wraps a stream under a name.
     pub(crate) fn of(stream: impl Read + 'static, file: &str) -> Result<Self, ReadError> {
         let mut plain = Self::with_head(stream, file)?;
         if plain.head.starts_with(&GZIP) {
@@ -87,25 +88,28 @@ impl Input {
         Ok(Self { file: file.to_owned(), head, rest })
     }
 
-    /// Makes the head twice as long, for a text whose beginning says nothing; false when there is no more.
+    /// Doubles the head, for a text whose beginning is inconclusive; returns false if there is no
+    /// more.
     pub(crate) fn extend_head(&mut self) -> Result<bool, ReadError> {
         let more = self.rest.by_ref().take(self.head.len() as u64).read_to_end(&mut self.head);
         Ok(more.map_err(|source| io_error(&self.file, source))? > 0)
     }
 
-    /// All bytes, the head included.
+    /// Returns all bytes, including the head.
     pub(crate) fn into_reader(self) -> impl BufRead + 'static {
         Cursor::new(self.head).chain(self.rest)
     }
 }
 
-/// Names beside a missing file that are close to it, the closest first, at most three.
+/// Returns at most three names in the same directory that are similar to a missing file, closest
+/// first.
 fn similar_files(path: &Path) -> Vec<String> {
     let Some(wanted) = path.file_name().map(|name| name.to_string_lossy().to_lowercase()) else {
         return Vec::new();
     };
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    // A directory that cannot be listed gives no suggestions; the error stays that the file is missing.
+    // A directory that cannot be listed gives no suggestions; the error remains that the file is
+    // missing.
     let Ok(entries) = std::fs::read_dir(parent.unwrap_or(Path::new("."))) else {
         return Vec::new();
     };

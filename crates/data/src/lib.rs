@@ -1,8 +1,10 @@
-//! The data model of `assay`: what was measured, under which plan, on which machine, and how that is kept in files.
+//! The data model of `assay`: measurements, the plan and the machine behind them, and how they are
+//! stored in files.
 //!
-//! Everything that measures produces [`Samples`]; everything that decides reads them. This crate holds the model, the
-//! `.assay` format ([`assay_file`]), the importers ([`import`]) and the raw exporters ([`export`]), and reads the numbers that
-//! programs give ([`reading`], [`protocol`]). It must not decide, compute statistics, look at a clock or print.
+//! Everything that measures produces [`Samples`]; everything that decides reads them. This crate
+//! holds the model, the `.assay` format ([`assay_file`]), the importers ([`import`]) and the raw
+//! exporters ([`export`]), and reads the numbers that programs report ([`reading`], [`protocol`]).
+//! It must not decide, compute statistics, read a clock or print.
 //!
 //! ```
 //! use assay_data::{Metric, Samples};

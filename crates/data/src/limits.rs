@@ -1,37 +1,40 @@
-//! How much of a file is read at most, so that a small one can't take all memory: values, lines, columns, and bytes that come out of a
-//! compressed one. The program raises the limit at its start, where its user has more.
+//! Limits on reading a file, so that a small one cannot exhaust memory: numbers of values, lines
+//! and columns, and of decompressed bytes. The program raises the limit at startup if the user has
+//! set a higher one.
 
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-/// The variable of the environment by which the user of the program says how many values a file may hold, as messages name it.
+/// Environment variable that sets the number of values a file may hold, as named in messages.
 pub const VARIABLE: &str = "ASSAY_MAX_VALUES";
-/// With so many a comparison of two files takes 2 GB.
+/// Default number of values. A comparison of two files of this size takes 2 GB.
 const USUAL: usize = 20_000_000;
-/// A number of a text and what parts it from the next take so many bytes at most, in files with that many.
+/// Maximum number of bytes of one number in a text with its separator, in files with that many
+/// numbers.
 const BYTES_A_VALUE: u64 = 26;
-/// Columns of a table: of two hundred commands a scan makes thousands.
+/// Maximum number of columns of a table: a scan of two hundred commands makes thousands.
 pub(crate) const MOST_COLUMNS: usize = 100_000;
 
 static MOST_VALUES: OnceLock<NonZeroUsize> = OnceLock::new();
 
-/// Lets a file hold so many values, and lines. To be called before anything is read: later calls, and those after the first, change nothing.
+/// Sets the number of values, and of lines, that a file may hold. Must be called before anything is
+/// read; calls after that, and calls after the first, have no effect.
 pub fn allow_values(most: NonZeroUsize) {
     MOST_VALUES.get_or_init(|| most);
 }
 
-/// How many values, and lines, a file may hold.
+/// Returns the number of values, and of lines, that a file may hold.
 pub(crate) fn most_values() -> usize {
     MOST_VALUES.get().map_or(USUAL, |most| most.get())
 }
 
-/// What is wrong with a file that holds more, behind its name.
+/// Returns the error text for a file that exceeds the limit, to be put after its name.
 pub(crate) fn too_many(what: &str) -> String {
     format!("has more than {} {what}; set {VARIABLE} to read it all the same", most_values())
 }
 
-/// What comes out of a compressed file, up to the limit.
+/// Reads the decompressed bytes of a file, up to the limit.
 pub(crate) struct Unpacked<R> {
     packed: R,
     left: u64,

@@ -1,42 +1,45 @@
-//! Lines of a text, one at a time in one reused buffer, with their numbers: the floor under every reader of text files.
+//! Lines of a text, one at a time in one reused buffer, with their numbers: the basis of every
+//! reader of text files.
 //!
-//! Takes off the byte-order mark and the carriage return, checks UTF-8, and refuses lines of absurd length, so that no input
-//! can make memory grow without bound. It knows nothing of what the lines mean.
+//! Removes the byte-order mark and the carriage return, checks UTF-8, and refuses excessively long
+//! lines, so that no input can make memory grow without bound. It knows nothing about what the
+//! lines mean.
 
 use crate::limits::{most_values, too_many};
 use crate::read_error::{Place, ReadError};
 use std::io::{BufRead, ErrorKind, Read};
 
-/// Longest line that is read, in bytes.
+/// Maximum length of a line, in bytes.
 pub(crate) const MAX_LINE: u64 = 16 * 1024 * 1024;
 
 /// Lines of a named text.
 pub(crate) struct Lines<R> {
     reader: R,
     file: String,
-    /// A line that does not lie whole in the reader's buffer.
+    /// A line that is not entirely in the reader's buffer.
     pieces: Vec<u8>,
     number: u64,
-    /// Bytes before the present line.
+    /// Number of bytes before the current line.
     start: u64,
-    /// Bytes of the present line.
+    /// Number of bytes of the current line.
     length: u64,
-    /// Bytes of the present line that still lie in the reader's buffer.
+    /// Number of bytes of the current line that are still in the reader's buffer.
     borrowed: usize,
 }
 
-/// One line without its ending.
+/// A line without its line ending.
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'a> {
-    /// The text. For an unended line that breaks off inside a character, what is before that character.
+    /// The text. If an unterminated line breaks off inside a character, the text before that
+    /// character.
     pub text: &'a str,
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub number: u64,
-    /// False when the text ended without a line feed, as after a crash.
+    /// False if the text ended without a line feed, as after a crash.
     pub ended: bool,
-    /// Bytes of the text before this line.
+    /// Number of bytes of the text before this line.
     pub start: u64,
-    /// Bytes of this line, its ending included.
+    /// Number of bytes of this line, including its ending.
     pub bytes: u64,
 }
 
@@ -46,7 +49,8 @@ impl<R: BufRead> Lines<R> {
         Self { reader, file, pieces: Vec::new(), number: 0, start: 0, length: 0, borrowed: 0 }
     }
 
-    /// The next line; `None` at the end of the text. A line that lies whole in the reader's buffer is not copied.
+    /// Returns the next line; `None` at the end of the text. A line that is entirely in the
+    /// reader's buffer is not copied.
     pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>, ReadError> {
         self.reader.consume(self.borrowed);
         self.start += self.length;
@@ -56,7 +60,7 @@ impl<R: BufRead> Lines<R> {
         self.borrowed = match in_buffer {
             Ok(Some(end)) => end + 1,
             Ok(None) => 0,
-            // Interrupted by a signal: the slow way reads again.
+            // Interrupted by a signal: the slow path reads again.
             Err(error) if error.kind() == ErrorKind::Interrupted => 0,
             Err(error) => return Err(failed(error)),
         };
@@ -105,13 +109,13 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// An error of reading, told apart by what can be done about it.
+/// Returns the error for a failed read, classified by what can be done about it.
 pub(crate) fn io_error(file: &str, source: std::io::Error) -> ReadError {
     let file = file.to_owned();
     let compressed =
         |problem: &str| ReadError::Compressed { file: file.clone(), problem: problem.to_owned() };
     match source.kind() {
-        // Plain readers end without an error; only a decoder knows that bytes are lacking or wrong.
+        // Plain readers end without an error; only a decoder knows that bytes are missing or wrong.
         ErrorKind::UnexpectedEof => compressed("breaks off before its end"),
         ErrorKind::InvalidInput | ErrorKind::InvalidData => compressed("damaged"),
         _ => ReadError::Io { file, source },

@@ -1,34 +1,36 @@
-//! What became of the mutants of a project: small changes of its source, each of which its tests should notice. A mutant belongs to a unit (a
-//! function or method), a unit to a file. Nothing is decided here.
+//! Results of mutation testing: small changes of a project's source, each of which its tests should
+//! notice. A mutant belongs to a unit (a function or method), a unit to a file. Nothing is decided
+//! here.
 
-/// What became of a mutant.
+/// Result of a mutant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fate {
-    /// A test failed that passes without it.
+    /// A test failed that passes without the mutant.
     Killed,
-    /// The tests took much longer than they do without it, and were ended.
+    /// The tests took much longer than without the mutant and were stopped.
     TimedOut,
-    /// All tests passed that may use it.
+    /// All tests that may use its code passed.
     Survived,
-    /// It was not tried: it is the same program as another change, which survived.
+    /// Not tried: the program is the same as with another mutant, which survived.
     Implied,
     /// No test uses its code.
     Uncovered,
-    /// All tests passed, as they must: it is the same program, as its compiler says.
+    /// All tests passed, as they must: according to the compiler the program is unchanged.
     Equivalent,
-    /// The tests could not be run with it: it can't be built or loaded at all.
+    /// The tests could not be run with the mutant: it cannot be built or loaded.
     Unviable,
-    /// A comment accepts that it survives; it was not tried.
+    /// A comment accepts that it survives; not tried.
     Kept,
-    /// Its code is not part of the program that the tests run here: another platform's, or of a feature that is off. It was not tried.
+    /// Its code is not part of the program under test: it belongs to another platform or to a
+    /// disabled feature. Not tried.
     Absent,
-    /// It was not tried.
+    /// Not tried.
     #[default]
     Pending,
 }
 
 impl Fate {
-    /// All.
+    /// All results.
     pub const ALL: [Self; 10] = [
         Self::Killed,
         Self::TimedOut,
@@ -42,7 +44,7 @@ impl Fate {
         Self::Pending,
     ];
 
-    /// Its name, for files.
+    /// Name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Killed => "killed",
@@ -58,30 +60,30 @@ impl Fate {
         }
     }
 
-    /// The one of a name.
+    /// Returns the result with the name `name`.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|own| own.name() == name)
     }
 
-    /// Whether the tests noticed it.
+    /// Returns true if the tests noticed the mutant.
     pub fn is_detected(self) -> bool {
         matches!(self, Self::Killed | Self::TimedOut)
     }
 
-    /// Whether they did not.
+    /// Returns true if the tests did not notice the mutant.
     pub fn is_missed(self) -> bool {
         matches!(self, Self::Survived | Self::Implied | Self::Uncovered)
     }
 }
 
-/// A file that was changed.
+/// A file with mutants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MutatedFile {
-    /// Its path, from the top of the project.
+    /// Path relative to the top of the project.
     pub path: String,
-    /// Its language, as people call it.
+    /// Usual name of its language.
     pub language: String,
-    /// Its text.
+    /// Source text.
     pub source: String,
 }
 
@@ -92,13 +94,13 @@ pub struct MutatedUnit {
     pub file: usize,
     /// Its name.
     pub name: String,
-    /// Its first line, from 1,
+    /// First line, from 1.
     pub begin: u32,
-    /// and its last one.
+    /// Last line, from 1.
     pub end: u32,
 }
 
-/// A place in a text: line and column, in characters, from 1.
+/// A position in a text: line and column, in characters, from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The line.
@@ -107,40 +109,43 @@ pub struct Place {
     pub column: u32,
 }
 
-/// A mutant, and what became of it; or a rewrite, which is a change that means the same, and which no test should notice.
+/// A mutant and its result; or a rewrite, which is a change that keeps the meaning and that no test
+/// should notice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MutantResult {
-    /// By what it is known.
+    /// Identifier.
     pub id: String,
     /// Index of its unit.
     pub unit: usize,
-    /// Name of the kind of change.
+    /// Name of the mutation operator.
     pub operator: String,
-    /// The same in words, as the end of a sentence.
+    /// Description of the change, as the end of a sentence.
     pub what: String,
-    /// Where the change begins
+    /// Start of the change.
     pub begin: Place,
-    /// and ends.
+    /// End of the change.
     pub end: Place,
-    /// What stands there instead.
+    /// The text that replaces the original.
     pub replacement: String,
-    /// The change in its lines.
+    /// The change as a diff of its lines.
     pub diff: String,
-    /// What became of it.
+    /// Result.
     pub fate: Fate,
-    /// Indices of the tests that ran over it, or would have; `None`: not known.
+    /// Indices of the tests that ran its code, or would have; `None` if unknown.
     pub covered_by: Option<Vec<usize>>,
-    /// Indices of those that failed.
+    /// Indices of the tests that failed.
     pub killed_by: Vec<usize>,
-    /// Whether all of the tests ran that may use it, so that these are all that fail; else the first failure ended it.
+    /// True if all tests that may use it ran, so that the list of failing tests is complete;
+    /// otherwise the first failure ended the run.
     pub is_complete: bool,
-    /// How many of the tests ended.
+    /// Number of tests that finished.
     pub tests_run: usize,
-    /// How long the tests took, s.
+    /// Duration of the tests, in seconds.
     pub seconds: Option<f64>,
-    /// Why: the reason of a comment, what a run said.
+    /// Explanation: the reason given in a comment, or the output of a run.
     pub reason: Option<String>,
-    /// Why it may mean the same as what was there, so that no test could notice it; `None`: nothing speaks for that.
+    /// Why the mutant may be equivalent to the original, so that no test could notice it; `None` if
+    /// there is no sign of that.
     pub doubt: Option<String>,
 }
 
@@ -149,42 +154,44 @@ pub struct MutantResult {
 pub struct MutationTest {
     /// Its name.
     pub name: String,
-    /// Its file, where that is known.
+    /// File of the test, if known.
     pub file: Option<String>,
-    /// How long it takes without any change, s.
+    /// Duration without any mutant, in seconds.
     pub seconds: Option<f64>,
 }
 
-/// What became of all mutants.
+/// Results of all mutants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mutation {
-    /// The framework of the tests, with its version.
+    /// The test framework, with its version.
     pub framework: String,
-    /// The files.
+    /// The mutated files.
     pub files: Vec<MutatedFile>,
-    /// Their units, file by file.
+    /// Units, by file.
     pub units: Vec<MutatedUnit>,
-    /// The mutants, unit by unit.
+    /// Mutants, by unit.
     pub mutants: Vec<MutantResult>,
-    /// The rewrites, unit by unit: changes that mean the same. A test that fails with one, which is *killed* here, holds on to how the code is
-    /// written.
+    /// Rewrites, by unit: changes that keep the meaning. A test that fails with one (*killed* here)
+    /// depends on how the code is written.
     pub rewrites: Vec<MutantResult>,
-    /// Whether it was asked how tests and code are coupled: of a sample of the mutants all tests ran, and rewrites were tried.
+    /// True if the coupling of tests and code was examined: for a sample of the mutants all tests
+    /// ran, and rewrites were tried.
     pub has_coupling: bool,
-    /// The tests that mutants were tried with.
+    /// Tests that the mutants were tried with.
     pub tests: Vec<MutationTest>,
-    /// Names of tests that failed in some runs without any change; they were left out.
+    /// Names of tests that failed in some runs without any mutant; they were left out.
     pub flaky: Vec<String>,
-    /// The revision from which lines had to differ to be changed; `None`: all lines.
+    /// The revision against which lines had to differ to be mutated; `None` for all lines.
     pub since: Option<String>,
-    /// How long the whole suite takes, s.
+    /// Duration of the whole suite, in seconds.
     pub suite_seconds: f64,
-    /// Whether those that were tried, beside the extreme ones, are a random sample of all.
+    /// True if the mutants that were tried, apart from the extreme ones, are a random sample of
+    /// all.
     pub is_sample: bool,
-    /// How long it took, s.
+    /// Total duration, in seconds.
     pub seconds: f64,
-    /// How many of these were known from before.
+    /// Number of mutants and rewrites whose result was known from an earlier run.
     pub known_before: usize,
-    /// What should be known of it.
+    /// Remarks for the reader.
     pub notes: Vec<String>,
 }

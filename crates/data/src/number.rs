@@ -1,22 +1,25 @@
-//! The one reader of numbers in text.
+//! The reader of numbers in text.
 //!
-//! Programs write for programs with a point and without groups ([`plain`]); some follow the language of their user, whose decimal mark
-//! may be a comma, without groups ([`ungrouped`]) or with them. Where digits may be grouped, `1,234` means two different numbers in two
-//! countries, so that a file's numbers are read by [`Marks`]: all of them together decide what its marks mean.
+//! Programs that write for other programs use a decimal point and no groups ([`plain`]); some
+//! follow their user's locale, whose decimal mark may be a comma, without groups ([`ungrouped`]) or
+//! with them. Where digits may be grouped, `1,234` is a different number in different countries. A
+//! file's numbers are therefore read by [`Marks`]: all of them together decide what its marks mean.
 
 use std::cell::{Cell, RefCell};
 
-/// The number as programs write it for programs: digits with a point and an exponent; `nan` and `inf` too.
+/// Parses a number as programs write it for programs: digits with a point and an exponent, also
+/// `nan` and `inf`.
 pub(crate) fn plain(text: &str) -> Option<f64> {
     text.parse().ok()
 }
 
-/// [`plain`], if the number is finite.
+/// Like [`plain`], for finite numbers only.
 pub(crate) fn finite(text: &str) -> Option<f64> {
     plain(text).filter(|value| value.is_finite())
 }
 
-/// A number of a program that never groups digits: a comma in it is the decimal mark of the user's language.
+/// Parses a number of a program that never groups digits: a comma in it is the decimal mark of the
+/// user's locale.
 pub(crate) fn ungrouped(text: &str) -> Option<f64> {
     match text.split_once(',') {
         Some((whole, fraction)) if is_digits(fraction) && !whole.contains('.') => {
@@ -27,7 +30,7 @@ pub(crate) fn ungrouped(text: &str) -> Option<f64> {
     }
 }
 
-/// Whether the text is a number by any marks.
+/// Returns true if the text is a number under any meaning of the marks.
 pub(crate) fn is_number(text: &str) -> bool {
     plain(text).is_some() || Style::BOTH.iter().any(|style| style.read(text).is_some())
 }
@@ -36,10 +39,10 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Characters between groups of digits in any style. No number has two of them.
+/// Characters between groups of digits in any style. A number contains at most one kind of them.
 const SPACES: [char; 6] = [' ', '\'', '\u{2019}', '\u{a0}', '\u{2009}', '\u{202f}'];
 
-/// What a point and a comma mean.
+/// Meaning of point and comma.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Style {
     /// `1,234.5`
@@ -52,7 +55,7 @@ pub(crate) enum Style {
 impl Style {
     const BOTH: [Self; 2] = [Self::Point, Self::Comma];
 
-    /// The decimal mark and the mark of groups.
+    /// Returns the decimal mark and the group mark.
     fn marks(self) -> (char, char) {
         match self {
             Self::Point => ('.', ','),
@@ -60,7 +63,8 @@ impl Style {
         }
     }
 
-    /// The number by these marks: groups are of three digits behind one to three that do not begin with a zero.
+    /// Parses a number in this style. Groups have three digits and follow one to three digits that
+    /// do not begin with a zero.
     fn read(self, text: &str) -> Option<f64> {
         let (decimal, group) = self.marks();
         let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -98,46 +102,46 @@ impl Style {
     }
 }
 
-/// What the marks of a file's numbers mean, as far as the numbers read so far show it.
+/// The meaning of the marks in a file's numbers, inferred from the numbers read so far.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     style: Style,
-    /// The tool whose program text fixes the marks, whatever the user's language.
+    /// The tool that always writes the same marks, whatever the user's locale.
     fixed: Cell<Option<&'static str>>,
     only_point: RefCell<Option<String>>,
     only_comma: RefCell<Option<String>>,
     either: RefCell<Option<String>>,
 }
 
-/// What all numbers of a file show together.
+/// Conclusion from all numbers of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// They were read as they are meant.
+    /// The numbers were read correctly.
     Right,
-    /// They are to be read again, with decimal commas.
+    /// The numbers must be read again, with decimal commas.
     DecimalCommas,
-    /// A number can't be read with certainty: its text, and why.
+    /// A number cannot be read with certainty: its text, and the reason.
     Unclear(String, String),
 }
 
 impl Marks {
-    /// Marks that are known already.
+    /// Makes marks of a known style.
     pub(crate) fn of(style: Style) -> Self {
         Self { style, ..Self::default() }
     }
 
-    /// Says that `tool` always writes `1,234.5`, so that what could be either is that.
+    /// Records that `tool` always writes `1,234.5`, which settles ambiguous numbers.
     pub(crate) fn fixed_by(&self, tool: &'static str) {
         self.fixed.set(Some(tool));
     }
 
-    /// Takes a text that is not needed itself as evidence, if it is a number.
+    /// Takes a text whose value is not needed as evidence, if it is a number.
     pub(crate) fn see(&self, text: &str) {
         self.read(text);
     }
 
-    /// The number, finite, by the marks that are assumed; by the other ones where these make none of it, since then
-    /// [`shown`](Self::shown) has the file read again or refused.
+    /// Parses a finite number in the assumed style, or in the other style if that fails; in that
+    /// case [`shown`](Self::shown) has the file read again or refused.
     pub(crate) fn read(&self, text: &str) -> Option<f64> {
         let has_mark = |c: char| c == '.' || c == ',';
         if !text.contains(has_mark) && !text.contains(SPACES) {
@@ -158,7 +162,7 @@ impl Marks {
         }
     }
 
-    /// What the numbers that were read show.
+    /// Returns the conclusion from the numbers read so far.
     pub(crate) fn shown(&self) -> Shown {
         let text = |of: &RefCell<Option<String>>| of.borrow().clone();
         let unclear = |text: String, problem: String| Shown::Unclear(text, problem);
@@ -197,7 +201,7 @@ fn note(of: &RefCell<Option<String>>, text: &str) {
     }
 }
 
-/// Whether the line has this text as a number of its own.
+/// Returns true if the line contains `text` as a whole number, not as part of a longer one.
 pub(crate) fn stands_in(line: &str, text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
     line.match_indices(text).any(|(at, found)| {
@@ -324,7 +328,7 @@ mod tests {
                 let is_refused = matches!(marks.shown(), Shown::Unclear(..));
                 let again = Marks::of(Style::Comma).read(&text);
                 let read = if marks.shown() == Shown::DecimalCommas { again } else { read };
-                // A single point is a decimal point: programs write so.
+                // A single point is a decimal point: programs write it so.
                 let is_plain = text.matches('.').count() == 1 && !text.contains(',');
                 prop_assert!(read == truth || is_refused || is_plain, "{text}: {read:?}");
             }

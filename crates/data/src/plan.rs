@@ -1,17 +1,20 @@
-//! The plan of a run: everything that was decided before the first measurement, recorded so that the verdict can be
-//! repeated from the file to the digit.
+//! The plan of a run: everything decided before the first measurement, recorded so that the verdict
+//! can be reproduced from the file to the digit.
 //!
-//! The numbers here are explained, with the simulations behind them, in `docs/concepts/deciding.md`.
+//! The numbers here are explained, with the simulations behind them, in
+//! `docs/concepts/deciding.md`.
 
 use crate::unit::Unit;
 use serde::{Deserialize, Serialize};
 
-/// Level of an interval that holds at any moment, so that one may look after every block: read as 95 % for the whole run of up to 1,024 blocks.
-/// The looks of a run that stops by itself have levels of their own (`analysis::design::looks`).
-/// For another confidence it is scaled with the error allowed.
+/// Level of an interval that holds at any moment, so that one may look after every block:
+/// equivalent to 95 % for the whole run of up to 1,024 blocks. The looks of a run that stops by
+/// itself have their own levels (`analysis::design::looks`). For another confidence it is scaled
+/// with the allowed error.
 pub const LOOK_LEVEL_AT_95: f64 = 0.002;
 
-/// Blocks after which a run that stops by itself gives up: the look level was simulated up to here.
+/// Number of blocks after which a run that stops by itself gives up: the look level was simulated
+/// up to here.
 pub const MAX_BLOCKS: u32 = 1024;
 
 /// The smallest difference that matters to the user.
@@ -39,16 +42,17 @@ impl Default for Threshold {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "lowercase")]
 pub enum StopRule {
-    /// Looks from time to time, and stops when the answer is clear, at `max_blocks`, or when the budget is spent.
+    /// Evaluates from time to time, and stops when the answer is clear, at `max_blocks`, or when
+    /// the budget is spent.
     Sequential {
         /// Level of an interval that holds at any moment.
         look_level: f64,
-        /// Blocks at which it gives up.
+        /// Number of blocks at which the run gives up.
         max_blocks: u32,
     },
-    /// Takes exactly this many blocks and looks once.
+    /// Takes exactly this many blocks and evaluates once.
     Fixed {
-        /// How many blocks.
+        /// Number of blocks.
         blocks: u32,
     },
 }
@@ -61,7 +65,7 @@ pub enum StopReason {
     Clear,
     /// One subject alone: its median is known precisely enough.
     Precise,
-    /// One subject alone: twice as many values hardly made its interval narrower.
+    /// One subject alone: twice as many values hardly narrowed its interval.
     Diminishing,
     /// The planned number of blocks was taken.
     Blocks,
@@ -71,38 +75,41 @@ pub enum StopReason {
     Interrupted,
     /// A measured command or a hook failed.
     Failed,
-    /// The condition that the user gave came true.
+    /// The user's condition became true.
     Until,
 }
 
-/// What was decided before the first block.
+/// The decisions made before the first block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Confidence of the verdict, such as 0.95.
+    /// Confidence level of the verdict, such as 0.95.
     pub confidence: f64,
     /// The smallest difference that matters.
     pub threshold: Threshold,
-    /// When to stop.
+    /// Stopping rule.
     pub stop: StopRule,
-    /// Seconds that measuring may take; `None` with a fixed number of blocks and no `--time`.
+    /// Time budget of the measurement, in seconds; `None` with a fixed number of blocks and no
+    /// `--time`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_seconds: Option<f64>,
-    /// Warm-up blocks taken first and not recorded.
+    /// Number of warm-up blocks, which are taken first and not recorded.
     pub warmup: u32,
     /// Name of the metric that decides.
     pub primary: String,
-    /// Names of the secondary metrics, which share one error; empty: all.
+    /// Names of the secondary metrics, which share one error; empty for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secondary: Vec<String>,
-    /// Condition at which a run stops that looks after every block, instead of when the answer is clear.
+    /// Condition that stops the run, checked after every block; replaces stopping when the answer
+    /// is clear.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// Seed of every random choice; below 2^53, so that every JSON reader keeps it.
+    /// Seed of all random choices; below 2^53, so that every JSON reader keeps it.
     pub seed: u64,
 }
 
 impl Plan {
-    /// The plan of a run that stops by itself, with the defaults of `assay run` and this seed.
+    /// Returns the plan of a run that stops by itself, with the defaults of `assay run` and this
+    /// seed.
     pub fn sequential(confidence: f64, threshold: Threshold, seed: u64) -> Self {
         Self {
             confidence,
@@ -120,7 +127,8 @@ impl Plan {
         }
     }
 
-    /// Level of an interval that holds at any moment when the run stops by itself; the error allowed otherwise.
+    /// Returns the level of an interval that holds at any moment if the run stops by itself;
+    /// otherwise the allowed error.
     pub fn level(&self) -> f64 {
         match self.stop {
             StopRule::Sequential { look_level, .. } => look_level,
@@ -128,13 +136,15 @@ impl Plan {
         }
     }
 
-    /// True when the run may stop after any block, so that its interval is valid at any moment.
+    /// Returns true if the run may stop after any block, so that its interval must hold at any
+    /// moment.
     pub fn is_sequential(&self) -> bool {
         matches!(self.stop, StopRule::Sequential { .. })
     }
 }
 
-/// Level of one look for a whole-run confidence: 0.002 at 95 %, in proportion to the error allowed elsewhere.
+/// Returns the level of one look for a whole-run confidence: 0.002 at 95 %, otherwise in proportion
+/// to the allowed error.
 pub fn look_level(confidence: f64) -> f64 {
     LOOK_LEVEL_AT_95 * (1.0 - confidence) / 0.05
 }

@@ -1,13 +1,15 @@
-//! Files and directories that are their owner's alone, whatever the umask: recordings may hold what commands were given, and what those said.
+//! Files and directories that only their owner can access, whatever the umask: recordings may
+//! contain the arguments and the output of commands.
 //!
-//! Whatever a program of this house keeps in the user's state, cache or runtime directory is made here. What the user names, as with `--export`, is
-//! made as any program makes its files.
+//! Everything that assay's programs keep in the user's state, cache or runtime directory is created
+//! here. Files that the user names, as with `--export`, are created like those of any program.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Options by which a file that is made is nobody else's to read, where the system knows of such rights; elsewhere its directory decides.
+/// Returns options that create files readable by their owner only, on systems with such
+/// permissions; elsewhere the directory decides.
 pub fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -15,11 +17,11 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Makes a directory of ours, with those above it that are missing. One that is there already, from an earlier version or made by hand, is closed to
-/// others if it can be.
+/// Creates a directory of ours, with missing parents. An existing one, from an earlier version or
+/// made by hand, is closed to others if possible.
 ///
 /// # Errors
-/// When it can't be made.
+/// If the directory cannot be created.
 pub fn directory(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -35,7 +37,7 @@ fn close(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     let Ok(found) = fs::metadata(path) else { return };
     if found.permissions().mode() & 0o077 != 0 {
-        // Somebody else's stays as it is.
+        // A directory of another owner is left unchanged.
         let _stays = fs::set_permissions(path, fs::Permissions::from_mode(0o700));
     }
 }
@@ -43,18 +45,18 @@ fn close(path: &Path) {
 #[cfg(not(unix))]
 fn close(_: &Path) {}
 
-/// Makes an empty file, in the place of what one of that name held.
+/// Creates an empty file, truncating any existing one.
 ///
 /// # Errors
-/// When it can't be made.
+/// If the file cannot be created.
 pub fn create(path: &Path) -> io::Result<File> {
     options().write(true).create(true).truncate(true).open(path)
 }
 
-/// Puts a whole new file in the place of what was there; whoever is stopped meanwhile leaves the old one or the new one.
+/// Replaces a file as a whole; an interruption leaves either the old file or the new one.
 ///
 /// # Errors
-/// When it can't be written; then what was there stays.
+/// If the new file cannot be written; the old one is then unchanged.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.new", std::process::id()));

@@ -1,9 +1,10 @@
-//! The sample protocol, version 1: how a program that is being measured gives numbers of its own.
+//! The sample protocol, version 1: how a program under measurement reports its own numbers.
 //!
-//! The program finds a place to write in the variable [`VARIABLE`] and appends JSON Lines: values, and regions between two
-//! readings of the monotonic clock. `docs/reference/sample-protocol.md` specifies it for those who write such programs. The
-//! lines were written by programs that may crash, fork, or be wrong, so reading never fails: good lines count, and every
-//! other is a problem with its number. Nothing is guessed: where a start or a stop is missing, no value comes of the pair.
+//! The program finds a place to write in the variable [`VARIABLE`] and appends JSON Lines: values,
+//! and regions between two readings of the monotonic clock. `docs/reference/sample-protocol.md`
+//! specifies it for authors of such programs. The lines come from programs that may crash, fork, or
+//! be wrong, so reading never fails: good lines count, and every other line is a problem with its
+//! line number. Nothing is guessed: a start without a stop, or the reverse, gives no value.
 
 mod collect;
 mod line;
@@ -14,63 +15,65 @@ use crate::Metric;
 use crate::reading::{Reading, ReadingError, Take, reading};
 use collect::Collector;
 
-/// The variable that tells a program where to write: `fd:N` or `path:FILE`.
+/// Environment variable that tells a program where to write: `fd:N` or `path:FILE`.
 pub const VARIABLE: &str = "ASSAY_SAMPLES";
 
-/// Longest line in bytes, its ending left out.
+/// Maximum length of a line, in bytes, without its ending.
 pub const MAX_LINE: usize = 1024 * 1024;
-/// Most bytes of one run that are read; what is beyond is a problem.
+/// Maximum number of bytes read of one run; anything beyond is a problem.
 pub const MAX_BYTES: usize = 64 * 1024 * 1024;
-/// Most metrics and regions of one run.
+/// Maximum number of metrics and regions of one run.
 pub const MAX_METRICS: usize = 1000;
-/// Longest name of a metric or region in characters.
+/// Maximum length of the name of a metric or region, in characters.
 pub const MAX_NAME: usize = 100;
-/// Most problems that are kept; the others are only counted.
+/// Maximum number of problems kept; the others are only counted.
 pub const MAX_PROBLEMS: usize = 20;
 
-/// What a program gave of one metric in one run.
+/// Values of one metric from one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
-    /// The metric, in its base unit. Without a unit from the program it is a plain number; a region is in seconds.
+    /// The metric, in its base unit. If the program states no unit it is a plain number; a region
+    /// is in seconds.
     pub metric: Metric,
-    /// What the run comes to: as the program says, else the median of values and the sum of regions.
+    /// How the values are reduced to one for the run: as the program says, otherwise the median of
+    /// values and the sum of regions.
     pub take: Take,
     /// The values in the order of their lines, at least one; finite, in the base unit.
     pub values: Vec<f64>,
 }
 
 impl Given {
-    /// What the run comes to.
+    /// Returns the value of the run.
     ///
     /// # Errors
-    /// When the values are so large that their sum is not finite.
+    /// If the values are so large that their sum is not finite.
     pub fn reading(&self) -> Result<Reading, ReadingError> {
         reading(self.values.clone(), self.take)
     }
 }
 
-/// What one run gave.
+/// Everything that one run reported.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Metrics and regions with values, in the order in which they first appear.
+    /// Metrics and regions with values, in order of first appearance.
     pub given: Vec<Given>,
-    /// The first problems, in the order of their finding: at most [`MAX_PROBLEMS`].
+    /// The first problems, in the order found: at most [`MAX_PROBLEMS`].
     pub problems: Vec<Problem>,
-    /// How many problems there are beyond those.
+    /// Number of problems beyond those.
     pub more_problems: usize,
 }
 
-/// A line that does not count, and why.
+/// A line that is not counted, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct Problem {
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong, and what to do. One line of text without control characters.
+    /// What is wrong and what to do about it. One line of text without control characters.
     pub what: String,
 }
 
-/// Reads what one run wrote. O(bytes); a million lines take about a second.
+/// Parses the output of one run. O(bytes); a million lines take about a second.
 pub fn parse(bytes: &[u8]) -> Report {
     let mut collector = Collector::default();
     let read = &bytes[..bytes.len().min(MAX_BYTES)];
@@ -85,7 +88,7 @@ pub fn parse(bytes: &[u8]) -> Report {
         };
         rest = next;
         if end.is_none() && read.len() < bytes.len() {
-            // The rest of this line lies beyond the limit.
+            // The rest of this line is beyond the limit.
             break;
         }
         collector.line(number, line, end.is_some());

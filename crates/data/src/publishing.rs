@@ -1,22 +1,26 @@
-//! What a page that is published must not tell unless it is asked to: where files lie on somebody's disk, and what looks like a secret.
+//! Removes from published pages what they must not reveal unless asked to: paths on the author's
+//! disk, and anything that looks like a secret.
 //!
-//! The page stays what it is: names of files, options and numbers. Records are not touched; for these there is `--anonymous`.
+//! The page keeps its names of files, options and numbers. Records are not changed; `--anonymous`
+//! is for them.
 
 use crate::samples::without_secrets;
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// Directories that are the same everywhere: they tell nothing of whose machine it was, and findings name files in them.
+/// Directories that are the same on every machine: they do not identify it, and findings name files
+/// in them.
 const EVERYWHERE: [&str; 9] = ["bin", "dev", "etc", "lib", "lib64", "proc", "sbin", "sys", "usr"];
 
-/// An absolute path of at least one directory, and what stands before it.
+/// An absolute path of at least one directory, and the text before it.
 static PATH: LazyLock<Regex> = LazyLock::new(|| {
-    // The pattern is a constant, and the test runs through it.
+    // The pattern is a constant, and the test exercises it.
     #[expect(clippy::unwrap_used, reason = "a constant pattern either compiles always or never")]
     Regex::new(r"(^|[^\w.…/<:~-])/([\w.+@%~-]+)/((?:[\w.+@%~-]+/)*)([\w.+@%~-]*)").unwrap()
 });
 
-/// The text with absolute paths by their last part, and without what looks like a secret. O(length).
+/// Returns the text with absolute paths shortened to their last component, and without anything
+/// that looks like a secret. O(length).
 pub fn publishable(text: &str) -> String {
     let text = without_secrets(text);
     let shortened = PATH.replace_all(&text, |found: &Captures<'_>| {

@@ -1,19 +1,19 @@
-//! What can be wrong with a file that is read, said so that the reader of the message can mend it: file, line, column, what
-//! was expected.
+//! Errors in files that are read, worded so that the reader of the message can fix them: file,
+//! line, column, and what was expected.
 //!
-//! Shared by the `.assay` reader and the importers. It holds no rule of any format.
+//! Shared by the `.assay` reader and the importers. Contains no rules of any format.
 
 use crate::excerpt::visible;
 use std::fmt;
 
-/// A place in a file, printed as `file:line:column`.
+/// A position in a file, printed as `file:line:column`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file as the user named it; `stdin` for standard input.
     pub file: String,
-    /// The line, counted from 1.
+    /// Line, counted from 1.
     pub line: u64,
-    /// The byte within the line, counted from 1, where it is known.
+    /// Byte within the line, counted from 1, if known.
     pub column: Option<u64>,
 }
 
@@ -27,42 +27,42 @@ impl fmt::Display for Place {
 /// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// There is no such file.
+    /// The file does not exist.
     #[error("`{file}` does not exist{}", suggestion(.similar))]
     Missing {
-        /// The file as it was named.
+        /// The file as the user named it.
         file: String,
-        /// Files beside it whose names are close, the closest first.
+        /// Similar names in the same directory, closest first.
         similar: Vec<String>,
     },
-    /// A directory stands where a file was expected.
+    /// The path is a directory, but a file was expected.
     #[error("`{file}` is a directory; name a file in it")]
     Directory {
-        /// The directory as it was named.
+        /// The directory as the user named it.
         file: String,
     },
-    /// The system refused to read.
+    /// The system reported an error while reading.
     #[error("cannot read `{file}`: {source}")]
     Io {
-        /// The file as it was named.
+        /// The file as the user named it.
         file: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// Compressed data are damaged or end too early.
+    /// The compressed data are damaged or truncated.
     #[error("`{file}` is compressed and {problem}; compress or fetch it again")]
     Compressed {
-        /// The file as it was named.
+        /// The file as the user named it.
         file: String,
-        /// What is wrong with the compressed data.
+        /// Description of the problem.
         problem: String,
     },
-    /// There is not a single byte in it.
+    /// The file is empty.
     #[error("`{file}` is empty; expected {expected}")]
     Empty {
-        /// The file as it was named.
+        /// The file as the user named it.
         file: String,
-        /// What a file of this kind holds.
+        /// The expected contents.
         expected: &'static str,
     },
     /// The first line is not the header of a sample file.
@@ -70,29 +70,29 @@ pub enum ReadError {
         "{place}: expected the header of a sample file, such as `{{\"assay\":1,\"kind\":\"run\",…}}`, but the line begins with `{seen}`"
     )]
     NoHeader {
-        /// The line.
+        /// The position of the line.
         place: Place,
-        /// How it begins.
+        /// The beginning of the line.
         seen: String,
     },
-    /// The file was written in a version of the format that is not known here.
+    /// The file was written in an unknown version of the format.
     #[error(
         "`{file}` was written by a later assay (version {version}); this one reads version {known}: update assay to read it"
     )]
     Version {
-        /// The file as it was named.
+        /// The file as the user named it.
         file: String,
-        /// The version that it claims.
+        /// The version that the file declares.
         version: u64,
-        /// The version that is read here.
+        /// The version that this program reads.
         known: u64,
     },
-    /// One line is wrong.
+    /// A line is wrong.
     #[error("{place}: {}", visible(.problem))]
     Line {
-        /// Where.
+        /// The position of the error.
         place: Place,
-        /// What is wrong with it and what was expected.
+        /// Description of the problem and the expected contents.
         problem: String,
     },
 }
@@ -105,7 +105,8 @@ fn suggestion(similar: &[String]) -> String {
     format!("; did you mean {}?", names.join(" or "))
 }
 
-/// The beginning of a text as messages quote it: at most 40 characters, control characters replaced.
+/// Returns the beginning of a text as quoted in messages: at most 40 characters, control characters
+/// replaced.
 pub(crate) fn quoted_start(text: &str) -> String {
     const SHOWN: usize = 40;
     let visible = |c: char| if c.is_control() { '\u{fffd}' } else { c };

@@ -1,9 +1,11 @@
-//! Numbers that programs print: what to take from a run's output, as `--metric` says it, and the taking.
+//! Numbers that programs print: which ones to take from a run's output, as specified by `--metric`,
+//! and how they are read.
 //!
-//! A spec names a metric, says where its numbers stand (all of stdout, matches of a regular expression, a place in JSON, or
-//! the [sample protocol](crate::protocol)) and what a run comes to that gives several. Reading is strict: no number, several
-//! where one was asked for, or a number in another unit is an error that shows what was found, never a guess, since a wrong
-//! number would go into a verdict unseen. Nothing here runs programs.
+//! A spec names a metric, says where its numbers are (all of stdout, matches of a regular
+//! expression, a position in JSON, or the [sample protocol](crate::protocol)), and how several
+//! values of a run are reduced to one. Reading is strict: no number, several where one was
+//! expected, or a number in another unit is an error that shows what was found, never a guess,
+//! because a wrong number would silently affect a verdict. Nothing here runs programs.
 
 mod error;
 mod number;
@@ -26,26 +28,27 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Longest output that is read, in bytes: one more and reading is refused, so a recorder need not keep more.
+/// Maximum length of the output that is read, in bytes. Longer output is refused, so a recorder
+/// need not keep more.
 pub const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 
-/// What to take from a program, as `--metric` says it.
+/// What to read from a program's output, as specified by `--metric`.
 #[derive(Clone, Debug)]
 pub struct MetricSpec {
-    /// The metric, in its base unit. Of a value that comes by the sample protocol the program may say unit and direction:
-    /// see [`MetricSpec::given`].
+    /// The metric, in its base unit. For a value from the sample protocol the program may state
+    /// unit and direction: see [`MetricSpec::given`].
     pub metric: Metric,
-    /// Where the numbers stand.
+    /// Location of the numbers.
     pub source: Source,
-    /// What a run comes to that gives several.
+    /// How several values of a run are reduced to one.
     pub take: Take,
-    /// The unit that the spec names.
+    /// The unit stated by the spec.
     declared: Option<DeclaredUnit>,
-    /// Whether the spec says which direction is better.
+    /// True if the spec states which direction is better.
     says_better: bool,
 }
 
-/// Where the numbers of a metric stand.
+/// Location of the numbers of a metric.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// The whole of stdout is one number.
@@ -54,20 +57,21 @@ pub enum Source {
     Text {
         /// The stream.
         stream: Stream,
-        /// The number is the group `value`, else the first group that took part, else the whole match; a group `unit` is its
-        /// unit.
+        /// The number is the group `value`, otherwise the first group that took part, otherwise the
+        /// whole match; a group `unit` is its unit.
         regex: Regex,
     },
-    /// A place in the JSON document that stdout is.
+    /// A position in the JSON document on stdout.
     Json {
-        /// RFC 6901; empty for the whole document. A list there gives several values.
+        /// JSON pointer (RFC 6901); empty for the whole document. A list there gives several
+        /// values.
         pointer: String,
     },
-    /// By the sample protocol, under the metric's name.
+    /// The sample protocol, under the metric's name.
     Protocol,
 }
 
-/// A stream of a program.
+/// An output stream of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -85,26 +89,26 @@ impl Stream {
     }
 }
 
-/// What one run gave for one metric.
+/// Value of one metric from one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// What the run comes to: finite, in the metric's base unit.
+    /// The value of the run: finite, in the metric's base unit.
     pub value: f64,
-    /// Where there were several values, all of them in their order; else, and where they are only counted, empty. Finite, in
-    /// the metric's base unit.
+    /// All values in order, if there were several; empty if there was one, or if the values are
+    /// only counted. Finite, in the metric's base unit.
     pub all: Vec<f64>,
 }
 
 impl MetricSpec {
-    /// Reads `[NAME[:UNIT][:WORD…]=]SOURCE`; `docs/reference/metrics.md` specifies it.
+    /// Parses `[NAME[:UNIT][:WORD…]=]SOURCE`, as specified in `docs/reference/metrics.md`.
     ///
     /// # Errors
-    /// When the text is no such spec; the error says what to write instead.
+    /// If the text is not such a spec; the error says what to write instead.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         spec::parse(text)
     }
 
-    /// True when the program's stdout must be kept for reading.
+    /// Returns true if the program's stdout must be kept for reading.
     pub fn wants_stdout(&self) -> bool {
         match &self.source {
             Source::Stdout | Source::Json { .. } => true,
@@ -113,17 +117,17 @@ impl MetricSpec {
         }
     }
 
-    /// True when the program's stderr must be kept for reading.
+    /// Returns true if the program's stderr must be kept for reading.
     pub fn wants_stderr(&self) -> bool {
         matches!(&self.source, Source::Text { stream: Stream::Stderr, .. })
     }
 
-    /// Reads the metric from what one run printed. Bytes that are not UTF-8 are read as the replacement character. O(output),
-    /// times the size of the regular expression. Of a source by the protocol nothing can be read here: see
-    /// [`MetricSpec::given`].
+    /// Reads the metric from the output of one run. Bytes that are not UTF-8 are read as the
+    /// replacement character. O(output), times the size of the regular expression. A metric of the
+    /// sample protocol cannot be read here: see [`MetricSpec::given`].
     ///
     /// # Errors
-    /// When there is no number, or not as many, or not in such a unit, as the spec says.
+    /// If the number, the count of numbers, or their unit is not as the spec says.
     pub fn read(&self, stdout: &[u8], stderr: &[u8]) -> Result<Reading, ReadingError> {
         let text = |stream: Stream| {
             let bytes = if stream == Stream::Stdout { stdout } else { stderr };
@@ -140,11 +144,13 @@ impl MetricSpec {
         }
     }
 
-    /// The metric and its reading from what a program gave by the sample protocol. Unit, direction and what to take are those
-    /// of the spec where it says them, else those that the program says. O(metrics + values).
+    /// Returns the metric and its reading from a program's report by the sample protocol. Unit,
+    /// direction and reduction are those of the spec where it states them, otherwise those of the
+    /// program. O(metrics + values).
     ///
     /// # Errors
-    /// When the program gave nothing under this name, or in a unit of another dimension than that of the spec.
+    /// If the program reported nothing under this name, or in a unit of another dimension than that
+    /// of the spec.
     pub fn given(&self, report: &Report) -> Result<(Metric, Reading), ReadingError> {
         let found = report.given.iter().find(|given| given.metric.name == self.metric.name);
         let given = found.ok_or_else(|| self.not_given())?;
@@ -160,7 +166,7 @@ impl MetricSpec {
                 let found = metric.unit.symbol().to_owned();
                 return Err(ReadingError::WrongUnit { found, wanted: self.unit_wanted() });
             }
-            // The program named no unit: its numbers are in the one that the spec names.
+            // The program stated no unit: its numbers are in the unit that the spec states.
             values = Cow::Owned(given.values.iter().map(|&v| declared.to_base(v)).collect());
             metric.unit = declared.unit.clone();
         }
@@ -234,7 +240,8 @@ impl MetricSpec {
         }
     }
 
-    /// The number in a piece of text, in the metric's base unit; a unit that stands apart goes before one behind the number.
+    /// Returns the number in a piece of text, in the metric's base unit; a separately captured unit
+    /// takes precedence over one after the number.
     fn value(&self, text: &str, apart: Option<&str>) -> Result<f64, ReadingError> {
         let (value, behind) = match parse(text) {
             Parsed::Number(value, unit) => (value, unit),
@@ -288,19 +295,19 @@ impl MetricSpec {
     }
 }
 
-/// What finite values of a run come to.
+/// Reduces the finite values of a run to one.
 pub(crate) fn reading(values: Vec<f64>, kind: Take) -> Result<Reading, ReadingError> {
     let value = take(&values, kind).ok_or(ReadingError::Several { found: values.len() })?;
     if !value.is_finite() {
         return Err(ReadingError::NotFinite);
     }
-    // A count is of another kind than what it counts.
+    // A count is of another kind than the values it counts.
     let several = values.len() > 1 && kind != Take::Count;
     let all = if several { values } else { Vec::new() };
     Ok(Reading { value, all })
 }
 
-/// The piece of a match that is the number.
+/// Returns the part of a match that is the number.
 fn captured<'t>(captures: &Captures<'t>) -> &'t str {
     let unit = captures.name("unit").map(|unit| unit.range());
     let first = || captures.iter().skip(1).flatten().find(|group| Some(group.range()) != unit);
@@ -308,7 +315,7 @@ fn captured<'t>(captures: &Captures<'t>) -> &'t str {
     found.map_or("", |group| group.as_str())
 }
 
-/// Says how far a pointer leads that leads nowhere.
+/// Returns the error for a pointer that leads nowhere, saying how far it leads.
 fn no_such_pointer(document: &Value, pointer: &str) -> ReadingError {
     let mut ends = pointer.match_indices('/').map(|(at, _)| at).rev();
     let reached = ends.find(|&at| document.pointer(&pointer[..at]).is_some()).unwrap_or(0);
@@ -331,7 +338,7 @@ fn no_such_pointer(document: &Value, pointer: &str) -> ReadingError {
     }
 }
 
-/// The first line that is not blank, as an excerpt.
+/// Returns the first nonblank line, as an excerpt.
 fn first_line(text: &str) -> String {
     excerpt(text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default())
 }

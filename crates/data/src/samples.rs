@@ -1,8 +1,9 @@
-//! Samples: subjects, metrics and observations, held in columns.
+//! Samples: subjects, metrics and observations, stored in columns.
 //!
-//! One observation is one measured occasion with all its metrics together, so that they can be joined, and with its place in
-//! its block. Observations are stored as columns, because an analysis walks one metric of one subject, and because ten
-//! thousand runs must cost little memory. Nothing is interpreted here.
+//! An observation is one measured occasion with all its metrics together, so that they can be
+//! joined, and with its position in its block. Observations are stored as columns, because an
+//! analysis walks one metric of one subject, and because ten thousand runs must use little memory.
+//! Nothing is interpreted here.
 
 use crate::environment::Environment;
 use crate::finding::Finding;
@@ -39,16 +40,16 @@ pub use slices::{Buckets, Counts};
 pub use subject::{Recorded, Row, Side, Subject};
 pub use summary::Summary;
 
-/// How one observation ended.
+/// How an observation ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// As planned.
     #[default]
     Ok,
-    /// The program exited with this status, not zero, and the user said to go on.
+    /// The program exited with this nonzero status, and the user chose to continue.
     Exit(i32),
-    /// The program was ended by this signal, and the user said to go on.
+    /// The program was killed by this signal, and the user chose to continue.
     Signal(i32),
     /// The run hit the time limit: its time is a lower bound.
     Timeout,
@@ -60,22 +61,22 @@ pub enum Outcome {
 pub enum Design {
     /// In blocks: every subject once per block, in random order.
     Blocks,
-    /// Recorded apart: drift between the recordings is not in the numbers.
+    /// Recorded separately: drift between the recordings is not in the numbers.
     Unpaired,
-    /// Only a summary survives.
+    /// Only a summary is available.
     Summary,
 }
 
-/// One measured occasion, as it is handed over.
+/// One measured occasion, as passed to [`Samples::push`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observation {
     /// Index of the subject.
     pub subject: usize,
-    /// The pass that counts which it belongs to; `None` for what was measured.
+    /// The counting pass that it belongs to; `None` for a measurement.
     pub pass: Option<Pass>,
-    /// The block, counted from 0 within its pass; `None` for what was not taken in blocks.
+    /// The block, counted from 0 within its pass; `None` if not measured in blocks.
     pub block: Option<u32>,
-    /// Place within the block, counted from 0.
+    /// Position within the block, counted from 0.
     pub position: Option<u32>,
     /// Nesting as other tools record it (build, process, iteration), outermost first.
     pub level: Vec<u32>,
@@ -83,11 +84,12 @@ pub struct Observation {
     pub time: Option<f64>,
     /// How it ended.
     pub outcome: Outcome,
-    /// One value per metric of the samples, in their order; NaN where there is none.
+    /// One value per metric of the samples, in their order; NaN if missing.
     pub values: Vec<f64>,
 }
 
-/// Values of one metric within one observation, where the program gave several; the observation holds what they come to.
+/// Values of one metric within one observation, if the program reported several; the observation
+/// itself holds the value they are reduced to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inner {
     /// Index of the subject.
@@ -96,40 +98,41 @@ pub struct Inner {
     pub block: u32,
     /// Name of the metric.
     pub metric: String,
-    /// The values in their order, finite, in the metric's base unit.
+    /// The values in order, finite, in the metric's base unit.
     pub values: Vec<f64>,
 }
 
-/// Everything that one run, or one import, holds.
+/// All contents of one run or one import.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
-    /// What was decided before measuring; `None` for imported numbers.
+    /// The plan made before measuring; `None` for imported numbers.
     pub plan: Option<Plan>,
     /// The machine; empty for imported numbers without facts.
     pub environment: Environment,
-    /// What is compared; the first is the reference.
+    /// The sides that are compared; the first is the reference.
     pub sides: Vec<Side>,
-    /// What sides are compared on; one row without a name where commands are all that there is.
+    /// The rows on which sides are compared; a single row without a name if there are only
+    /// commands.
     pub rows: Vec<Row>,
-    /// What was measured: rows on sides, at values of parameters.
+    /// The measured subjects: rows on sides, at values of parameters.
     pub subjects: Vec<Subject>,
-    /// What was measured of it; the first is the primary one unless the plan says otherwise.
+    /// The metrics; the first is the primary one unless the plan says otherwise.
     pub metrics: Vec<Metric>,
-    /// Why and when measuring stopped, if the file says so.
+    /// Why measuring stopped, if the file says so.
     pub stop: Option<StopReason>,
-    /// What reading or measuring found on the way.
+    /// Findings made while reading or measuring.
     pub findings: Vec<Finding>,
     /// When the run began, RFC 3339.
     pub started: Option<String>,
-    /// The command line that measured.
+    /// The command line of the measuring program.
     pub argv: Vec<String>,
-    /// What programs gave several values of within one run.
+    /// Values of metrics for which programs reported several within one run.
     pub inner: Vec<Inner>,
     /// Histograms of the slices of a load test.
     pub histograms: Vec<Buckets>,
-    /// What was counted in them.
+    /// Counts of the slices of a load test.
     pub counts: Vec<Counts>,
-    /// What survives where a tool kept no samples.
+    /// Summaries of series for which a tool kept no samples.
     pub summaries: Vec<Summary>,
     /// The tool and version that wrote the samples, as in `assay 0.1.0`.
     pub tool: Option<String>,
@@ -137,26 +140,29 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Empty samples of these metrics.
+    /// Makes empty samples with these metrics.
     pub fn new(metrics: Vec<Metric>) -> Self {
         let values = vec![Vec::new(); metrics.len()];
         Self { metrics, observations: Columns { values, ..Columns::default() }, ..Self::default() }
     }
 
-    /// The same for what a file holds, which may be anything: beyond the limit nothing is taken, and [`Self::unbounded`] says so.
+    /// Like [`Self::new`], for untrusted files: values beyond the limit are not stored, and
+    /// [`Self::unbounded`] reports that.
     pub(crate) fn bounded(metrics: Vec<Metric>) -> Self {
         let mut samples = Self::new(metrics);
         samples.observations.most = Some(most_values());
         samples
     }
 
-    /// These samples when the file is read, without a limit; `None` if it held more than that.
+    /// Returns the samples without a limit once the file has been read; `None` if it held more than
+    /// the limit.
     pub(crate) fn unbounded(mut self) -> Option<Self> {
         self.observations.most = None;
         (!self.observations.overflowed).then_some(self)
     }
 
-    /// Adds a metric, missing in all observations so far, and returns its index; one of the same name is reused.
+    /// Adds a metric, missing in all observations so far, and returns its index. An existing metric
+    /// with the same name is reused.
     pub fn add_metric(&mut self, metric: Metric) -> usize {
         if let Some(index) = self.metric_index(&metric.name) {
             return index;
@@ -166,8 +172,8 @@ impl Samples {
         self.metrics.len() - 1
     }
 
-    /// Fills the column of the metric `into` with the values of `metric` divided by those of `by`. Quotients that are not finite
-    /// are missing.
+    /// Fills the column of the metric `into` with the values of `metric` divided by those of `by`.
+    /// Quotients that are not finite are missing.
     pub(crate) fn divide(&mut self, into: usize, metric: usize, by: usize) {
         let columns = &mut self.observations.values;
         for index in 0..columns[into].len() {
@@ -176,30 +182,31 @@ impl Samples {
         }
     }
 
-    /// A value for every metric, as an [`Observation`] holds them: those that are known, each behind the index of its metric, and NaN for
-    /// all others.
+    /// Returns one value per metric, as in an [`Observation`]: the `known` ones, given by metric
+    /// index, and NaN for all others.
     pub fn values_of(&self, known: &[(usize, f64)]) -> Vec<f64> {
         let mut values = vec![f64::NAN; self.metrics.len()];
         known.iter().for_each(|&(metric, value)| values[metric] = value);
         values
     }
 
-    /// Index of the metric of this name.
+    /// Returns the index of the metric `name`.
     pub fn metric_index(&self, name: &str) -> Option<usize> {
         self.metrics.iter().position(|m| m.name == name)
     }
 
-    /// Number of observations.
+    /// Returns the number of observations.
     pub fn len(&self) -> usize {
         self.observations.subject.len()
     }
 
-    /// True when nothing was observed.
+    /// Returns true if there are no observations.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Appends an observation. Values beyond the known metrics are dropped, those that are lacking are missing.
+    /// Appends an observation. Values beyond the known metrics are dropped; values for the
+    /// remaining metrics are missing.
     pub fn push(&mut self, observation: Observation) {
         if self.observations.refuses() {
             return;
@@ -220,8 +227,8 @@ impl Samples {
         }
     }
 
-    /// Appends a value of the first metric, taken in no block. Allocates only when the columns grow: importers of a million
-    /// numbers call it.
+    /// Appends a value of the first metric, outside of blocks. Allocates only when the columns
+    /// grow: importers call it a million times.
     pub fn push_value(&mut self, subject: usize, value: f64) {
         let o = &mut self.observations;
         if o.refuses() {
@@ -239,7 +246,8 @@ impl Samples {
         }
     }
 
-    /// The first observations of samples that have none: all of one subject, with whole columns of values of the same length.
+    /// Sets the first observations of empty samples: all of one subject, with whole columns of
+    /// values of the same length.
     pub(crate) fn take_columns(
         &mut self,
         subject: usize,
@@ -259,8 +267,9 @@ impl Samples {
         (0..count).for_each(|index| o.outcome.push(index, outcome(index), Outcome::Ok));
     }
 
-    /// Appends all observations of other samples, outside of blocks, with their subjects and metrics renumbered: `subjects` and
-    /// `metrics` say for each of theirs which of these it is. A column that can be taken over whole is not copied.
+    /// Appends all observations of `other`, outside of blocks, with subjects and metrics
+    /// renumbered: `subjects` and `metrics` map the indices of `other` to ours. A column that can
+    /// be taken over as a whole is not copied.
     pub(crate) fn append(&mut self, mut other: Samples, subjects: &[usize], metrics: &[usize]) {
         let is_plain =
             other.observations.level.0.is_empty() && other.observations.time.0.is_empty();
@@ -300,14 +309,14 @@ impl Samples {
         }
     }
 
-    /// True when observations are nothing but a subject and values.
+    /// Returns true if the observations consist of a subject and values only.
     fn has_only_values(&self) -> bool {
         let o = &self.observations;
         let sparse = [o.block.0.is_empty(), o.position.0.is_empty(), o.time.0.is_empty()];
         sparse.into_iter().all(|empty| empty) && o.outcome.0.is_empty() && o.level.0.is_empty()
     }
 
-    /// The observation at `index`, in the order in which they were taken; `None` past the end.
+    /// Returns the observation at `index`, in the order of measuring; `None` past the end.
     pub fn observation(&self, index: usize) -> Option<Observation> {
         let o = &self.observations;
         let known = |v: u32| (v != NOWHERE).then_some(v);
@@ -323,9 +332,9 @@ impl Samples {
         })
     }
 
-    /// Keeps the observations of subjects that have a number in `subjects`, with the metrics that have one in `metrics`; a value that
-    /// `table` (by subject and metric, as they were) does not want is missing from now on. Subjects and metrics themselves are left to
-    /// the caller.
+    /// Keeps the observations of the subjects that have a new index in `subjects`, with the metrics
+    /// that have one in `metrics`. A value that `table` (by old subject and metric) excludes
+    /// becomes missing. The caller updates the subjects and metrics themselves.
     pub(crate) fn keep_observations(
         &mut self,
         table: &[Vec<bool>],
@@ -355,26 +364,27 @@ impl Samples {
         o.values.retain(|_| kept.next().unwrap_or(false));
     }
 
-    /// Index of the subject that a subject is compared with; `None` for a reference, and where the file names none that is.
+    /// Returns the index of the subject that `subject` is compared with; `None` for a reference,
+    /// and if the file names no valid one.
     pub fn reference_of(&self, subject: usize) -> Option<usize> {
         let against = self.subjects.get(subject)?.against.unwrap_or(0);
         (against != subject && against < self.subjects.len()).then_some(against)
     }
 
-    /// All observations, in the order in which they were taken.
+    /// Returns all observations in the order of measuring.
     pub fn observations(&self) -> impl Iterator<Item = Observation> + '_ {
         (0..self.len()).filter_map(|index| self.observation(index))
     }
 
-    /// How many observations of a subject ended in a way that satisfies the condition.
+    /// Counts the observations of a subject whose outcome satisfies `condition`.
     pub fn count_outcomes(&self, subject: usize, condition: impl Fn(Outcome) -> bool) -> usize {
         let o = &self.observations;
         let own = o.subject.iter().enumerate().filter(|(_, owner)| *owner as usize == subject);
         own.filter(|(index, _)| condition(o.outcome.get(*index, Outcome::Ok))).count()
     }
 
-    /// How the samples were taken: in blocks when there are several subjects and every observation has its block; a summary when
-    /// that is all there is.
+    /// Returns how the samples were taken: in blocks if there are several subjects and every
+    /// observation has a block, a summary if there is nothing else.
     pub fn design(&self) -> Design {
         if self.is_empty() && !self.summaries.is_empty() {
             return Design::Summary;

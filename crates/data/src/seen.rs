@@ -1,43 +1,44 @@
-//! What the tests of a run were seen to use of their project: which code they entered, which files they opened, which programs they started.
+//! Recordings of what the tests of a run used of their project: the code they entered, the files
+//! they opened, the programs they started.
 //!
-//! It is as the processes of the suite wrote it down, by lines and paths from the top of the project. What it means for a change is the
-//! business of the crate `coverage`.
+//! The data are as the processes of the suite wrote them, by lines and by paths from the top of the
+//! project. The crate `coverage` interprets them for a change.
 
 use std::collections::BTreeMap;
 
-/// All that was seen in one run.
+/// Everything recorded in one run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// What was seen in each process.
+    /// The recordings of each process.
     pub processes: Vec<ProcessSeen>,
 }
 
 impl Seen {
-    /// Whether nobody looked.
+    /// Returns true if nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.processes.is_empty()
     }
 }
 
-/// What was seen in one process.
+/// The recording of one process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProcessSeen {
-    /// The files that hold code, by the numbers that the process gave them.
+    /// Files with code, by the numbers that the process gave them.
     pub sources: BTreeMap<u32, String>,
-    /// What each test used, by its name, in the order in which tests ended.
+    /// Resources used by each test, with its name, in the order in which the tests ended.
     pub tests: Vec<(String, Used)>,
-    /// What was used outside of tests.
+    /// Resources used outside of tests.
     pub outside: Used,
-    /// Who imports whom; `None` where the language does not say.
+    /// Imported files by importing file; `None` if the language does not report imports.
     pub imports: Option<BTreeMap<u32, Vec<u32>>>,
 }
 
 /// A program that was started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Started {
-    /// Its words, the program first.
+    /// The program and its arguments.
     pub words: Vec<String>,
-    /// The directory in which it ran; `None`: the top of the project.
+    /// Working directory; `None` for the top of the project.
     pub place: Option<String>,
     /// True if it had further or unknown arguments.
     pub is_cut: bool,
@@ -49,28 +50,28 @@ impl From<Vec<String>> for Started {
     }
 }
 
-/// What a test used, or a process outside of tests.
+/// Resources used by a test, or by a process outside of tests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Used {
-    /// By number of a file the lines on which functions and blocks of code begin that were entered.
+    /// By file number, the first lines of the functions and code blocks that were entered.
     pub blocks: BTreeMap<u32, Vec<u32>>,
     /// Numbers of the files that were loaded.
     pub loads: Vec<u32>,
-    /// Files that were opened for reading, also those that were not there.
+    /// Files opened for reading, including those that did not exist.
     pub opens: Vec<String>,
     /// Directories that were listed.
     pub lists: Vec<String>,
     /// Programs that were started.
     pub spawns: Vec<Started>,
-    /// Files that the program was built from, of which all that they hold counts. `a/**:!a/b/**` are all files below `a` but for those below `a/b`, and
-    /// their names.
+    /// Files from which the program was built, whose entire contents matter. `a/**:!a/b/**` are all
+    /// files below `a` except those below `a/b`, and their names.
     pub builds: Vec<String>,
-    /// Why there may be more, if there may.
+    /// Why the record may be incomplete, if it may be.
     pub unseen: Option<String>,
 }
 
 impl Used {
-    /// Adds what another one used.
+    /// Adds everything that `other` used.
     pub fn add(&mut self, other: &Self) {
         for (file, lines) in &other.blocks {
             let own = self.blocks.entry(*file).or_default();

@@ -1,11 +1,15 @@
-//! Which benchmarks and metrics one wants to see, and which parameter makes the columns: the languages of `--filter`, `--row` and `--col`.
+//! Selection of benchmarks and metrics, and of the parameter that makes the columns: the languages
+//! of `--filter`, `--row` and `--col`.
 //!
-//! A [`Filter`] is terms joined by `AND` (or nothing), `OR`, `-` for not, and parentheses. A term is `key:value`, where the value is a word
-//! (`*` stands for anything), a text in quotes, a regular expression between slashes, or several of them as `(a OR b)`; or a word or
-//! expression alone, which is looked for in the full name. The idea of one language for all keys is benchstat's (golang.org/x/perf,
-//! `benchproc/syntax`); so are the names of the keys. A [`Key`] alone names what makes rows or columns.
+//! A [`Filter`] consists of terms joined by `AND` (or by juxtaposition), `OR`, `-` for not, and
+//! parentheses. A term is `key:value`, where the value is a word (`*` matches anything), a quoted
+//! text, a regular expression between slashes, or several of these as `(a OR b)`; or it is a word
+//! or expression alone, which is searched for in the full name. The idea of one language for all
+//! keys, and the names of the keys, are from benchstat (golang.org/x/perf, `benchproc/syntax`). A
+//! [`Key`] alone names what makes rows or columns.
 //!
-//! It looks at names, parameters, sides and metrics only, never at values: whoever picks benchmarks by their results fools himself.
+//! Only names, parameters, sides and metrics are examined, never values: picking benchmarks by
+//! their results is self-deception.
 
 mod keep;
 mod parse;
@@ -23,14 +27,14 @@ use regex::Regex;
 use std::fmt;
 use std::str::FromStr;
 
-/// What one may ask of a benchmark.
+/// Property of a benchmark by which it can be selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
     /// `.name`: the name without parameters.
     Name,
     /// `.fullname`: the name as the tool prints it.
     FullName,
-    /// `.side` or `.file`: the file or build that it was measured in.
+    /// `.side` or `.file`: the file or build in which it was measured.
     Side,
     /// `.metric`: the name of a metric.
     Metric,
@@ -41,7 +45,8 @@ pub enum Key {
 }
 
 impl Key {
-    /// What one of the subjects, and for two keys a metric, has there; `None` for a parameter that it does not have.
+    /// Returns the value of this key for a subject and, with two of the keys, for a metric; `None`
+    /// for a parameter that the subject does not have.
     fn value<'a>(
         &self,
         samples: &'a Samples,
@@ -115,7 +120,7 @@ enum Expression {
     Term(Key, Vec<Pattern>),
 }
 
-/// What a value must look like.
+/// Pattern that a value must match.
 #[derive(Clone, Debug)]
 enum Pattern {
     Exactly(String),
@@ -148,22 +153,23 @@ impl fmt::Display for Filter {
 }
 
 impl Filter {
-    /// Whether the values of a metric of a benchmark are wanted.
+    /// Returns true if the filter keeps the values of this metric of this benchmark.
     pub fn accepts(&self, samples: &Samples, subject: &Subject, metric: &Metric) -> bool {
         self.expression.accepts(samples, subject, metric)
     }
 
-    /// The parameters that it asks for.
+    /// Returns the parameters that the filter uses.
     fn parameters(&self) -> Vec<&str> {
         let mut found = Vec::new();
         self.expression.parameters(&mut found);
         found
     }
 
-    /// Leaves of the samples what is wanted.
+    /// Keeps only what the filter selects.
     ///
     /// # Errors
-    /// When it asks for a parameter that no benchmark has, or nothing is left, or nothing that has a value.
+    /// If the filter uses a parameter that no benchmark has, or if it selects nothing, or nothing
+    /// with a value.
     pub fn apply(&self, samples: &mut Samples) -> Result<(), FilterError> {
         for name in self.parameters() {
             if samples.subjects.iter().all(|s| s.parameter(name).is_none()) {
@@ -178,7 +184,7 @@ impl Filter {
         if samples.subjects.is_empty() || samples.metrics.is_empty() {
             return Err(FilterError::NothingLeft { filter: self.text.clone(), subjects, metrics });
         }
-        // A column of a table may have a name and no value.
+        // A column of a table may have a name and no values.
         if samples.is_empty() && samples.summaries.is_empty() {
             let subjects = names_of(samples);
             return Err(FilterError::NoValues { filter: self.text.clone(), subjects });
@@ -210,18 +216,18 @@ impl Expression {
     }
 }
 
-/// Why a filter can't be applied.
+/// Why a filter cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
-    /// It asks for a parameter that no benchmark has.
+    /// The filter uses a parameter that no benchmark has.
     #[error("--filter: no benchmark has a parameter `{}`; {}", excerpt(.name), visible(.known))]
     NoSuchParameter {
-        /// What it asks for.
+        /// The parameter that the filter uses.
         name: String,
-        /// The parameters that there are.
+        /// The existing parameters.
         known: String,
     },
-    /// Nothing is as it asks.
+    /// Nothing matches the filter.
     #[error(
         "--filter: nothing is left by `{}`; there are {}, with metrics {}",
         visible(.filter), visible(.subjects), visible(.metrics)
@@ -229,12 +235,12 @@ pub enum FilterError {
     NothingLeft {
         /// The filter.
         filter: String,
-        /// Some of the benchmarks that there were.
+        /// Some of the existing benchmarks.
         subjects: String,
         /// Their metrics.
         metrics: String,
     },
-    /// What is as it asks was never measured.
+    /// Nothing that matches the filter was ever measured.
     #[error(
         "--filter: what is left by `{}` has no values: {}; widen the filter",
         visible(.filter), visible(.subjects)
@@ -242,12 +248,12 @@ pub enum FilterError {
     NoValues {
         /// The filter.
         filter: String,
-        /// Some of the benchmarks that are left.
+        /// Some of the benchmarks that match.
         subjects: String,
     },
 }
 
-/// The parameters that benchmarks have, as messages list them.
+/// Returns the parameters of the benchmarks, as listed in messages.
 fn known_parameters(samples: &Samples) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in samples.subjects.iter().flat_map(|s| &s.parameters) {
@@ -262,7 +268,7 @@ fn known_parameters(samples: &Samples) -> String {
     }
 }
 
-/// Some names of benchmarks, as messages list them.
+/// Returns some names of benchmarks, as listed in messages.
 fn names_of(samples: &Samples) -> String {
     const SHOWN: usize = 6;
     let mut names: Vec<&str> = Vec::new();

@@ -1,105 +1,114 @@
-//! What measures: the one interface between the engine, which decides whose turn it is, and everything that gives numbers (commands,
-//! benchmark programs, samplers, counters, the replay of a file, a program of the user's own).
+//! The interface between the engine, which decides what runs next, and everything that produces
+//! numbers (commands, benchmark programs, samplers, counters, the replay of a file, a program of
+//! the user).
 //!
-//! A *unit* is what one run measures at once: a command; a benchmark; a program whose benchmarks can't be run apart. It has *places*,
-//! what is compared within it (sides; in a scan the commands with each value), and *rows*, what a run of a place gives values of. The
-//! engine asks for one place of one unit at a time. Nothing here decides, and nothing here measures.
+//! A *unit* is what one run measures together: a command, a benchmark, or a program whose
+//! benchmarks cannot be run separately. It has *places*, which are compared with each other (sides;
+//! in a scan, the commands with each value), and *rows*, for which a run of a place gives values.
+//! The engine requests one place of one unit at a time. Nothing here decides or measures.
 //!
-//! *Note:* a turn names a place of its unit, not a side: a benchmark may lack a side, and in a scan one side has many places, which
-//! stay in one unit because curves need complete blocks.
+//! *Note:* a turn names a place of its unit, not a side: a benchmark may be missing on a side, and
+//! in a scan one side has many places, which stay in one unit because curves need complete blocks.
 
 use crate::samples::{Buckets, Counts};
 use crate::{Finding, Metric, Outcome, Pass, Row, Samples, Side, Subject};
 
-/// What a run is for.
+/// Purpose of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// It comes before the experiment, and is not recorded.
+    /// Precedes the experiment and is not recorded.
     WarmUp,
-    /// It is part of the experiment.
+    /// Part of the experiment.
     Measure,
-    /// It counts what can't be counted while time is taken.
+    /// Counts what cannot be counted while time is measured.
     Count(Pass),
 }
 
-/// What to run next.
+/// The next run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Index of the unit.
     pub unit: usize,
     /// Index of the place within the unit.
     pub place: usize,
-    /// The unit's block, counted from 0.
+    /// Block of the unit, counted from 0.
     pub block: u32,
-    /// Place in the order of the block, counted from 0.
+    /// Position in the order of the block, counted from 0.
     pub position: u32,
-    /// Bytes of padding for the environment, below 4096: one memory layout's luck must not pass for the code. Sources that start
-    /// no process may draw what else they vary from it.
+    /// Number of padding bytes for the environment, below 4096, so that the luck of one memory
+    /// layout is not taken for an effect of the code. Sources that start no process may derive
+    /// other variations from it.
     pub padding: u16,
-    /// Which of the builds of its place is run, counted from 0.
+    /// Index of the build of the place that is run, from 0.
     pub build: u32,
-    /// What the run is for.
+    /// Purpose of the run.
     pub purpose: Purpose,
 }
 
-/// What one run measures at once, and what is compared within it.
+/// The things that one run measures together, and the comparisons within it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unit {
-    /// For every place the indices of the subjects that its run measures, one for each row; all places have the same rows.
+    /// For every place, the indices of the subjects that its run measures, one per row; all places
+    /// have the same rows.
     pub places: Vec<Vec<usize>>,
-    /// For every place the place that it is compared with; `None` marks a reference.
+    /// For every place, the place that it is compared with; `None` marks a reference.
     pub references: Vec<Option<usize>>,
-    /// Whether its runs may give rows that the layout does not know ([`OfRow::Discovered`]): tests, functions. Those of the layout alone
-    /// decide when to stop, so that a unit which discovers names a total there, such as the whole suite. Its places differ in their
-    /// sides or parameters.
+    /// True if runs may produce rows that the layout does not contain ([`OfRow::Discovered`]), such
+    /// as tests or functions. Only the rows of the layout decide when to stop, so a unit that
+    /// discovers rows has a total as its own row, such as the whole suite. Its places differ in
+    /// their sides or parameters.
     pub discovers: bool,
-    /// Of how many builds each place is, which are run by turns: one block, one build of every place. Empty: of one each.
+    /// Number of builds of each place. Builds alternate: in one block, one build of every place is
+    /// run. Empty means one each.
     pub builds: Vec<u32>,
-    /// Whether its places stand in an order in which one step is searched for, the first before it and the last behind it: then each block
-    /// measures only some of them, and a place that fails is left out by itself. It has one row.
+    /// True if the places are ordered for a search for a single step, the first place before it and
+    /// the last after it. Each block then measures only some of them, and a place that fails is
+    /// left out on its own. Such a unit has one row.
     pub search: bool,
 }
 
 impl Unit {
-    /// A unit of these places whose first is the reference of all others.
+    /// Makes a unit of these places in which the first is the reference of all others.
     pub fn against_the_first(places: Vec<Vec<usize>>) -> Self {
         let references = (0..places.len()).map(|place| (place > 0).then_some(0)).collect();
         Self { places, references, ..Self::default() }
     }
 
-    /// A unit of one row whose places are the subjects `0..references.len()`, each compared as said.
+    /// Makes a unit with one row whose places are the subjects `0..references.len()`, each compared
+    /// with its entry in `references`.
     pub fn of_subjects(references: &[Option<usize>]) -> Self {
         let places = (0..references.len()).map(|subject| vec![subject]).collect();
         Self { places, references: references.to_vec(), ..Self::default() }
     }
 
-    /// The same, whose runs may give rows that the layout does not know.
+    /// Makes the unit one whose runs may produce rows that the layout does not contain.
     #[must_use]
     pub fn discovering(self) -> Self {
         Self { discovers: true, ..self }
     }
 
-    /// How many rows every place has in the layout.
+    /// Returns the number of rows that every place has in the layout.
     pub fn rows(&self) -> usize {
         self.places.first().map_or(0, Vec::len)
     }
 }
 
-/// What a source measures.
+/// Everything that a source measures.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layout {
-    /// What is compared.
+    /// The sides that are compared.
     pub sides: Vec<Side>,
-    /// What sides are compared on.
+    /// The rows on which sides are compared.
     pub rows: Vec<Row>,
-    /// Everything that gets values: rows on sides.
+    /// All subjects that get values: rows on sides.
     pub subjects: Vec<Subject>,
-    /// How it is measured.
+    /// The units in which they are measured.
     pub units: Vec<Unit>,
 }
 
 impl Layout {
-    /// A single unit of subjects of these names, each a side of its own, the first the reference.
+    /// Makes a single unit of subjects with these names, each a side of its own, the first the
+    /// reference.
     pub fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut samples = Samples::default();
         names.into_iter().for_each(|name| {
@@ -108,7 +117,8 @@ impl Layout {
         Self::one_unit(samples)
     }
 
-    /// A single unit of the subjects of these samples, compared as they themselves say ([`Subject::against`]).
+    /// Makes a single unit of the subjects of these samples, compared as they state themselves
+    /// ([`Subject::against`]).
     pub fn one_unit(samples: Samples) -> Self {
         let Samples { sides, rows, subjects, .. } = samples;
         let of = |(own, subject): (usize, &Subject)| {
@@ -120,13 +130,13 @@ impl Layout {
     }
 }
 
-/// Which row a run gave something of.
+/// The row that a result of a run belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OfRow {
-    /// One of the layout: its index within the unit.
+    /// A row of the layout, by index within the unit.
     Known(usize),
-    /// One that the layout does not know, of a unit that discovers rows. It is found again by its name: whether it came before is the
-    /// engine's to know.
+    /// A row outside the layout, of a unit that discovers rows. It is identified by its name; the
+    /// engine knows whether it occurred before.
     Discovered(Row),
 }
 
@@ -136,52 +146,56 @@ impl Default for OfRow {
     }
 }
 
-/// What one run gave of one row.
+/// Result of one run for one row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowResult {
-    /// The row. What a run gives a second time of one row is left out.
+    /// The row. A second result of a run for the same row is ignored.
     pub row: OfRow,
-    /// One value for each metric of the source, in their order; NaN or nothing where there is none.
+    /// One value per metric of the source, in order; NaN or absent if missing.
     pub values: Vec<f64>,
-    /// Metrics by name of which the run gave several values; `values` holds what they come to.
+    /// Metrics, by name, for which the run gave several values; `values` holds the value they are
+    /// reduced to.
     pub inner: Vec<(String, Vec<f64>)>,
-    /// Histograms beside the values; their subject and block are the engine's to fill in.
+    /// Histograms in addition to the values; the engine fills in subject and block.
     pub histograms: Vec<Buckets>,
-    /// Counts beside the values; likewise.
+    /// Counts in addition to the values; the engine fills in subject and block.
     pub counts: Vec<Counts>,
-    /// How it ended.
+    /// How the run ended.
     pub ended: Outcome,
 }
 
-/// What came of one turn.
+/// Result of one turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// What it gave, row by row. A pass that can't count something gives nothing.
+    /// Results by row. A pass that cannot count something gives nothing.
     pub rows: Vec<RowResult>,
-    /// A row that failed, and how. The unit is left out from now on; what was measured of it stays.
+    /// A row that failed, and how. The unit is not measured again; its earlier measurements are
+    /// kept.
     pub failed: Option<(usize, String)>,
-    /// When the run started, in seconds of any clock that the source always takes; `None`: the engine's clock says.
+    /// Start of the run in seconds, on any clock that the source uses consistently; `None` to use
+    /// the engine's clock.
     pub started_seconds: Option<f64>,
 }
 
 impl Measured {
-    /// One row with these values, ended well.
+    /// Returns the result of a single row with these values and a normal end.
     pub fn values(values: Vec<f64>) -> Self {
         Self { rows: vec![RowResult { values, ..RowResult::default() }], ..Self::default() }
     }
 
-    /// A row failed.
+    /// Returns the result for the failed row `row`.
     pub fn failed(row: usize, how: String) -> Self {
         Self { failed: Some((row, how)), ..Self::default() }
     }
 }
 
-/// Why a turn came to nothing.
+/// Why a turn had no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle<E> {
-    /// The run was lost through no fault of what is measured, and the source is ready for the same turn again.
+    /// The run was lost for a reason unrelated to the measured program, and the source is ready to
+    /// repeat the turn.
     Lost,
-    /// The user stopped it in the middle of the run.
+    /// The user stopped it during the run.
     Interrupted,
     /// Nothing more can be measured.
     Broken(E),
@@ -193,35 +207,36 @@ impl<E> From<E> for Obstacle<E> {
     }
 }
 
-/// A row that failed while it was measured.
+/// A row that failed while being measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The turn at which it failed.
     pub turn: Turn,
     /// Index of the row within the turn's unit.
     pub row: usize,
-    /// How, in words that end a sentence.
+    /// Description of the failure, as the end of a sentence.
     pub how: String,
-    /// Complete blocks that were measured of its unit before.
+    /// Number of complete blocks of the unit measured before.
     pub blocks: usize,
 }
 
-/// Something that can be measured.
+/// A source of measurements.
 pub trait Source {
-    /// What ends a session.
+    /// Error that ends a session.
     type Error;
 
-    /// What is measured. It is asked once, before the first turn.
+    /// Returns what is measured. Called once, before the first turn.
     fn layout(&self) -> Layout;
 
-    /// All metrics known so far. Runs may add some; none goes, and none changes its place.
+    /// Returns all metrics known so far. Runs may add metrics; none is removed or moved.
     fn metrics(&self) -> &[Metric];
 
-    /// Makes ready what the turn runs, before its time is taken: whoever builds on demand does it here. Why its row can't be measured, if so.
-    /// What this takes does not count as time of measuring.
+    /// Prepares the turn before its time is measured; sources that build on demand do it here.
+    /// Returns a message if the row cannot be measured. The time this takes does not count as
+    /// measuring time.
     ///
     /// # Errors
-    /// What ends the session.
+    /// If the session cannot continue.
     fn ready(&mut self, _turn: &Turn) -> Result<Option<String>, Obstacle<Self::Error>> {
         Ok(None)
     }
@@ -229,18 +244,18 @@ pub trait Source {
     /// Runs one turn.
     ///
     /// # Errors
-    /// What keeps it from giving anything. That a row failed is no error.
+    /// If the turn gives no result. A failed row is not an error.
     fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<Self::Error>>;
 
-    /// What has to be done after a turn, once it is recorded.
+    /// Called after a turn has been recorded.
     ///
     /// # Errors
-    /// What ends the session.
+    /// If the session cannot continue.
     fn conclude(&mut self, _turn: &Turn) -> Result<(), Obstacle<Self::Error>> {
         Ok(())
     }
 
-    /// What it has to say in the end of the measuring itself.
+    /// Returns the source's findings about the measurement when it has ended.
     fn findings(&self, _samples: &Samples, _failures: &[Failure]) -> Vec<Finding> {
         Vec::new()
     }

@@ -1,8 +1,9 @@
-//! What the log of a test suite holds, counted by test, by level and by shape of line.
+//! Contents of the log of a test suite, counted by test, by level and by shape of line.
 //!
-//! Whoever reads a log fills it, reports show it. It must not know how logs are read, and nothing is computed here.
+//! Filled by log readers and shown by reports. It must not know how logs are read, and nothing is
+//! computed here.
 
-/// How much a line of a log matters, as its writer said.
+/// Severity of a log line, as stated by its writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// `TRACE`.
@@ -15,21 +16,21 @@ pub enum Level {
     Warn,
     /// `ERROR`.
     Error,
-    /// `FATAL`, `CRITICAL` and whatever is worse.
+    /// `FATAL`, `CRITICAL` and anything more severe.
     Fatal,
-    /// `ANY` and `UNKNOWN`: to be written at every level.
+    /// `ANY` and `UNKNOWN`: written at every level.
     Unknown,
 }
 
 impl Level {
-    /// How many there are.
+    /// Number of levels.
     pub const COUNT: usize = 7;
 
-    /// All, in the order of [`TestLog::levels`].
+    /// All levels, in the order of [`TestLog::levels`].
     pub const ALL: [Self; Self::COUNT] =
         [Self::Trace, Self::Debug, Self::Info, Self::Warn, Self::Error, Self::Fatal, Self::Unknown];
 
-    /// The word for it.
+    /// Lower-case name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Trace => "trace",
@@ -43,50 +44,53 @@ impl Level {
     }
 }
 
-/// Lines by level; the last place counts those that have none.
+/// Numbers of lines by level; the last element counts lines without one.
 pub type ByLevel = [u64; Level::COUNT + 1];
 
-/// Everything that one log holds.
+/// Contents of one log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestLog {
-    /// Lines, those that mark the beginning of a test not counted.
+    /// Number of lines, not counting those that mark the start of a test.
     pub lines: u64,
-    /// Bytes that were read, unpacked.
+    /// Number of bytes read, after decompression.
     pub bytes: u64,
-    /// How many times a test began.
+    /// Number of times a test started.
     pub begun: u64,
-    /// The tests, most lines first, then by name. One without a name wrote before the first began.
+    /// The tests, by descending number of lines, then by name. The one without a name wrote before
+    /// the first test started.
     pub tests: Vec<LoggedTest>,
-    /// Lines of tests that there was no room to tell apart: only so many names are kept.
+    /// Number of lines of tests beyond the limit on names that are kept.
     pub beyond: u64,
     /// Lines by level.
     pub levels: ByLevel,
-    /// The most frequent shapes of all tests, most lines first.
+    /// The most frequent shapes over all tests, by descending number of lines.
     pub shapes: Vec<LineShape>,
 }
 
-/// What one test wrote.
+/// Log output of one test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoggedTest {
-    /// Its name, as the marker has it; empty before the first marker.
+    /// Name as given by the marker; empty before the first marker.
     pub name: String,
-    /// How many lines.
+    /// Number of lines.
     pub lines: u64,
     /// Lines by level.
     pub levels: ByLevel,
-    /// Lines that look like one large message, such as an e-mail: they say nothing of how much the test does.
+    /// Number of lines that look like one large message, such as an e-mail: they do not reflect how
+    /// much the test does.
     pub message: Option<u64>,
-    /// Its most frequent shapes, most lines first.
+    /// The most frequent shapes, by descending number of lines.
     pub shapes: Vec<LineShape>,
 }
 
-/// A line without what varies from one occurrence to the next.
+/// A line without the parts that vary between occurrences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineShape {
     /// The line with `#` for numbers and `*` for quoted values.
     pub text: String,
-    /// How many lines have it, at least.
+    /// Minimum number of lines with this shape.
     pub lines: u64,
-    /// How many more may have it: of very many shapes not every line can be counted. 0: the number is exact.
+    /// Number of lines by which `lines` may be too low: with very many shapes, not every line can
+    /// be counted. 0 means that the number is exact.
     pub missed: u64,
 }

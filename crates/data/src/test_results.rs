@@ -1,13 +1,14 @@
-//! What a report of a test framework says of single tests, beside their times: whether they passed, what those said that did not, and
-//! where they stand. For whoever runs a suite; what is compared are samples.
+//! Results of single tests in a report of a test framework, in addition to their times: whether
+//! they passed, the messages of those that failed, and their source locations. For callers that run
+//! a suite; comparisons use samples.
 
-/// What came of a test.
+/// Result of a test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TestStatus {
     /// It passed.
     #[default]
     Passed,
-    /// It failed, or what surrounds it did.
+    /// It failed, or its setup or teardown did.
     Failed,
     /// It was not run.
     Skipped,
@@ -16,35 +17,37 @@ pub enum TestStatus {
 /// One test of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestResult {
-    /// Its name, that of its row.
+    /// Name of the test, the same as that of its row.
     pub name: String,
-    /// How long it took, s.
+    /// Duration in seconds.
     pub seconds: Option<f64>,
-    /// What came of it.
+    /// Result.
     pub status: TestStatus,
-    /// What it said when it failed.
+    /// Failure message.
     pub message: Option<String>,
     /// Number of failed attempts before the last one, if the framework retries tests.
     pub retries: u32,
-    /// The file in which it stands, as the report has it.
+    /// Source file, as given by the report.
     pub file: Option<String>,
-    /// When it began and ended, s since 1970, where each event has its time.
+    /// Start and end in seconds since 1970, if every event has a time.
     pub span: Option<(f64, f64)>,
 }
 
-/// A report.
+/// A test report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestResults {
-    /// What wrote it, with its version where it says it.
+    /// The tool that wrote it, with its version if stated.
     pub tool: Option<String>,
     /// The tests in the order of the report.
     pub tests: Vec<TestResult>,
-    /// What began and never ended, or could not be loaded.
+    /// Tests that started and never ended, or could not be loaded.
     pub unfinished: Vec<String>,
-    /// Faults of the report as a whole, one sentence each: an unmet plan, failures that are counted but belong to no test.
+    /// Errors of the report as a whole, one sentence each: an unmet plan, or failures that are
+    /// counted but belong to no test.
     pub faults: Vec<String>,
-    /// Groups that ran, each as one: when they began and ended, s since 1970 (libtest: since they began).
+    /// Groups that ran as one: name, start and end in seconds since 1970 (libtest: since the start
+    /// of the group).
     pub groups: Vec<(String, f64, f64)>,
-    /// Whether the report was read to its end.
+    /// True if the report was read to the end.
     pub(crate) is_whole: bool,
 }

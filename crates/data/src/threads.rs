@@ -1,5 +1,6 @@
-//! Threads that may be refused: the system allows a user only so many (`ulimit -u`, or the limit of a container), and
-//! [`std::thread::spawn`] ends the program there. Whoever needs a thread starts it here and hands the error on.
+//! Threads whose creation may fail: the system limits their number per user (`ulimit -u`, or a
+//! container's limit), and [`std::thread::spawn`] panics at the limit. All threads are started
+//! here, and the error is passed on.
 
 use std::io;
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
@@ -7,17 +8,17 @@ use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 /// Starts a thread.
 ///
 /// # Errors
-/// When the system refuses, with what limits it.
+/// If the system refuses; the error names the limit.
 pub fn start<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
     Builder::new().spawn(work).map_err(|error| refused(&error))
 }
 
-/// Starts a thread that ends before its scope does.
+/// Starts a scoped thread.
 ///
 /// # Errors
-/// As of [`start`].
+/// As for [`start`].
 pub fn start_in<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,

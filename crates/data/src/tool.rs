@@ -1,18 +1,20 @@
-//! What is known of the tools whose files are imported: how each is asked for more repetitions and for single values, and whether its
-//! files hold things that are compared with each other. One line a tool; an importer records its tool's name, by which it is found here.
+//! Facts about the tools whose files are imported: the options for more repetitions and for single
+//! values, and whether one file holds things to compare. One entry per tool; an importer records
+//! its tool's name, by which the entry is found.
 
 use crate::Environment;
 
 /// A benchmark tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tool {
-    /// Its name, as its importer records it before the version.
+    /// Name of the tool, as its importer records it before the version.
     pub name: &'static str,
-    /// What it is given to repeat often enough for a verdict.
+    /// Option that makes it repeat often enough for a verdict.
     pub repetitions: Option<&'static str>,
-    /// What it is given to keep single values, where it may also keep summaries alone.
+    /// Option that makes it keep single values, if it may otherwise keep summaries only.
     pub single_values: Option<&'static str>,
-    /// True where one file holds what is compared, such as several commands, instead of benchmarks that several files have.
+    /// True if one file holds the things that are compared, such as several commands, rather than
+    /// benchmarks common to several files.
     pub compares_within: bool,
 }
 
@@ -20,7 +22,7 @@ const fn tool(name: &'static str, repetitions: Option<&'static str>) -> Tool {
     Tool { name, repetitions, single_values: None, compares_within: false }
 }
 
-/// How tools that print one report a run are repeated.
+/// How to repeat tools that print one report per run.
 const APPENDED: Option<&str> = Some("a loop that appends its output to one file");
 
 const TOOLS: [Tool; 32] = [
@@ -74,7 +76,8 @@ const TOOLS: [Tool; 32] = [
 ];
 
 impl Tool {
-    /// The tool that recorded samples with this environment; `None` for one that is not known, and for none.
+    /// Returns the tool that recorded samples with this environment; `None` if there was none or it
+    /// is unknown.
     pub fn that_recorded(environment: &Environment) -> Option<&'static Self> {
         let recorded_by = environment.text("recorded_by")?;
         TOOLS.iter().find(|tool| {

@@ -1,7 +1,7 @@
-//! Units: base units inside, scaled ones for people, and the quantities that people type.
+//! Units: base units internally, scaled ones for people, and quantities typed by people.
 //!
-//! Files and computations hold SI base units (second, byte, 1); only the printer scales. One table serves both directions,
-//! so that what is printed can be typed.
+//! Files and computations use SI base units (second, byte, 1); only the printer scales. One table
+//! serves both directions, so that what is printed can be typed.
 
 use crate::number::plain;
 use crate::samples::Better;
@@ -47,7 +47,7 @@ impl From<Unit> for String {
 pub struct Scale {
     /// Symbol, such as `ms`; empty for plain numbers.
     pub symbol: &'static str,
-    /// How many base units one of it is.
+    /// Number of base units in one of this unit.
     pub factor: f64,
 }
 
@@ -84,7 +84,7 @@ const BYTES_PER_SECOND: [Scale; 4] = [
 ];
 
 impl Unit {
-    /// The symbol as files hold it: `s`, `B`, `1`, `1/s`.
+    /// Returns the symbol used in files: `s`, `B`, `1`, `1/s`.
     pub fn symbol(&self) -> &str {
         match self {
             Self::Second => "s",
@@ -95,8 +95,9 @@ impl Unit {
         }
     }
 
-    /// The scale in which a value of this size is best read: the largest that leaves at least one whole unit. Plain counts
-    /// stay whole below ten thousand. A unit of somebody else's is never scaled, but for bytes per second.
+    /// Returns the scale in which a value of this size is most readable: the largest that leaves at
+    /// least one whole unit. Plain counts stay whole below ten thousand. Other units are never
+    /// scaled, except bytes per second.
     pub fn scale_for(&self, value: f64) -> Scale {
         let magnitude = value.abs();
         let table: &[Scale] = match self {
@@ -109,7 +110,7 @@ impl Unit {
             Self::Other(symbol) if symbol == "B/s" => &BYTES_PER_SECOND,
             Self::Other(_) => return Scale { symbol: "", factor: 1.0 },
         };
-        // 999.96 ms would print as 1000.0 ms: such a value reads better in the next scale.
+        // 999.96 ms would print as 1000.0 ms; such a value is more readable in the next scale.
         let fits = |scale: &&Scale| magnitude >= scale.factor * 0.99995;
         *table.iter().rev().find(fits).unwrap_or(&table[0])
     }
@@ -118,7 +119,7 @@ impl Unit {
 /// A number with a unit, as typed: `6.667us`, `64KiB`, `1%`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Quantity {
-    /// A fraction, typed in per cent.
+    /// A fraction, typed as a percentage.
     Fraction(f64),
     /// An amount in a base unit.
     Amount(f64, Unit),
@@ -129,7 +130,7 @@ pub enum Quantity {
 /// Why a typed quantity could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {
-    /// There is no finite number at the start.
+    /// The text does not begin with a finite number.
     #[error("`{0}` does not begin with a number; write it like `250ms`, `64KiB` or `1%`")]
     NotANumber(String),
     /// The unit is not in the table.
@@ -137,14 +138,14 @@ pub enum QuantityError {
         "`{unit}` in `{text}` is not a unit that is known here; known are ns, us, ms, s, min, h, B, KiB, MiB, GiB, kB, MB, GB, /s, units (of numbers that have none) and %"
     )]
     UnknownUnit {
-        /// What was typed.
+        /// The text as typed.
         text: String,
-        /// The part that was not understood.
+        /// The part that was not recognized.
         unit: String,
     },
 }
 
-/// A unit of the table: what it is called, and how many base units it is.
+/// A unit of the table: its names, and its size in base units.
 struct Known {
     symbols: &'static [&'static str],
     factor: f64,
@@ -159,7 +160,7 @@ const fn memory(factor: f64, symbols: &'static [&'static str]) -> Known {
     Known { symbols, factor, unit: Unit::Byte }
 }
 
-/// All units of time and memory; every other table of units is made from this one.
+/// All units of time and memory; every other table of units is derived from this one.
 static KNOWN: [Known; 17] = [
     time(1e-12, &["ps", "psec", "picosecond", "picoseconds"]),
     time(1e-9, &["ns", "nsec", "nanosecond", "nanoseconds"]),
@@ -184,14 +185,14 @@ static KNOWN: [Known; 17] = [
 const WORK: [&str; 10] =
     ["", "1", "op", "ops", "iter", "iters", "iteration", "iterations", "run", "runs"];
 
-/// Rates that have a name of their own, in small letters; a prefix of [`MULTIPLES`] may stand before it.
+/// Rates with a name of their own, in lower case; a prefix from [`MULTIPLES`] may precede them.
 const RATES: [&str; 10] =
     ["hz", "fps", "rps", "qps", "tps", "pps", "ips", "iops", "bps", "flops"];
 
-/// Prefixes of rates, in small letters.
+/// Prefixes of rates, in lower case.
 const MULTIPLES: [&str; 9] = ["", "k", "m", "g", "t", "ki", "mi", "gi", "ti"];
 
-/// Costs: less is better, in total and per thing.
+/// Costs: less is better, both in total and per item.
 const COSTS: [&str; 18] = [
     "cycle",
     "cycles",
@@ -213,13 +214,15 @@ const COSTS: [&str; 18] = [
     "kWh",
 ];
 
-/// Scale of a time or size unit by its symbol, in base units: `us`, `µs`, `min`, `MB`.
+/// Returns the factor to base units and the base unit for the symbol of a unit of time or size:
+/// `us`, `µs`, `min`, `MB`.
 pub fn unit_of_symbol(symbol: &str) -> Option<(f64, Unit)> {
     let known = KNOWN.iter().find(|known| known.symbols.contains(&symbol))?;
     Some((known.factor, known.unit.clone()))
 }
 
-/// A compound unit: what stands above the line, and all that stands below it. `ops/ms`, `ops per ms` and `ops·ms^-1` are one unit.
+/// Splits a compound unit into its numerator and its denominators. `ops/ms`, `ops per ms` and
+/// `ops·ms^-1` are one unit.
 fn fraction(symbol: &str) -> (&str, Vec<&str>) {
     let mut parts = symbol.split('/').flat_map(|part| part.split(" per ")).map(str::trim);
     let above = parts.next().unwrap_or_default();
@@ -231,19 +234,19 @@ fn fraction(symbol: &str) -> (&str, Vec<&str>) {
     (above, below)
 }
 
-/// Factor from a rate of iterations (`ops/ms`, `iter/min`) to iterations per second.
+/// Returns the factor from a rate of iterations (`ops/ms`, `iter/min`) to iterations per second.
 pub(crate) fn rate_of_symbol(symbol: &str) -> Option<f64> {
     let (work, below) = fraction(symbol);
     let &[time] = below.as_slice() else { return None };
     let (seconds, unit) = unit_of_symbol(time)?;
     let is_rate = WORK.contains(&work) && unit == Unit::Second;
-    // Small units of time divide by a whole number, which rounds once.
+    // Small units of time are divided by a whole number, which rounds only once.
     let factor = if seconds < 1.0 { (1.0 / seconds).round() } else { 1.0 / seconds };
     is_rate.then_some(factor)
 }
 
-/// The better direction of values in this unit, from its dimension: less time and memory, in total and per thing; more
-/// of anything per time. `None` for plain numbers and for units that are not known.
+/// Returns the better direction of values in this unit, from its dimension: less time and memory,
+/// in total and per item; more of anything per time. `None` for plain numbers and unknown units.
 pub fn direction(unit: &Unit) -> Option<Better> {
     match unit {
         Unit::Second | Unit::Byte => Some(Better::Lower),
@@ -260,31 +263,32 @@ fn direction_of_symbol(symbol: &str) -> Option<Better> {
     if below.iter().any(is_time) || is_rate(above) {
         return Some(Better::Higher);
     }
-    // To a processor a cycle is a time: more work or bytes in each are better, but not more misses.
+    // For a processor a cycle is a time: more work or bytes per cycle are better, but not more
+    // misses.
     if below.iter().any(|word| matches!(*word, "cycle" | "cycles")) {
         let is_work = !COSTS.contains(&above) || above.starts_with("instruction");
         return is_work.then_some(Better::Higher);
     }
-    // A cost may have a name of its own before it: `p50-ns/op`.
+    // A cost may be preceded by a name: `p50-ns/op`.
     let cost = if below.is_empty() { above } else { above.rsplit(['-', ' ']).next()? };
     is_cost(cost).then_some(Better::Lower)
 }
 
-/// Whether this is the name of a rate: `fps`, `GFLOPS`, `MiBps`.
+/// Returns true for the name of a rate: `fps`, `GFLOPS`, `MiBps`.
 fn is_rate(name: &str) -> bool {
     let name = name.to_lowercase();
     RATES.iter().filter_map(|rate| name.strip_suffix(rate)).any(|rest| MULTIPLES.contains(&rest))
 }
 
-/// Reads a quantity as people type it. Spaces between number and unit are allowed.
+/// Parses a quantity as people type it. Spaces between number and unit are allowed.
 ///
 /// # Errors
-/// When there is no number at the start, or the unit is not known.
+/// If the text does not begin with a number, or the unit is unknown.
 pub fn parse_quantity(text: &str) -> Result<Quantity, QuantityError> {
     let trimmed = text.trim();
     let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | '+' | '-');
     let mut end = trimmed.find(|c: char| !is_number(c)).unwrap_or(trimmed.len());
-    // An exponent belongs to the number only when digits follow it.
+    // An exponent belongs to the number only if digits follow it.
     let rest = &trimmed.as_bytes()[end..];
     if matches!(rest.first(), Some(b'e' | b'E')) {
         let signed = usize::from(matches!(rest.get(1), Some(b'+' | b'-')));
@@ -301,7 +305,7 @@ pub fn parse_quantity(text: &str) -> Result<Quantity, QuantityError> {
     match trimmed[end..].trim() {
         "" => Ok(Quantity::Bare(number)),
         "%" => Ok(Quantity::Fraction(number / 100.0)),
-        // Said where a bare number might be taken for a percentage.
+        // Typed where a bare number might be taken for a percentage.
         "unit" | "units" => Ok(Quantity::Amount(number, Unit::One)),
         "/s" => Ok(Quantity::Amount(number, Unit::PerSecond)),
         symbol => unit_of_symbol(symbol)

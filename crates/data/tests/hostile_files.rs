@@ -1,5 +1,6 @@
-//! Files made to take much time or memory with few bytes. Alone in its process, since it looks at how much memory that took; were
-//! a reader quadratic in one of these, the test would not end within the hour.
+//! Files designed to take much time or memory with few bytes. Runs alone in its process, because it
+//! checks the peak memory; if a reader were quadratic for one of these files, the test would not
+//! end within the hour.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -7,14 +8,15 @@ use assay_data::assay_file;
 use assay_data::export::{csv, go_bench};
 use assay_data::import::{ImportOptions, load_bytes};
 
-/// Peak memory of this process in MiB, where the system tells.
+/// Returns the peak memory of this process in MiB, if the system reports it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? / 1024)
 }
 
-/// A value of a conversion takes eight bytes, whatever the format, and the text here about as much again.
+/// A value takes eight bytes in a conversion, whatever the format, and the text here about as much
+/// again.
 fn conversions_hold_the_values_once() {
     const VALUES: usize = 1_000_000;
     let numbers = |between: &str| vec!["1.23456789"; VALUES].join(between);
@@ -69,7 +71,7 @@ fn few_bytes_never_take_much_time_or_memory() {
     let before = peak();
     for (name, text) in files {
         let size = text.len();
-        // Samples or an error: either is an answer.
+        // Samples or an error: either is acceptable.
         let answer = load_bytes(text.into_bytes(), "hostile", &ImportOptions::default());
         drop(answer);
         if let (Some(before), Some(now)) = (before, peak()) {

@@ -1,4 +1,4 @@
-//! Adding is the same however often it is done.
+//! Adding is idempotent.
 
 use super::farm::{asks, begun, check_sums, targets};
 use super::*;
@@ -62,7 +62,7 @@ fn a_version_is_queued_where_its_needs_are_met_and_a_new_target_gets_the_newest(
         let jobs = store.jobs(None, 99).unwrap().items;
         assert_eq!(jobs.len(), 3);
         assert_eq!(jobs[2].of.version, "2");
-        // With benchmarks, each later version has a second job: against the one before.
+        // With benchmarks, each later version has a second job: a comparison with the one before.
         store.add_version(("rails", "rack"), "1", &version(1), NOW).unwrap();
         store.add_version(("rails", "rack"), "2", &version(2), NOW).unwrap();
         let jobs = store.jobs(None, 99).unwrap().items;
@@ -210,7 +210,7 @@ fn a_version_that_is_gone_keeps_what_was_found_and_has_no_jobs() {
         assert!(store.version_is_gone(("rails", "rack"), "1", true).unwrap().is_gone);
         assert_eq!(store.queue().unwrap().queued, 0);
         assert_eq!(store.versions("rails", "rack", None, 9).unwrap().items.len(), 1);
-        // A new target is not asked to test what can't be fetched.
+        // A new target does not get jobs for versions that cannot be fetched.
         let later = target("3.5.0");
         store.add_target(&key(&later), &later, NOW).unwrap();
         assert_eq!(store.queue().unwrap().queued, 0);

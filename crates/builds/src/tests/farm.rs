@@ -25,7 +25,7 @@ pub(super) fn asks(node: usize) -> Asking {
     asking(&[targets()[target].clone()], name)
 }
 
-/// Sums that stand beside the rows are those that counting the rows gives.
+/// Asserts that the stored sums are those obtained by counting the rows.
 pub(super) fn check_sums(store: &Store) {
     let one = |statement: &str| -> Vec<i64> {
         store.look(|db| Ok(db.rows(statement, &[], |row| row.get(0))?)).unwrap()
@@ -47,7 +47,7 @@ pub(super) fn check_sums(store: &Store) {
         );
         assert_eq!(one(&cells), none, "{state}");
     }
-    // A job is done if and only if one build ended it, and that is the one that it names.
+    // A job is done if and only if one build ended it, and it is the one that the job names.
     let ends = "SELECT j.id FROM farm_job j WHERE (j.progress = 2) <> \
                 (EXISTS (SELECT b.id FROM farm_build b WHERE b.job = j.id AND b.id = j.build AND b.counts))";
     assert_eq!(one(ends), none);
@@ -56,7 +56,7 @@ pub(super) fn check_sums(store: &Store) {
     let open = "SELECT l.id FROM farm_lease l JOIN farm_job j ON j.id = l.job \
                 WHERE (l.ended IS NULL) <> (j.progress = 1 AND j.lease = l.id)";
     assert_eq!(one(open), none);
-    // A node that benchmarks does nothing else.
+    // A node that benchmarks has no other job.
     let together = "SELECT x.node FROM farm_job x JOIN farm_job y ON y.node = x.node AND y.id <> x.id \
                     WHERE x.progress = 1 AND y.progress = 1 AND x.kind = 1";
     assert_eq!(one(together), none);

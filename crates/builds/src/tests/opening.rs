@@ -1,4 +1,4 @@
-//! Beginning a store, and its versions.
+//! Creating a store, and its versions.
 
 use super::*;
 use crate::FarmError;
@@ -10,7 +10,7 @@ fn what_is_not_there_is_only_begun_by_who_writes() {
     on_both(|home| {
         let none = Store::open(&home.place(), Access::Read).unwrap_err();
         assert_eq!(none.code(), "not_found");
-        // A history alone is no farm yet.
+        // A history alone is not a farm yet.
         drop(assay_history::Store::open(&home.place(), Access::Write).unwrap());
         let none = Store::open(&home.place(), Access::Read).unwrap_err();
         assert!(none.to_string().contains("assay farm serve"), "{none}");

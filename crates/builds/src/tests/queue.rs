@@ -1,5 +1,6 @@
-//! The queue against a model of it: whatever is leased, prolonged, handed in, cancelled, forgotten or killed in whichever order, the store holds what
-//! a list in memory says, every job ends at most once, and the sums are those of the rows.
+//! The queue against a model of it: whatever is leased, extended, submitted, cancelled, forgotten
+//! or killed in any order, the store matches a list in memory, every job ends at most once, and the
+//! sums match the rows.
 
 use super::farm::{NODES, asks, begun, check_sums};
 use super::*;
@@ -9,7 +10,7 @@ use crate::wire::{Ending, Leased};
 use crate::{Ended, FarmError};
 use proptest::prelude::*;
 
-/// One thing that happens; the numbers choose of what there is.
+/// An event; the numbers select from the existing things.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Lease(u8),
@@ -41,7 +42,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// What a job should be.
+/// Expected state of a job.
 #[derive(Clone, Debug, PartialEq)]
 enum Should {
     Queued,
@@ -54,13 +55,13 @@ enum Should {
 struct Job {
     id: i64,
     kind: Kind,
-    /// The targets that it may be done on.
+    /// Index of the target for which it is.
     target: usize,
     should: Should,
     retries: i64,
 }
 
-/// A lease that was given, with what was handed in of it.
+/// A lease that was given, with the result submitted for it.
 struct Given {
     job: usize,
     node: usize,
@@ -102,7 +103,7 @@ impl<'h> Model<'h> {
         model
     }
 
-    /// Takes over jobs that are new: those of versions, and further benchmarks.
+    /// Adds new jobs to the model: those of versions, and further benchmarks.
     fn note_new(&mut self) -> usize {
         let before = self.jobs.len();
         for job in self.store.jobs(None, 999).unwrap().items {
@@ -126,7 +127,7 @@ impl<'h> Model<'h> {
             .filter(move |job| matches!(job.should, Should::Leased { node: by, .. } if by == node))
     }
 
-    /// The job that a node should get now.
+    /// Returns the job that a node should get now.
     fn next(&self, node: usize) -> Option<usize> {
         let busy = self.held_by(node).count() > 0;
         if self.drained[node] || self.held_by(node).any(|job| job.kind == Kind::Bench) {
@@ -153,7 +154,7 @@ impl<'h> Model<'h> {
         }
     }
 
-    /// One of the leases that were ever given.
+    /// Selects one of all leases ever given.
     fn pick(&self, number: u8) -> Option<usize> {
         (!self.given.is_empty()).then(|| usize::from(number) % self.given.len())
     }

@@ -1,4 +1,4 @@
-//! Many at once: no job is given twice, and what is handed in at the same time counts each.
+//! Concurrent access: no job is leased twice, and all results submitted at the same time count.
 
 use super::farm::check_sums;
 use super::*;

@@ -1,4 +1,4 @@
-//! What pages read: sums, cells, lists by pages.
+//! Contents of pages: sums, cells, paged lists.
 
 use super::farm::{asks, begun, check_sums, targets};
 use super::*;
@@ -7,7 +7,7 @@ use crate::wire::{Calibration, Ending, NewBuild};
 use crate::{Ended, Filter};
 use assay_history::db::Value;
 
-/// Hands in a build without a job.
+/// Submits a build without a job.
 fn build(store: &Store, number: usize, of: &str, on: usize, outcome: Outcome) -> i64 {
     let new = NewBuild {
         owner: "rails".to_owned(),
@@ -54,11 +54,11 @@ fn a_matrix_has_the_last_build_of_each_with_what_came_before() {
         assert_eq!(names, ["1.3", "1.2", "1.1"]);
         assert_eq!(matrix.targets.len(), 2);
         let cell = |version: &str, on: usize| &matrix.cells[version][&key(&targets()[on])];
-        // A fault of a machine hides nothing; both outcomes are known.
+        // A machine's fault hides nothing; both outcomes are known.
         let flaky = cell("1.2", 1);
         assert_eq!((flaky.state, flaky.builds), (State::Passed, 3));
         assert_eq!((flaky.passed, flaky.failed), (1, 1));
-        // Benchmarks do not hide that tests fail.
+        // Benchmarks do not hide failing tests.
         let failing = cell("1.3", 1);
         assert_eq!(
             (failing.state, failing.comparisons[0].verdict.as_str()),
@@ -156,7 +156,7 @@ fn a_benchmark_that_cannot_decide_is_done_again_on_the_same_target_but_not_for_e
             assert_eq!(leased.job.of.base.as_deref(), Some("1"));
             assert_eq!(leased.base.unwrap().name, "1");
             assert_eq!(i64::from(leased.job.of.round), benches);
-            // Nothing else is given meanwhile.
+            // Nothing else is leased in the meantime.
             assert_eq!(store.lease("c", &asks(2), NOW, LEASE).unwrap(), None);
             benches += 1;
             let ending = Ending {
@@ -195,7 +195,7 @@ fn a_node_that_is_not_fit_is_drained_until_it_is() {
         assert_eq!(store.lease("a", &asks(0), NOW, LEASE).unwrap(), None);
         assert_eq!(store.calibrated("a", &said(true)).unwrap().drained, None);
         assert!(store.may_lease("a", &asks(0)).unwrap());
-        // What a person drained, a calibration lets not in again.
+        // A calibration does not resume a node that was drained by a person.
         store.drain("a", "new disk").unwrap();
         assert_eq!(
             store.calibrated("a", &said(true)).unwrap().drained.as_deref(),
@@ -205,7 +205,7 @@ fn a_node_that_is_not_fit_is_drained_until_it_is() {
         let page = store.node_page("a").unwrap();
         assert_eq!((page.calibrations.len(), page.targets.len()), (3, 1));
         assert_eq!(store.nodes(None, 9).unwrap().items.len(), 3);
-        // Of two agents with one name, the later one goes by it.
+        // If two agents have the same name, the later one owns it.
         store.hello("a", &hello(&targets()[..1], "other"), NOW).unwrap();
         let told = store.lease("a", &asks(0), NOW, LEASE).unwrap_err();
         assert_eq!(told.code(), "conflict");
@@ -218,7 +218,7 @@ fn nothing_that_is_asked_often_looks_at_all_rows() {
     let home = Home::new();
     let store = home.store();
     let of_jobs = |which: &str| format!("{}{which}", sql::JOB);
-    // Each with the subqueries that it goes through as a whole, since they have few rows.
+    // Each with the subqueries that are scanned as a whole, because they have few rows.
     let asked: [(String, i64, &[&str]); 28] = [
         (sql::lines(sql::ALONG_ALL, &[]), 4, &["x", "y"]),
         (sql::lines(sql::ALONG_PROJECT, &[sql::IN_STATE]), 5, &["x", "y"]),

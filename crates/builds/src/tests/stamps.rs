@@ -1,4 +1,4 @@
-//! Stamps: wherever two are the same, so are the pages.
+//! Stamps: if two are the same, so are the pages.
 
 use super::farm::{asks, begun, targets};
 use super::*;
@@ -6,14 +6,15 @@ use crate::wire::{Ending, NewBuild};
 use crate::{FarmError, Stamp};
 use std::collections::HashMap;
 
-/// All that was ever on a page, by the stamp that it had.
+/// All contents that were ever on a page, by stamp.
 #[derive(Default)]
 pub(super) struct Seen {
     pages: HashMap<(&'static str, Stamp), String>,
 }
 
 impl Seen {
-    /// Looks at the pages, and holds them to what they were under the same stamp. Gives the stamps.
+    /// Reads the pages, and compares them with earlier ones under the same stamp. Returns the
+    /// stamps.
     pub(super) fn look(&mut self, store: &mut Store) -> [Stamp; 2] {
         let (home, project) = ("home", "project");
         let read = |store: &mut Store| -> Result<_, FarmError> {

@@ -1,4 +1,4 @@
-//! Tokens: forged, over, taken back, rotated.
+//! Tokens: forged, expired, revoked, rotated.
 
 use super::*;
 use crate::model::Scope;

@@ -1,4 +1,5 @@
-//! What is said of jobs: asked for, leased, prolonged, ended; and of the builds that come of them.
+//! Messages about jobs: requesting, leasing, extending and ending them; and about the resulting
+//! builds.
 
 use super::{NewTarget, Project, Version};
 use crate::model::{Facts, Fault, Kind, Progress, State};

@@ -1,4 +1,5 @@
-//! Samples of any kind, for tests of properties: whatever the data model allows, strange names and values included.
+//! Arbitrary samples for property tests: everything the data model allows, including strange names
+//! and values.
 
 use crate::{
     Better, Metric, Observation, Outcome, Pass, Plan, Samples, Side, Subject, Threshold, Unit,
@@ -70,7 +71,7 @@ pub(crate) fn any_samples() -> impl Strategy<Value = Samples> {
                 samples.row_named(name);
             }
             for (index, (name, (side, row, parameter))) in names.iter().enumerate() {
-                // The number keeps the keys apart.
+                // The number makes the keys distinct.
                 let number = ("#".to_owned(), index.to_string().into());
                 let more = parameter.as_deref().map(|value| ("n".to_owned(), value.into()));
                 samples.add(Subject {

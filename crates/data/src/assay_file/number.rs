@@ -1,7 +1,7 @@
-//! Numbers as the sample file holds them: the shortest decimal that reads back to the same bits, whole numbers without a
-//! point.
+//! Numbers in the sample file: the shortest decimal that reads back to the same bits, whole numbers
+//! without a point.
 
-/// Beyond this not every whole number is a double, and the exponent form is shorter.
+/// 2^53. Beyond it not every whole number is a double, and the exponent form is shorter.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Appends a finite number.
@@ -14,7 +14,8 @@ pub(crate) fn push_number(line: &mut Vec<u8>, value: f64) {
     }
 }
 
-/// Appends anything that serialises to JSON without failing: numbers, strings, and the records of this format.
+/// Appends anything that serializes to JSON without failing: numbers, strings, and the records of
+/// this format.
 pub(super) fn push_json(line: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
     serde_json::to_writer(line, value)
         .expect("writing to memory does not fail, and every map of this format has text keys");

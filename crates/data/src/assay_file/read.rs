@@ -1,7 +1,8 @@
-//! Reads sample files line by line, strictly: a wrong line is an error with its place, never a guess. Only a last line that
-//! breaks off, as a crash leaves it, is dropped, with a finding that says what was lost.
+//! Reads sample files line by line, strictly: a wrong line is an error with its position, never a
+//! guess. Only an incomplete last line, as left by a crash, is dropped, with a finding that says
+//! what was lost.
 //!
-//! Kinds and members that are not known are skipped, so that files of later minor versions can be read.
+//! Unknown kinds and members are skipped, so that files of later minor versions can be read.
 
 use super::VERSION;
 use super::record::{Kind, ObservationSeed, Run, Stop, Version};
@@ -19,31 +20,34 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
-/// The most metrics in one file; every one costs a column as long as the file, so an absurd number is refused.
+/// Maximum number of metrics in one file. Each costs a column as long as the file, so an absurd
+/// number is refused.
 pub const MAX_METRICS: usize = 1000;
 
-/// Reads a sample file; one that is compressed with gzip is recognised by its content. O(bytes); memory for the samples and
-/// one line.
+/// Reads a sample file; gzip compression is recognized by content. O(bytes); memory for the samples
+/// and one line.
 ///
 /// # Errors
-/// When the file cannot be read, is no sample file, is of a later version, or holds a line that is wrong.
+/// If the file cannot be read, is not a sample file, is of a later version, or contains an invalid
+/// line.
 pub fn read(path: &Path) -> Result<Samples, ReadError> {
     read_input(Input::open(path)?)
 }
 
-/// What a file holds, and where it stops being whole.
+/// Contents of a file, and where they stop being complete.
 pub(super) struct Whole {
     pub(super) samples: Samples,
-    /// Bytes of the uncompressed text before a last record that breaks off; `None` if none does.
+    /// Number of bytes of the uncompressed text before an incomplete last record; `None` if the
+    /// last record is complete.
     pub(super) broken_at: Option<u64>,
 }
 
-/// Reads a sample file as [`read`] does.
+/// Like [`read`], but also reports an incomplete end.
 pub(super) fn read_whole(path: &Path) -> Result<Whole, ReadError> {
     whole(Input::open(path)?)
 }
 
-/// Reads a sample file from a stream, plain or compressed with gzip, that messages call `name`.
+/// Reads a sample file from a stream, plain or gzip-compressed; messages call it `name`.
 ///
 /// # Errors
 /// As for [`read`].
@@ -98,7 +102,7 @@ fn whole(input: Input) -> Result<Whole, ReadError> {
     Ok(Whole { samples: reader.samples, broken_at })
 }
 
-/// What is wrong with one line, before its place is known.
+/// An error in one line, before its position is known.
 enum Problem {
     NoHeader,
     Version(u64),
@@ -116,11 +120,11 @@ impl From<serde_json::Error> for Problem {
 struct Reader {
     samples: Samples,
     has_header: bool,
-    /// Names of the subjects so far.
+    /// Names of the subjects read so far.
     names: BTreeSet<String>,
     side_names: BTreeSet<String>,
     row_names: BTreeSet<String>,
-    /// For each subject the blocks it was measured in, pass by pass.
+    /// For each subject, the blocks in which it was measured, by pass.
     seen: Vec<BTreeMap<Option<Pass>, Seen>>,
     /// Reused for every observation.
     observation: Observation,
@@ -132,14 +136,14 @@ impl Reader {
         if !self.has_header {
             return if is_object { self.header(text) } else { Err(Problem::NoHeader) };
         }
-        // A list would do for a record otherwise, its items taken for the members in their order.
+        // Otherwise a list would be accepted as a record, its items taken for the members in order.
         if !is_object {
             let seen = quoted_start(text);
             return Err(Problem::Invalid(format!(
                 "expected one record, a JSON object, not `{seen}`"
             )));
         }
-        // Nearly all lines are observations, and our own writer says so at once.
+        // Nearly all lines are observations, and our own writer puts the kind first.
         if text.starts_with(r#"{"kind":"obs","#) {
             return self.observation(text);
         }
@@ -352,23 +356,24 @@ impl Reader {
             )));
         }
         self.samples.push(observation.clone());
-        // Measuring went on after it had stopped: a run that was resumed.
+        // Measuring continued after a stop: the run was resumed.
         self.samples.stop = None;
         Ok(())
     }
 }
 
-/// The blocks of one subject. They come in order nearly always, so that a bound stands for them all.
+/// The blocks of one subject. They are nearly always in order, so that one bound represents them
+/// all.
 #[derive(Default)]
 struct Seen {
-    /// Every block below this was seen.
+    /// Every block below this one was seen.
     below: u32,
-    /// Blocks above it that were seen.
+    /// The blocks above it that were seen.
     beyond: BTreeSet<u32>,
 }
 
 impl Seen {
-    /// False when the block was seen before.
+    /// Returns false if the block was seen before.
     fn insert(&mut self, block: u32) -> bool {
         if block != self.below {
             return block > self.below && self.beyond.insert(block);
@@ -381,8 +386,8 @@ impl Seen {
     }
 }
 
-/// True when a line is the beginning of JSON. In members that are skipped, a number that ends in its point or exponent is
-/// not called an early end by the parser.
+/// Returns true if a line is the beginning of JSON. In skipped members the parser does not report a
+/// number that ends in its point or exponent as an early end.
 fn breaks_off(error: &serde_json::Error, text: &str) -> bool {
     let is_in_number = error.is_syntax() && text.ends_with(['.', 'e', 'E', '+', '-']);
     error.is_eof() || (is_in_number && error.column() >= text.len())
@@ -397,7 +402,7 @@ fn truncated(place: &Place, line: Line<'_>) -> Finding {
         .with("lost_bytes", line.bytes as f64)
 }
 
-/// The column of an error in a line, and the error in words.
+/// Returns the column of an error in a line, and its description.
 fn describe(error: &serde_json::Error, text: &str) -> (Option<u64>, String) {
     let column = error.column();
     let said = error.to_string();

@@ -1,6 +1,8 @@
-//! The members of single records as they are read. Unknown members are ignored; what is wrong is said with what was expected.
+//! The members of single records while reading. Unknown members are ignored; errors say what was
+//! expected.
 //!
-//! Observations are read straight into one reused [`Observation`], since a file may hold millions of them.
+//! Observations are read directly into one reused [`Observation`], because a file may hold millions
+//! of them.
 
 use crate::{Metric, Observation, Outcome, Plan, StopReason};
 use serde::Deserialize;
@@ -8,14 +10,14 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Vis
 use std::borrow::Cow;
 use std::fmt;
 
-/// What kind of record a line is.
+/// The kind of record on a line.
 #[derive(Deserialize)]
 pub(super) struct Kind<'a> {
     #[serde(borrow)]
     pub kind: Text<'a>,
 }
 
-/// The version of a file; anything in its place is looked at by the reader.
+/// The version of a file; the reader checks whatever is in its place.
 #[derive(Deserialize)]
 pub(super) struct Version {
     #[serde(default)]
@@ -41,7 +43,7 @@ pub(super) struct Stop {
     pub reason: StopReason,
 }
 
-/// Text that is borrowed from the line unless it holds escapes.
+/// Text borrowed from the line unless it contains escapes.
 pub(super) struct Text<'a>(pub Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
@@ -63,7 +65,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-/// Reads an `obs` record into an observation, whose values are those of `metrics`.
+/// Reads an `obs` record into an observation with the values of `metrics`.
 pub(super) struct ObservationSeed<'a> {
     pub into: &'a mut Observation,
     pub metrics: &'a [Metric],
@@ -139,7 +141,7 @@ fn unknown_subject(index: usize, declared: usize) -> String {
     }
 }
 
-/// A block or position; the largest number stands for "none" inside and cannot be one.
+/// Checks a block or position; the largest number means "none" internally and is not allowed.
 fn place<E: Error>(number: Option<u32>, name: &str) -> Result<Option<u32>, E> {
     if number == Some(u32::MAX) {
         return Err(E::custom(format!("`{name}` is at most {}", u32::MAX - 1)));
@@ -167,7 +169,8 @@ impl<'de> Visitor<'de> for ValuesSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        // Values stand in the order of the metrics, some left out: the next is found at once.
+        // Values are in the order of the metrics, with some left out, so the next one is found
+        // quickly.
         let mut expected = 0;
         while let Some(Text(name)) = map.next_key()? {
             let is = |metric: &Metric| metric.name == name.as_ref();

@@ -1,5 +1,5 @@
-//! Opens a sample file to go on with it, as `--resume` does: what broke off at its end is cut away, so that the next record
-//! begins on a line of its own.
+//! Opens a sample file to continue it, as `--resume` does: an incomplete end is cut off, so that
+//! the next record begins on its own line.
 
 use super::read::{Whole, read_whole};
 use super::write::Writer;
@@ -9,13 +9,14 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Reads a sample file and opens it for further records. The samples are those of [`read`](super::read()): a finding says so when a broken
-/// record was cut away. Two writers at once are not prevented.
+/// Reads a sample file and opens it for further records. The samples are those of
+/// [`read`](super::read()), with a finding if an incomplete record was cut off. Concurrent writers
+/// are not prevented.
 ///
 /// # Errors
-/// As for [`read`](super::read()); when the file cannot be written; when it is compressed.
+/// As for [`read`](super::read()); also if the file cannot be written or is compressed.
 pub fn resume(path: &Path) -> Result<(Samples, Writer<File>), ReadError> {
-    // The place is the reader's own: what a file says of itself must not decide where it is cut.
+    // The position comes from the reader: the contents of a file must not decide where it is cut.
     let Whole { samples, broken_at } = read_whole(path)?;
     let failed = |source| ReadError::Io { file: path.display().to_string(), source };
     let file = open_at_end(path, broken_at).map_err(failed)?;

@@ -1,4 +1,5 @@
-//! Tests of the whole format: what is written is read back, and what is damaged is refused or reported, never lost silently.
+//! Tests of the whole format: what is written reads back, and damage is refused or reported, never
+//! lost silently.
 #![allow(clippy::unwrap_used)]
 
 use super::any::any_samples;
@@ -31,7 +32,7 @@ fn read_bytes(bytes: Vec<u8>) -> Result<Samples, crate::ReadError> {
     read_from(Cursor::new(bytes), "x.assay")
 }
 
-/// The message for a file that has these lines after a head of five.
+/// Returns the error for a file that has these lines after a head of five.
 fn refused(lines: &str) -> String {
     read_text(&format!("{HEAD}{lines}")).unwrap_err().to_string()
 }
@@ -81,7 +82,7 @@ fn small_run() -> Samples {
     samples
 }
 
-/// Equality in which a missing value is equal to a missing value.
+/// Asserts equality, with missing values equal to each other.
 fn assert_same(left: &Samples, right: &Samples) {
     assert_eq!(format!("{left:?}"), format!("{right:?}"));
 }
@@ -194,7 +195,7 @@ fn a_resumed_run_goes_on_where_it_was_cut() {
     assert!(resume(&path).unwrap().0.is_empty());
 }
 
-/// An observation of the first subject in a block.
+/// Returns an observation of the first subject in a block.
 fn in_block(block: u32) -> Observation {
     Observation { block: Some(block), values: vec![1.0], ..Observation::default() }
 }
@@ -208,7 +209,7 @@ fn a_run_that_crashes_and_is_resumed_again_and_again_loses_nothing() {
         let (samples, mut writer) = resume(&path).unwrap();
         assert_eq!(samples.len(), 2 * time as usize, "resumed {time} times before");
         writer.observe(&in_block(2 * time)).unwrap();
-        // Whoever goes on records what reading has found, this finding among it.
+        // When a run is continued, the findings of reading are recorded, including this one.
         for finding in &samples.findings {
             writer.finding(finding).unwrap();
         }
@@ -220,7 +221,7 @@ fn a_run_that_crashes_and_is_resumed_again_and_again_loses_nothing() {
     let samples = read(&path).unwrap();
     assert_eq!(samples.len(), 8);
     let codes: Vec<&str> = samples.findings.iter().map(|f| f.code.as_str()).collect();
-    // Of the breaks only the one that is there now is reported.
+    // Only the truncation that exists now is reported.
     assert_eq!(codes.iter().filter(|&&code| code == TRUNCATED_FILE).count(), 1, "{codes:?}");
 }
 
@@ -454,7 +455,7 @@ fn a_file_that_is_cut_anywhere_keeps_every_complete_record() {
             continue;
         }
         let samples = read.unwrap();
-        // A record is complete with its closing brace; the line feed may be lacking.
+        // A record is complete with its closing brace; the line feed may be missing.
         let complete = whole[..cut].split(|&b| b == b'\n').filter(|line| {
             line.starts_with(b"{\"kind\":\"obs\"")
                 && line.ends_with(b"}}")
@@ -473,7 +474,7 @@ proptest! {
     #[test]
     fn writing_then_reading_changes_no_bit(samples in any_samples()) {
         let back = read_bytes(written(&samples)).unwrap();
-        // Debug text tells 0 from -0, and one missing value is like another.
+        // Debug text distinguishes 0 from -0, and treats missing values alike.
         prop_assert_eq!(format!("{back:?}"), format!("{samples:?}"));
     }
 

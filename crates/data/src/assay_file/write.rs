@@ -1,8 +1,9 @@
-//! Writes sample files: every record is one whole line, handed over in one `write_all` as soon as it is known.
+//! Writes sample files: every record is one whole line, passed on in one `write_all` as soon as it
+//! is known.
 //!
-//! The writer stands beside the measurement, so it must be cheap: names are escaped once, a line is formatted into a reused
-//! buffer. It does not buffer across records (a killed run must lose nothing but the observation in flight) and does not
-//! check what the numbers mean.
+//! The writer runs alongside the measurement, so it must be cheap: names are escaped once, and a
+//! line is formatted into a reused buffer. It does not buffer across records (a killed run must
+//! lose nothing but the observation being written) and does not check what the numbers mean.
 
 use super::VERSION;
 use super::number::{push_json, push_number};
@@ -15,21 +16,21 @@ use crate::{
 use serde_json::json;
 use std::io::{self, Write};
 
-/// What the first line says about the run.
+/// Contents of the first line about the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Header {
-    /// Tool and version that writes, as in `assay 0.1.0`.
+    /// The writing tool and its version, as in `assay 0.1.0`.
     pub tool: Option<String>,
     /// When the run began, RFC 3339.
     pub time: Option<String>,
-    /// The command line that measures.
+    /// The command line of the measuring program.
     pub argv: Vec<String>,
-    /// What was decided before the first block; its seed is repeated at the top of the record.
+    /// The plan made before the first block; its seed is repeated at the top of the record.
     pub plan: Option<Plan>,
 }
 
 impl Header {
-    /// The header that these samples were read from, or would have.
+    /// Returns the header that these samples were read from, or would have.
     pub fn of(samples: &Samples) -> Self {
         Self {
             tool: samples.tool.clone(),
@@ -45,20 +46,21 @@ pub struct Writer<W> {
     sink: W,
     line: Vec<u8>,
     subjects: usize,
-    /// For every metric its name as a JSON key, with the colon.
+    /// For every metric, its name as a JSON key with the colon.
     keys: Vec<Vec<u8>>,
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file: header, environment, and the sides, rows, subjects and metrics of the samples. An environment fact called `kind`
-    /// is not written, since that name says what the record is.
+    /// Starts a file: header, environment, and the sides, rows, subjects and metrics of the
+    /// samples. An environment fact called `kind` is not written, because that name is the kind of
+    /// the record.
     ///
     /// # Errors
-    /// When the sink refuses.
+    /// If writing to the sink fails.
     pub fn start(sink: W, header: &Header, samples: &Samples) -> io::Result<Self> {
         let mut writer =
             Self { sink, line: Vec::with_capacity(512), subjects: 0, keys: Vec::new() };
-        // The version comes first, so that a file is known by its first bytes.
+        // The version comes first, so that a file is recognized by its first bytes.
         writer.line.extend_from_slice(b"{\"assay\":");
         push_json(&mut writer.line, &VERSION);
         writer.line.extend_from_slice(b",\"kind\":\"run\"");
@@ -84,16 +86,18 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Goes on with a file that was read as `samples`: writes nothing yet. The sink must stand at the beginning of a line.
+    /// Continues a file that was read as `samples`, without writing anything yet. The sink must be
+    /// at the beginning of a line.
     pub(super) fn resume(sink: W, samples: &Samples) -> Self {
         let keys = samples.metrics.iter().map(|metric| key(&metric.name)).collect();
         Self { sink, line: Vec::with_capacity(512), subjects: samples.subjects.len(), keys }
     }
 
-    /// Adds facts about the machine, such as are known only in the end. Nothing is written when there are none.
+    /// Adds facts about the machine, such as those known only at the end. Writes nothing if there
+    /// are none.
     ///
     /// # Errors
-    /// When the sink refuses.
+    /// If writing to the sink fails.
     pub fn environment(&mut self, environment: &Environment) -> io::Result<()> {
         if environment.is_empty() {
             return Ok(());
@@ -105,36 +109,38 @@ impl<W: Write> Writer<W> {
         self.end()
     }
 
-    /// Declares a further row; its index is the number of those declared before.
+    /// Declares another row; its index is the number of rows declared before.
     ///
     /// # Errors
-    /// When the sink refuses.
+    /// If writing to the sink fails.
     pub fn row(&mut self, row: &Row) -> io::Result<()> {
         self.record("row", row)
     }
 
-    /// Declares a further subject, of sides and rows that were declared; its index is the number of those declared before.
+    /// Declares another subject, with a declared side and row; its index is the number of subjects
+    /// declared before.
     ///
     /// # Errors
-    /// When the sink refuses.
+    /// If writing to the sink fails.
     pub fn subject(&mut self, subject: &Subject) -> io::Result<()> {
         self.subjects += 1;
         self.record("subject", subject)
     }
 
-    /// Declares a further metric, which observations from now on may have. Its name must be new.
+    /// Declares another metric, which later observations may have. Its name must be new.
     ///
     /// # Errors
-    /// When the sink refuses.
+    /// If writing to the sink fails.
     pub fn metric(&mut self, metric: &Metric) -> io::Result<()> {
         self.keys.push(key(&metric.name));
         self.record("metric", metric)
     }
 
-    /// Appends one observation. Values that are not finite are missing, and left out.
+    /// Appends an observation. Values that are not finite are missing and are left out.
     ///
     /// # Errors
-    /// `InvalidInput` when the subject was not declared, or there are more values than metrics; else what the sink says.
+    /// `InvalidInput` if the subject was not declared, or there are more values than metrics;
+    /// otherwise the error of the sink.
     pub fn observe(&mut self, observation: &Observation) -> io::Result<()> {
         if observation.subject >= self.subjects || observation.values.len() > self.keys.len() {
             return Err(io::Error::new(
@@ -175,10 +181,12 @@ impl<W: Write> Writer<W> {
         self.end()
     }
 
-    /// Appends the values that a program gave of one metric within one run. Nothing is written when there are none.
+    /// Appends the values of one metric that a program reported within one run. Writes nothing if
+    /// there are none.
     ///
     /// # Errors
-    /// `InvalidInput` when the subject was not declared or a value is not finite; else what the sink says.
+    /// `InvalidInput` if the subject was not declared or a value is not finite; otherwise the error
+    /// of the sink.
     pub fn inner(&mut self, inner: &Inner) -> io::Result<()> {
         if inner.values.is_empty() {
             return Ok(());
@@ -190,19 +198,19 @@ impl<W: Write> Writer<W> {
         self.record("values", inner)
     }
 
-    /// Appends a histogram of a slice.
+    /// Appends the histogram of a slice.
     ///
     /// # Errors
-    /// `InvalidInput` when the subject was not declared; else what the sink says.
+    /// `InvalidInput` if the subject was not declared; otherwise the error of the sink.
     pub fn histogram(&mut self, buckets: &Buckets) -> io::Result<()> {
         self.is_declared(buckets.subject)?;
         self.record("hist", buckets)
     }
 
-    /// Appends what was counted in a slice.
+    /// Appends the counts of a slice.
     ///
     /// # Errors
-    /// `InvalidInput` when the subject was not declared; else what the sink says.
+    /// `InvalidInput` if the subject was not declared; otherwise the error of the sink.
     pub fn counts(&mut self, counts: &Counts) -> io::Result<()> {
         self.is_declared(counts.subject)?;
         self.record("counts", counts)
@@ -216,10 +224,11 @@ impl<W: Write> Writer<W> {
         Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
     }
 
-    /// Appends what survives of a series of which a tool kept no samples.
+    /// Appends the summary of a series for which a tool kept no samples.
     ///
     /// # Errors
-    /// `InvalidInput` when the subject was not declared or a number is not finite; else what the sink says.
+    /// `InvalidInput` if the subject was not declared or a number is not finite; otherwise the
+    /// error of the sink.
     pub fn summary(&mut self, summary: &Summary) -> io::Result<()> {
         if summary.subject >= self.subjects || summary.numbers().any(|v| !v.is_finite()) {
             let problem =
@@ -229,11 +238,12 @@ impl<W: Write> Writer<W> {
         self.record("summary", summary)
     }
 
-    /// Appends what measuring found on the way. Evidence that is not finite is left out. A [`TRUNCATED_FILE`] is not written:
-    /// it is about the file as it was read, and no longer true of the one that is written.
+    /// Appends a finding made while measuring. Evidence that is not finite is left out. A
+    /// [`TRUNCATED_FILE`] is not written: it concerns the file as it was read, and no longer
+    /// applies to the one being written.
     ///
     /// # Errors
-    /// When the sink refuses.
+    /// If writing to the sink fails.
     pub fn finding(&mut self, finding: &Finding) -> io::Result<()> {
         if finding.code == TRUNCATED_FILE {
             return Ok(());
@@ -241,15 +251,15 @@ impl<W: Write> Writer<W> {
         self.record("finding", finding)
     }
 
-    /// Appends why measuring stopped, after how many blocks.
+    /// Appends why measuring stopped, and after how many blocks.
     ///
     /// # Errors
-    /// When the sink refuses.
+    /// If writing to the sink fails.
     pub fn stop(&mut self, reason: StopReason, blocks: u32) -> io::Result<()> {
         self.record("stop", &json!({ "reason": reason, "blocks": blocks }))
     }
 
-    /// Gives the sink back.
+    /// Returns the sink.
     pub fn into_inner(self) -> W {
         self.sink
     }
@@ -261,7 +271,7 @@ impl<W: Write> Writer<W> {
         self.line.push(b'"');
     }
 
-    /// Adds a member to the record at hand, if there is a value.
+    /// Adds a member to the current record if there is a value.
     fn optional(&mut self, name: &str, value: Option<impl serde::Serialize>) {
         if let Some(value) = value {
             self.line.push(b',');
@@ -271,7 +281,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// A record whose members are those of `value`.
+    /// Writes a record whose members are those of `value`.
     fn record(&mut self, kind: &str, value: &impl serde::Serialize) -> io::Result<()> {
         self.begin(kind);
         self.line.push(b',');
@@ -288,7 +298,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// A name as a JSON key with its colon.
+/// Returns a name as a JSON key with its colon.
 fn key(name: &str) -> Vec<u8> {
     let mut key = Vec::new();
     push_json(&mut key, name);
@@ -296,10 +306,11 @@ fn key(name: &str) -> Vec<u8> {
     key
 }
 
-/// Writes samples as a whole file: what `convert` and merging need. A stop is recorded with the number of blocks seen.
+/// Writes samples as a whole file, for `convert` and for merging. A stop is recorded with the
+/// number of blocks seen.
 ///
 /// # Errors
-/// When the sink refuses.
+/// If writing to the sink fails.
 pub fn write(samples: &Samples, sink: impl Write) -> io::Result<()> {
     let mut writer = Writer::start(sink, &Header::of(samples), samples)?;
     for observation in samples.observations() {

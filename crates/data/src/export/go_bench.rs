@@ -1,10 +1,12 @@
-//! Samples as `go test -bench` prints them, for benchstat: one line for every observation.
+//! Samples as printed by `go test -bench`, for benchstat: one line per observation.
 //!
-//! Names become what benchstat takes for a benchmark: `Benchmark` in front, blanks to `_`, parameters as `/key=value` where the name does not
-//! hold them already. Where that changes a name, a line of a comment says before the results what it was, which benchstat passes over and our reader
-//! takes. `wall` is `ns/op`, bytes are `B/op`, metrics that were read from such a file have their unit again, others keep their
-//! name with `/op` behind it unless they are rates. What Go says of the machine (`goos`, `goarch`, `cpu`) and of the code (`pkg`) stands before
-//! the results, in Go's own words. Levels, blocks and failures are lost.
+//! Names become what benchstat accepts as a benchmark: `Benchmark` is put in front, blanks become
+//! `_`, and parameters become `/key=value` unless the name contains them already. If that changes a
+//! name, a comment line before the results gives the original, which benchstat skips and our reader
+//! reads. `wall` is `ns/op`, bytes are `B/op`, metrics that were read from such a file get their
+//! unit back, and others keep their name with the suffix `/op` unless they are rates. Go's facts
+//! about the machine (`goos`, `goarch`, `cpu`) and the code (`pkg`) precede the results, in Go's
+//! own words. Levels, blocks and failures are lost.
 
 use super::{in_megabytes, in_nanoseconds, text_of};
 use crate::import::{NAMED, Named, metric_of_unit};
@@ -12,13 +14,13 @@ use crate::samples::ITERATIONS;
 use crate::{Better, Environment, Metric, Samples, Subject, Unit};
 use std::io::{self, Write};
 
-/// Settings that Go writes as lines of their own, never into names.
+/// Settings that Go writes on lines of their own, never into names.
 const SETTINGS: [&str; 4] = ["goos", "goarch", "pkg", "cpu"];
 
 /// Writes the text. O(observations × metrics).
 ///
 /// # Errors
-/// When the sink refuses.
+/// If writing to the sink fails.
 pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let mut settings = of_machine(&samples.environment);
     for (key, value) in SETTINGS.iter().zip(&settings).filter(|(_, value)| !value.is_empty()) {
@@ -35,7 +37,7 @@ pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
             writeln!(sink, "Unit {unit} assume=exact")?;
         }
     }
-    // An index of many million observations is large, and of one subject it would list all.
+    // The index of many millions of observations is large, and for one subject it would list all.
     let by_subject = (samples.subjects.len() > 1).then(|| samples.by_subject());
     for (place, subject) in samples.subjects.iter().enumerate() {
         let own = by_subject.as_ref().map(|by_subject| by_subject.observations(place));
@@ -71,7 +73,7 @@ pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
                     has_value = true;
                 }
             }
-            // benchstat refuses a line without a measurement.
+            // benchstat rejects a line without a measurement.
             if has_value {
                 writeln!(sink, "{line}")?;
             }
@@ -80,7 +82,7 @@ pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     sink.flush()
 }
 
-/// The values of [`SETTINGS`] for all subjects, empty where nothing is known.
+/// Returns the values of [`SETTINGS`] for all subjects, empty if unknown.
 fn of_machine(environment: &Environment) -> [String; 4] {
     let of = |names: &[&str]| text_of(environment, names).unwrap_or_default();
     let os: String = of(&["os"]).chars().take_while(char::is_ascii_alphanumeric).collect();
@@ -99,22 +101,22 @@ fn one_line(value: &str) -> String {
     value.replace(['\n', '\r'], " ").trim().to_owned()
 }
 
-/// Whether a benchmark of this label was read from such a text, so that it has its name there.
+/// Returns true if a benchmark with this label was read from Go's output and has its name there.
 fn is_of_go(label: Option<&str>) -> bool {
     label.is_some_and(|label| label.starts_with("Benchmark"))
 }
 
-/// The name as benchstat reads it: one word that begins with `Benchmark`.
+/// Returns the name as benchstat reads it: one word that begins with `Benchmark`.
 fn name(subject: &Subject, label: Option<&str>) -> String {
     let mut name = subject.name.clone();
     let is_of_go = is_of_go(label);
     for (key, value) in &subject.parameters {
         if SETTINGS.contains(&key.as_str()) {
-            // Where it tells benchmarks of one name apart it stands behind the name.
+            // If it distinguishes benchmarks of the same name, it is at the end of the name.
             name = name.replacen(&format!(" {key}={value}"), "", 1);
             continue;
         }
-        // The number of processors is behind the last dash already, or it is one.
+        // The number of processors is after the last dash already, or it is one.
         let is_told = key.parse::<u32>().is_ok() || (is_of_go && key == "gomaxprocs");
         if !is_told && !name.contains(value.as_str()) {
             name += &format!("/{key}={value}");
@@ -123,23 +125,23 @@ fn name(subject: &Subject, label: Option<&str>) -> String {
     let name: String = name.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
     let rest = name.strip_prefix("Benchmark").unwrap_or(&name);
     let mut letters = rest.chars();
-    // What follows must not begin with a small letter, or it is no benchmark to Go.
+    // For Go it is not a benchmark if a lower-case letter follows.
     let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     format!("Benchmark{first}{}", letters.as_str())
 }
 
-/// In what Go counts that we hold in base units.
+/// Conversion from our base unit to Go's unit.
 enum Scale {
     None,
     Nanoseconds,
     Megabytes,
 }
 
-/// The unit as Go writes it.
+/// Returns the conversion and the unit as Go writes it.
 fn unit(metric: &Metric) -> (Scale, String) {
     let word: String =
         metric.name.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
-    // A name that came from such a unit is one, but for what Go scales.
+    // A name that came from such a unit is one, except for what Go scales.
     let (told, _) = metric_of_unit(&word);
     if told.name == metric.name && told.unit == metric.unit {
         let above = word.find('/').unwrap_or(word.len());

@@ -1,9 +1,13 @@
-//! Samples in Google Benchmark's JSON, for compare.py and the scripts that people have for it: one row of kind `iteration` for every observation.
+//! Samples in Google Benchmark's JSON, for compare.py and existing scripts: one row of kind
+//! `iteration` per observation.
 //!
-//! `wall` becomes `real_time`, `cpu` becomes `cpu_time` (or the wall time where none was measured, since the layout demands a number), all other
-//! metrics become counters in base units. Times are in nanoseconds, since compare.py passes over benchmarks whose units differ; where no
-//! double of nanoseconds reads back to the same bits, the nearest stands. Facts are in [`google_context`](super::google_context). What the
-//! layout can't hold is lost: blocks and their order, levels, plan, summaries, failures as such. Rows carry no `iterations` but what was recorded as a metric of that name, else 1.
+//! `wall` becomes `real_time`, `cpu` becomes `cpu_time` (or the wall time if not measured, because
+//! the layout requires a number), and all other metrics become counters in base units. Times are in
+//! nanoseconds, because compare.py skips benchmarks whose units differ; if no double of nanoseconds
+//! reads back to the same bits, the nearest one is written. Facts are in
+//! [`google_context`](super::google_context). What the layout cannot represent is lost: blocks and
+//! their order, levels, plan, summaries, and failures as such. The `iterations` of a row are the
+//! metric recorded under that name, otherwise 1.
 
 use super::google_context::{Context, FIELDS};
 use super::in_nanoseconds;
@@ -16,7 +20,7 @@ use std::io::{self, Write};
 /// Writes the layout of Google Benchmark 1.7 and later. O(observations × metrics).
 ///
 /// # Errors
-/// When the samples hold no wall time, which this layout can't be without, or when the sink refuses.
+/// If the samples hold no wall time, which this layout requires, or if writing to the sink fails.
 pub fn google_benchmark(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let Some(wall) = samples.metric_index("wall") else {
         let problem = "Google Benchmark's JSON holds wall times, and these samples have no metric `wall`; \
@@ -51,16 +55,17 @@ struct Rows<'a> {
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let samples = self.samples;
-        // Rows of one benchmark stand together, as readers expect.
+        // Rows of one benchmark are adjacent, as readers expect.
         let by_subject = samples.by_subject();
         let index_of = |metric: &Metric| samples.metric_index(&metric.name);
         let mut counters: Vec<(usize, &str)> = counters(samples)
             .filter_map(|(name, metric)| Some((index_of(metric)?, name)))
             .collect();
-        // As the order of the metrics depends on which row has which, it is not that of the counters.
+        // The order of the metrics depends on which row has which, so it is not that of the
+        // counters.
         counters.sort_by_key(|&(_, name)| name);
         let mut rows = to.serialize_seq(None)?;
-        // Those of which only a summary was recorded have no rows, and no number.
+        // Subjects with only a summary have no rows and no index.
         let mut family = 0;
         for subject in 0..samples.subjects.len() {
             let repetitions = by_subject.series(subject, self.wall).count();
@@ -132,13 +137,13 @@ impl Serialize for Row<'_> {
     }
 }
 
-/// The metrics that are counters, with the names that they have as such.
+/// Returns the metrics that are counters, with their names as counters.
 pub(super) fn counters(samples: &Samples) -> impl Iterator<Item = (&str, &Metric)> {
     let others = samples.metrics.iter().filter(|metric| !FIELDS.contains(&metric.name.as_str()));
     others.map(|metric| (counter(metric), metric))
 }
 
-/// The name of a counter; rates get the names that Google Benchmark has for its own.
+/// Returns the name of a counter; rates get the names that Google Benchmark uses for its own.
 fn counter(metric: &Metric) -> &str {
     match (metric.name.as_str(), &metric.unit) {
         ("rate", Unit::PerSecond) => "items_per_second",

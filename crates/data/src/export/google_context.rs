@@ -1,8 +1,10 @@
-//! The object `context` of a file in Google Benchmark's layout: what is known of machine and library, under the names of the library
-//! where it has them.
+//! The object `context` of a file in Google Benchmark's layout: facts about machine and library,
+//! under the library's names where it has them.
 //!
-//! What was read from such a file goes back to where it was. Other tools' facts stand under our names, as if the author of the
-//! benchmark had added them. One more says of the counters what the layout can't: which metrics they are, in which unit, and that they are no totals.
+//! Facts that were read from such a file return to their original place. Facts of other tools
+//! appear under our names, as if the author of the benchmark had added them. One further key
+//! records about the counters what the layout cannot: their metrics and units, and that they are
+//! not totals.
 
 use super::google_benchmark::counters;
 use crate::Samples;
@@ -12,17 +14,17 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The key of what is said of the counters: the metric of each by its name.
+/// Key of the information about counters: the metric of each, by name.
 pub(crate) const COUNTERS: &str = "assay.counters";
 
-/// Facts that stand in the context under our own names.
+/// Facts that appear in the context under our own names.
 pub(crate) const OF_MACHINE: [&str; 6] =
     ["os", "arch", "architecture", "kernel", "cpu_model", "pkg"];
 
-/// Metrics that have a field of their own in every row, and so are no counters.
+/// Metrics that have their own field in every row, and so are not counters.
 pub(crate) const FIELDS: [&str; 3] = ["wall", "cpu", ITERATIONS];
 
-/// How the names of facts begin that were read from such a file.
+/// Prefix of the names of facts that were read from such a file.
 const OWN: &str = "google_benchmark.";
 /// Such facts that have another place in the file, or none.
 const ELSEWHERE: [&str; 2] = ["labels", "complexity"];
@@ -50,7 +52,7 @@ impl Serialize for Context<'_> {
             context.insert("load_avg".to_owned(), vec![load.clone()].into());
         }
         let tool = samples.tool.as_deref().unwrap_or("assay");
-        // What the library wrote has the program's name among the facts, if it has it.
+        // For files of the library, the program's name is among the facts, if known.
         if !tool.starts_with("Google Benchmark") {
             context.insert("executable".to_owned(), tool.into());
         }

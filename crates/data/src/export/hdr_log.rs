@@ -1,14 +1,15 @@
-//! The latencies of a load test as HdrHistogram's log, version 1.3, which its plotters and `HistogramLogProcessor` read: one line for each
-//! second of each slice, tagged with its subject.
+//! The latencies of a load test as HdrHistogram's log, version 1.3, for its plotters and
+//! `HistogramLogProcessor`: one line per second of each slice, tagged with its subject.
 
 use crate::{Histogram, Samples};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// Writes the log. Times are seconds since the run began, at which an observation was recorded, and the length of the interval, 1 s.
+/// Writes the log. The times are the seconds from the start of the run at which an observation was
+/// recorded, and the length of the interval, 1 s.
 ///
 /// # Errors
-/// `InvalidInput` where there are no histograms; else what the sink says.
+/// `InvalidInput` if there are no histograms; otherwise the error of the sink.
 pub fn hdr_log(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     if samples.histograms.is_empty() {
         let problem = "only load tests have histograms; these samples have none";
@@ -30,10 +31,10 @@ pub fn hdr_log(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
         let Some(second) = own.second else { continue };
         let began = began.get(&(own.subject, own.block)).copied().unwrap_or(0.0);
         let start = began + own.from.unwrap_or(0.0) + f64::from(second);
-        // What can't be read was refused when the samples were.
+        // Histograms that cannot be decoded were refused when the samples were read.
         let longest = Histogram::decoded(&own.v2).map_or(0.0, |read| read.longest_seconds());
         let subject = samples.subjects.get(own.subject).map_or("", |subject| &subject.name);
-        // A tag ends with the first comma or blank.
+        // A tag ends at the first comma or blank.
         let tag: String =
             subject.chars().map(|c| if c == ',' || c.is_whitespace() { '_' } else { c }).collect();
         let longest = longest * 1e3;
@@ -71,7 +72,7 @@ mod tests {
                 of,
                 second,
                 v2,
-                // As the slice of a search that is not its first.
+                // As for a later slice of a search.
                 from: Some(0.75),
                 ..Buckets::default()
             });

@@ -1,9 +1,12 @@
-//! Samples in hyperfine's JSON, for the scripts and plots that people have for it: the layout of 1.x, and schema 2 of 2.x.
+//! Samples in hyperfine's JSON, for existing scripts and plots: the layout of 1.x, and schema 2 of
+//! 2.x.
 //!
-//! What those files hold besides the single runs (mean, standard deviation, median, extremes) is plain description for their
-//! readers, summed up here and used by nothing else: the statistics that decide live elsewhere. What they can't hold is lost:
-//! blocks and their order, plan, environment, timed-out runs as such, and metrics that hyperfine does not have. Runs stand
-//! command by command, so a file can't be analysed as taken in blocks again; for that keep the sample file.
+//! The numbers in those files besides the single runs (mean, standard deviation, median, extremes)
+//! merely describe the runs for readers of the file. They are computed here and used nowhere else:
+//! the statistics that decide are elsewhere. What the layouts cannot represent is lost: blocks and
+//! their order, plan, environment, timed-out runs as such, and metrics that hyperfine does not
+//! have. Runs are listed by command, so a file cannot be analyzed as taken in blocks again; keep
+//! the sample file for that.
 //!
 //! Layouts as written by hyperfine 1.20 and 2.0.
 
@@ -14,7 +17,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Our metric, hyperfine 2's name of it, and its unit's name there.
+/// Our metric, hyperfine 2's name for it, and the name of its unit there.
 const METRICS: [(&str, &str, &str); 5] = [
     ("wall", "time_wall_clock", "second"),
     ("cpu", "time_cpu", "second"),
@@ -25,12 +28,14 @@ const METRICS: [(&str, &str, &str); 5] = [
 
 /// Writes the layout of hyperfine 1.x. O(observations).
 ///
-/// Subjects without a run with a wall time are left out. `command` is the command line, or the name where several subjects
-/// have the same one with the same parameters; beside it stands a `name` of its own, which hyperfine 1.x lacks and its readers pass over. `user` and `system` are means, and 0 where they were not measured, since the layout demands a number.
-/// An exit code is `null` for runs that a signal or the time limit ended.
+/// Subjects without a run with a wall time are left out. `command` is the command line, or the name
+/// if several subjects have the same one with the same parameters. An additional `name` is written,
+/// which hyperfine 1.x does not have and its readers ignore. `user` and `system` are means, and 0
+/// if not measured, because the layout requires a number. The exit code is `null` for runs ended by
+/// a signal or the time limit.
 ///
 /// # Errors
-/// When the samples hold no wall time, which this layout can't be without, or when the sink refuses.
+/// If the samples hold no wall time, which this layout requires, or if writing to the sink fails.
 pub fn hyperfine(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let results = runs(samples)?.into_iter().map(|runs| {
         let wall = runs.values("wall");
@@ -55,11 +60,11 @@ pub fn hyperfine(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
 
 /// Writes hyperfine's schema 2. O(observations).
 ///
-/// Subjects without a run with a wall time are left out, and so are metrics that hyperfine does not have. The metadata name
-/// the tool that measured, not hyperfine.
+/// Subjects without a run with a wall time are left out, and so are metrics that hyperfine does not
+/// have. The metadata name the tool that measured, not hyperfine.
 ///
 /// # Errors
-/// When the samples hold no wall time, or when the sink refuses.
+/// If the samples hold no wall time, or if writing to the sink fails.
 pub fn hyperfine2(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let all = runs(samples)?;
     let results = all.iter().map(|runs| Result2 {
@@ -111,7 +116,7 @@ pub fn hyperfine2(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     )
 }
 
-/// The runs of one subject that have a wall time, in the order in which they were taken.
+/// The runs of one subject that have a wall time, in the order of measuring.
 struct Runs<'a> {
     samples: &'a Samples,
     subject: &'a Subject,
@@ -134,7 +139,7 @@ fn runs(samples: &Samples) -> io::Result<Vec<Runs<'_>>> {
 }
 
 impl<'a> Runs<'a> {
-    /// The finite values of a metric of ours.
+    /// Returns the finite values of one of our metrics.
     fn values(&self, metric: &str) -> Vec<f64> {
         let Some(index) = self.samples.metric_index(metric) else { return Vec::new() };
         self.observations().map(|run| run.values[index]).filter(|value| value.is_finite()).collect()
@@ -144,7 +149,7 @@ impl<'a> Runs<'a> {
         self.taken.iter().filter_map(|&index| self.samples.observation(index as usize))
     }
 
-    /// What distinguishes this subject from the others in a layout without names.
+    /// Returns what distinguishes this subject from the others in a layout without names.
     fn command(&self) -> &'a str {
         let same = |other: &&Subject| {
             other.command == self.subject.command && other.parameters == self.subject.parameters
@@ -153,7 +158,8 @@ impl<'a> Runs<'a> {
         self.subject.command.as_deref().filter(|_| unique).unwrap_or(&self.subject.name)
     }
 
-    /// The name that readers give to what has none: its command, and its parameters where several have the same command.
+    /// Returns the name that readers give to a subject without one: its command, with its
+    /// parameters if several have the same command.
     fn name_by_command(&self) -> String {
         let mut name = self.command().to_owned();
         let same = |other: &&Subject| other.command.as_deref() == Some(name.as_str());
@@ -180,11 +186,11 @@ fn write(file: &impl Serialize, sink: &mut impl Write) -> io::Result<()> {
     sink.flush()
 }
 
-/// Descriptives of at least one finite value.
+/// Descriptive statistics of at least one finite value.
 #[derive(Serialize)]
 struct Summary {
     mean: f64,
-    /// With n − 1 below; `None` for one value.
+    /// With the denominator n − 1; `None` for one value.
     stddev: Option<f64>,
     median: f64,
     min: f64,
@@ -219,7 +225,7 @@ struct Result1<'a> {
 }
 
 impl Serialize for Result1<'_> {
-    /// By hand, since user and system stand in the middle of the summary.
+    /// Implemented by hand, because user and system are in the middle of the summary.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("command", self.command)?;

@@ -1,9 +1,12 @@
-//! A load test as k6's summary, the JSON of `k6 run --summary-export`: for the scripts and dashboards that people have for it.
+//! A load test as k6's summary, the JSON of `k6 run --summary-export`, for existing scripts and
+//! dashboards.
 //!
-//! It is of one server at one rate, all slices together. `http_req_duration` counts from the moment at which a request was due, which k6's
-//! own does not: that is what users wait. Requests that failed have no duration, and a share that was never answered has no quantile; mean,
-//! smallest and largest are of those that were answered, as is all of `http_req_duration{expected_response:true}`. Parts of a request of
-//! which there are no histograms are left out. The layout is that of k6 1.8 (`legacy` mode).
+//! It covers one server at one rate, all slices together. `http_req_duration` counts from the
+//! moment at which a request was due, unlike k6's own: that is what users wait. Failed requests
+//! have no duration, and if a quantile falls on requests that were never answered it is left out;
+//! mean, minimum and maximum cover the answered requests, as does all of
+//! `http_req_duration{expected_response:true}`. Parts of a request without histograms are left out.
+//! The layout is that of k6 1.8 (`legacy` mode).
 
 use super::shortest;
 use crate::samples::Buckets;
@@ -12,7 +15,8 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// The shares that have a quantile, by the name that it has, and the requests from which on it can be distinguished from the longest.
+/// Name and order of each quantile, and the number of requests from which it can be distinguished
+/// from the maximum.
 const QUANTILES: [(&str, f64, u64); 5] = [
     ("med", 0.5, 1),
     ("p(90)", 0.9, 1),
@@ -24,7 +28,7 @@ const QUANTILES: [(&str, f64, u64); 5] = [
 /// Writes the summary. O(histograms).
 ///
 /// # Errors
-/// `InvalidInput` where there are no requests, or several subjects; else what the sink says.
+/// `InvalidInput` if there are no requests, or several subjects; otherwise the error of the sink.
 pub fn k6(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let refused = |problem: String| Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
     if samples.histograms.is_empty() {
@@ -60,7 +64,7 @@ pub fn k6(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     add("http_req_duration{expected_response:true}", trend(&found.times("latency"), 0));
     add("http_req_connecting", trend(&found.times("connect"), 0));
     add("http_req_tls_handshaking", trend(&found.times("tls"), 0));
-    // Of this rate a pass is a failure.
+    // In this rate a pass is a failure.
     let share = found.failed as f64 / requests.max(1) as f64;
     let failed = json!({ "passes": found.failed, "fails": found.answered, "value": share });
     add("http_req_failed", Some(failed));
@@ -74,14 +78,14 @@ pub fn k6(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     sink.flush()
 }
 
-/// What there is in all slices together.
+/// Totals over all slices.
 struct Found<'a> {
     samples: &'a Samples,
     answered: u64,
     failed: u64,
-    /// Time that counted, as far as it is known.
+    /// Duration of the measured time, where known.
     seconds: f64,
-    /// Bytes that came in it.
+    /// Number of bytes received in that time.
     received: f64,
 }
 
@@ -99,7 +103,7 @@ impl<'a> Found<'a> {
             let count = |name: &str| own.counts.get(name).copied().unwrap_or(0);
             found.answered += count("answered");
             found.failed += count("failed");
-            // A slice does not say how long it was, but how much came and how fast.
+            // A slice does not state its length, but the number of responses and their rate.
             let rate = value(own.block, "rate_achieved");
             let seconds = rate.map_or(0.0, |rate| count("delivered") as f64 / rate);
             found.seconds += seconds;
@@ -108,20 +112,21 @@ impl<'a> Found<'a> {
         found
     }
 
-    /// All times of this kind.
+    /// Returns all times of this kind.
     fn times(&self, kind: &str) -> Histogram {
         let mut sum = Histogram::default();
         let own = |own: &&Buckets| own.of == kind && own.second.is_none() && own.rate.is_none();
-        // What can't be read was refused when the samples were.
+        // Histograms that cannot be decoded were refused when the samples were read.
         let read = self.samples.histograms.iter().filter(own);
         read.filter_map(|own| Histogram::decoded(&own.v2).ok()).for_each(|own| sum.add(&own));
         sum
     }
 }
 
-/// Times in milliseconds, of which so many more were never over; `None` where there are none.
+/// Returns times in milliseconds, where `beyond` further ones never ended; `None` if there are
+/// none.
 fn trend(times: &Histogram, beyond: u64) -> Option<Value> {
-    // Such that they read back, divided by 1000, to the same bits.
+    // Such that, divided by 1000, they read back to the same bits.
     let milliseconds = |seconds: f64| shortest(seconds * 1e3, |ms| ms / 1e3 == seconds);
     if times.count() == 0 {
         return None;

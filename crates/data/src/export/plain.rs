@@ -1,33 +1,35 @@
-//! Exports without control characters: names come from outside, and whoever prints a file must not have the terminal obey them.
+//! Exports without control characters: names come from outside, and printing a file must not let
+//! them control the terminal.
 //!
-//! In texts they become what Rust writes for them (`\u{1b}`), which tells names apart as before; in JSON they become JSON's own escapes, which read
-//! back to the same name. Line feeds and tabs stay: tables are made of them.
+//! In texts they become Rust's escapes (`\u{1b}`), which keep names distinct; in JSON they become
+//! JSON's own escapes, which read back to the same name. Line feeds and tabs are kept, because
+//! tables use them.
 
 use std::io::{self, Write};
 
-/// How a control character is written.
+/// How control characters are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escapes {
     /// As in a message.
     Text,
-    /// As in a string of JSON.
+    /// As in a JSON string.
     Json,
 }
 
-/// The first of the two bytes that a control character beyond ASCII has in UTF-8.
+/// First of the two UTF-8 bytes of a control character beyond ASCII.
 const LEAD: u8 = 0xC2;
 
-/// A sink in front of another that escapes control characters. UTF-8 may be cut anywhere between two writes.
+/// A sink in front of another that escapes control characters. Writes may split UTF-8 anywhere.
 #[derive(Debug)]
 pub struct Plain<W> {
     sink: W,
     escapes: Escapes,
-    /// Whether [`LEAD`] was taken, and what follows is not known yet.
+    /// True if the last byte was [`LEAD`] and the next one is not known yet.
     is_led: bool,
 }
 
 impl<W: Write> Plain<W> {
-    /// In front of this sink.
+    /// Puts the filter in front of `sink`.
     pub fn new(sink: W, escapes: Escapes) -> Self {
         Self { sink, escapes, is_led: false }
     }
@@ -47,7 +49,7 @@ impl<W: Write> Write for Plain<W> {
             && let [first, behind @ ..] = rest
         {
             self.is_led = false;
-            // U+0080 to U+009F end as their numbers do.
+            // U+0080 to U+009F end in the byte equal to their number.
             match first {
                 0x80..=0x9F => self.escape(*first)?,
                 _ => self.sink.write_all(&[LEAD, *first])?,
@@ -87,7 +89,7 @@ impl<W: Write> Write for Plain<W> {
     }
 }
 
-/// A text without control characters but line feeds and tabs.
+/// Returns a text without control characters other than line feeds and tabs.
 pub fn plain_text(text: &str, escapes: Escapes) -> String {
     let is_odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     let mut plain = String::with_capacity(text.len());

@@ -1,8 +1,11 @@
-//! Samples in pyperf's JSON, for `pyperf stats`, `hist` and `compare_to`: one benchmark for every subject, one run for every process.
+//! Samples in pyperf's JSON, for `pyperf stats`, `hist` and `compare_to`: one benchmark per
+//! subject, one run per process.
 //!
-//! Values that a level says to be of one process stand in one run; others are a run each. pyperf has one metric, so the one that decides is
-//! written; it knows seconds, bytes and plain numbers, and no value of zero or below. What the layout can't hold is lost: blocks and their order,
-//! other metrics, plan, summaries. The layout is that of version 1.0 (`pyperf.Benchmark.dump`).
+//! Values that belong to one process according to a level form one run; any other value is a run of
+//! its own. pyperf has one metric, so the one that decides is written; it supports seconds, bytes
+//! and plain numbers, and only values above zero. What the layout cannot represent is lost: blocks
+//! and their order, other metrics, plan, summaries. The layout is that of version 1.0
+//! (`pyperf.Benchmark.dump`).
 
 use crate::{Samples, Unit};
 use serde_json::{Map, Value, json};
@@ -11,7 +14,7 @@ use std::io::{self, Write};
 /// Writes the metric that decides. O(observations).
 ///
 /// # Errors
-/// When a value is not above zero, the metric has another unit, or the sink refuses.
+/// If a value is not above zero, the metric has another unit, or writing to the sink fails.
 pub fn pyperf(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let refused = |problem: String| io::Error::new(io::ErrorKind::InvalidInput, problem);
     let primary = samples.plan.as_ref().map_or("", |plan| plan.primary.as_str());
@@ -51,7 +54,7 @@ pub fn pyperf(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
             }
             last = process;
         }
-        // pyperf has no benchmark without values.
+        // pyperf does not allow a benchmark without values.
         if !runs.is_empty() {
             let runs: Vec<Value> =
                 runs.into_iter().map(|values| json!({ "values": values })).collect();

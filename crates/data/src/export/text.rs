@@ -1,14 +1,15 @@
-//! Bare numbers, one a line, in base units: what R's `scan`, ministat and every script read.
+//! Bare numbers, one per line, in base units, as read by R's `scan`, ministat and any script.
 
 use crate::Samples;
 use crate::assay_file::push_number;
 use std::io::{self, Write};
 
-/// Writes the first metric of the only subject, in the order in which it was measured. Exact: the shortest decimals that read back to the
-/// same bits. O(observations).
+/// Writes the first metric of the only subject, in the order of measuring. Exact: the shortest
+/// decimals that read back to the same bits. O(observations).
 ///
 /// # Errors
-/// When there are several subjects, which bare numbers can't tell apart, or when the sink refuses.
+/// If there are several subjects, which bare numbers cannot distinguish, or if writing to the sink
+/// fails.
 pub fn text(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     if samples.subjects.len() != 1 {
         let names: Vec<_> =

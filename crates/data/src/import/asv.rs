@@ -1,8 +1,10 @@
-//! airspeed velocity (asv): its results (`results/MACHINE/COMMIT-ENVIRONMENT.json`), and what `asv run` prints.
+//! airspeed velocity (asv): its results (`results/MACHINE/COMMIT-ENVIRONMENT.json`), and the output
+//! of `asv run`.
 //!
-//! A timing's repetitions are observations where they were kept (`--record-samples`), else its median is a summary; all other kinds have one
-//! value. The kind stands at the beginning of a benchmark's name. The figure behind `±` is half of an interval, and is not read. The file
-//! has the values of parameters but not their names: they are numbered.
+//! The repetitions of a timing are observations if they were kept (`--record-samples`), otherwise
+//! its median is a summary; all other kinds have one value. The name of a benchmark begins with its
+//! kind. The figure after `±` is half of an interval and is not read. The file contains the values
+//! of parameters but not their names: they are numbered.
 
 use super::json::{self, At, Number};
 use super::number::Conversion;
@@ -31,7 +33,7 @@ pub(super) fn recognise_text(head: &Head<'_>) -> bool {
     head.text.lines().any(|line| result(line).is_some())
 }
 
-/// What the list of benchmarks beside the results says of one.
+/// A benchmark's entry in the list of benchmarks that accompanies the results.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Described {
     #[serde(default)]
@@ -39,12 +41,12 @@ pub(super) struct Described {
     unit: Option<String>,
 }
 
-/// What a run says of itself beside its values.
+/// Information about a run in addition to its values.
 #[derive(Debug, Default)]
 pub(super) struct About {
-    /// When the first benchmark was begun, ms since 1970.
+    /// Start of the first benchmark, in ms since 1970.
     pub(super) started: Option<i64>,
-    /// The environment that it was measured in.
+    /// The environment of the measurement.
     pub(super) environment: Option<String>,
 }
 
@@ -58,7 +60,7 @@ struct File {
     results: BTreeMap<String, At<Vec<Value>>>,
 }
 
-/// The metric of a benchmark, by its kind.
+/// Returns the metric of a benchmark, according to its kind.
 fn metric(benchmark: &str) -> Metric {
     let own = benchmark.rsplit('.').next().unwrap_or(benchmark);
     match own.split('_').next().unwrap_or_default() {
@@ -73,7 +75,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     read_of_store(input, context, &HashMap::new()).map(|(part, _)| part)
 }
 
-/// Reads a run of a store that says more of the benchmarks.
+/// Reads a run from a store that describes its benchmarks.
 pub(super) fn read_of_store(
     input: Input,
     context: &Context<'_>,
@@ -108,7 +110,7 @@ pub(super) fn read_of_store(
     Ok((recorder.finish("results of asv without a value")?, about))
 }
 
-/// A column of a row as what it should be.
+/// Deserializes a column of a row.
 fn column<T: serde::de::DeserializeOwned>(
     columns: &[String],
     row: &[Value],
@@ -143,7 +145,7 @@ fn take(
         metric.unit = conversion.unit.clone();
     }
     for (index, result) in results.iter().enumerate() {
-        // The last parameter changes with every value.
+        // The last parameter varies fastest.
         let mut rest = index;
         let mut values: Vec<&str> = Vec::with_capacity(params.len());
         for list in params.iter().rev().filter(|list| !list.is_empty()) {
@@ -185,13 +187,13 @@ fn take(
     Ok(())
 }
 
-/// What the list of benchmarks calls a parameter; without a list they are numbered.
+/// Returns the name of a parameter from the list of benchmarks, or its number if there is no list.
 fn name_of(described: Option<&Described>, place: usize) -> String {
     let known = described.and_then(|of| of.param_names.get(place)).cloned();
     known.filter(|name| !name.is_empty()).unwrap_or_else(|| (place + 1).to_string())
 }
 
-/// `[ 35.00%] ··· a.TimeSuite.time_keys    11.1±0.01μs`: the benchmark and its result.
+/// Parses `[ 35.00%] ··· a.TimeSuite.time_keys    11.1±0.01μs` into the benchmark and its result.
 fn result(line: &str) -> Option<(&str, &str)> {
     let (share, rest) = line.strip_prefix('[')?.split_once("%] ··· ")?;
     plain(share.trim())?;
@@ -233,7 +235,8 @@ pub(super) fn read_text(input: Input, context: &Context<'_>) -> Result<Part, Imp
     recorder.finish("what `asv run` prints, without a result")
 }
 
-/// Several environments have benchmarks of one name; what is printed is rounded, and a median.
+/// Records a printed value as a summary, because it is a rounded median. Several environments have
+/// benchmarks with the same name.
 fn summarise(
     recorder: &mut Recorder<'_>,
     plain: &str,
@@ -253,7 +256,7 @@ fn summarise(
     Ok(())
 }
 
-/// `11.1±0.01μs`, `24.8M`, `42` in the base unit.
+/// Parses `11.1±0.01μs`, `24.8M` or `42` into the base unit.
 fn figure(text: &str, unit: &Unit) -> Option<f64> {
     let number = text.split('±').next()?;
     let digits = |text: &str| text.trim_end_matches(char::is_alphabetic).len();

@@ -1,7 +1,10 @@
-//! BenchmarkDotNet's JSON (`--exporters json`, brief or full): every iteration of the workload where the file has them, else the statistics.
+//! BenchmarkDotNet's JSON (`--exporters json`, brief or full): every iteration of the workload if
+//! the file has them, otherwise the statistics.
 //!
-//! A full file lists measurements with their stages; the workload's results, overhead subtracted, are observations, in launches. Which of them
-//! the tool left out as outliers it does not say. Times are nanoseconds. The brief file and those of old versions have statistics only: a summary.
+//! A full file lists measurements with their stages; the workload's results, with overhead
+//! subtracted, are observations, by launch. The file does not say which of them the tool left out
+//! as outliers. Times are in nanoseconds. The brief file and those of old versions have only
+//! statistics, which are read as a summary.
 
 use super::json::Number;
 use super::recorder::Recorder;
@@ -96,7 +99,7 @@ impl Benchmark {
         }
     }
 
-    /// `N=10&Kind=a`, or with `, ` between them.
+    /// Parses `N=10&Kind=a`, also with `, ` as the separator.
     fn parameters(&self) -> Vec<(String, String)> {
         let text = self.parameters.as_deref().unwrap_or_default();
         let pairs = text.split(['&', ',']).filter_map(|pair| pair.trim().split_once('='));
@@ -124,7 +127,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     }
     for benchmark in &file.benchmarks {
         let plain = benchmark.name();
-        // Of several jobs or runtimes each has the same names.
+        // Several jobs or runtimes have the same names.
         let mut name = plain.clone();
         let mut times = 1;
         while recorder.find(&name).is_some() {

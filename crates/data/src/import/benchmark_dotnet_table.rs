@@ -1,7 +1,9 @@
-//! BenchmarkDotNet's CSV (`--exporters csv`, `BenchmarkRun-report.csv`): mean, median, standard deviation and extremes of each benchmark, rounded.
+//! BenchmarkDotNet's CSV (`--exporters csv`, `BenchmarkRun-report.csv`): mean, median, standard
+//! deviation and extremes of each benchmark, rounded.
 //!
-//! The unit stands in the cell (`18.42 ms`) or in the heading (`Mean [us]`). `Error` is half of an interval at 99.9 %, and is not read.
-//! Parameters stand between the job's settings and the mean; of the settings those are read in which rows differ.
+//! The unit is in the cell (`18.42 ms`) or in the heading (`Mean [us]`). `Error` is half of an
+//! interval at 99.9 %, and is not read. Parameters are between the job's settings and the mean; of
+//! the settings, those in which rows differ are read.
 
 use super::number::Conversion;
 use super::recorder::Recorder;
@@ -15,10 +17,10 @@ use crate::read_error::quoted_start;
 use crate::samples::{Metric, Summary};
 use crate::unit::Unit;
 
-/// The last of the job's settings.
+/// Last of the columns for the job's settings.
 const LAST_SETTING: &str = "WarmupCount";
 
-/// The separator is that of the user's language.
+/// Returns the separator, which depends on the user's locale.
 fn separator(first: &str) -> Option<u8> {
     let first = first.trim_start_matches('\u{feff}');
     let words = |separator: char| {
@@ -35,7 +37,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     separator(head.first).is_some()
 }
 
-/// `Mean [us]`: the name and the unit.
+/// Parses `Mean [us]` into the name and the unit.
 fn heading(cell: &str) -> (&str, Option<&str>) {
     match cell.split_once(" [") {
         Some((name, unit)) => (name, unit.strip_suffix(']')),
@@ -43,7 +45,7 @@ fn heading(cell: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The number and the unit of a cell, `19 260,6 ns`.
+/// Splits a cell such as `19 260,6 ns` into the number and the unit.
 fn amount(cell: &str) -> (&str, Option<&str>) {
     let cell = cell.trim();
     let at = cell.rfind(char::is_whitespace);
@@ -64,7 +66,7 @@ impl Table {
         self.header.iter().position(|cell| heading(cell).0 == name)
     }
 
-    /// The columns that tell benchmarks of one method apart.
+    /// Returns the columns that distinguish benchmarks of one method.
     fn parameters(&self) -> Vec<usize> {
         let mean = self.column("Mean").unwrap_or(self.header.len());
         let last = self.header.iter().position(|cell| cell == LAST_SETTING).unwrap_or(0);
@@ -76,7 +78,8 @@ impl Table {
         (1..mean).filter(|column| *column > last || differs(column)).collect()
     }
 
-    /// Shows the numbers of all columns of results: those that are not read show what marks mean, too.
+    /// Passes the numbers of all result columns to `marks`: columns that are not read are also
+    /// evidence for the meaning of the marks.
     fn see_all(&self, marks: &Marks) {
         let mean = self.column("Mean").unwrap_or(self.header.len());
         let cells = self.rows.iter().flat_map(|(_, row)| row.iter().skip(mean));
@@ -85,7 +88,7 @@ impl Table {
         }
     }
 
-    /// A cell's number in base units; `None` for what is not reported.
+    /// Returns the number of a cell in base units; `None` if not reported.
     fn number(
         &self,
         row: &csv::StringRecord,

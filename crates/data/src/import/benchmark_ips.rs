@@ -1,10 +1,12 @@
-//! benchmark-ips (Ruby): the JSON of `json!`, the file of `hold!` and `save!`, and what it prints.
+//! benchmark-ips (Ruby): the JSON of `json!`, the file of `hold!` and `save!`, and the printed
+//! output.
 //!
-//! The held file has the rate of every cycle of about 100 ms: observations. The JSON and the print have a mean and a standard
-//! deviation: a summary. Where a benchmark was run several times within a report (`iterations`), each run's mean is one observation; the same label in another
-//! report is another benchmark, with a number behind its name. With
-//! `stats: :bootstrap` the error is half an interval instead; the print says so and then no deviation is taken from it, the JSON does
-//! not say so. Warm-up lines and the comparison are passed over. Formats as of 2.7 and 2.14.
+//! The held file has the rate of every cycle of about 100 ms: observations. The JSON and the output
+//! have a mean and a standard deviation: a summary. If a benchmark was run several times within a
+//! report (`iterations`), the mean of each run is one observation; the same label in another report
+//! is another benchmark, with a number after its name. With `stats: :bootstrap` the error is half
+//! an interval instead. The output says so, and then no deviation is read from it; the JSON does
+//! not say so. Warm-up lines and the comparison are skipped. Formats as of 2.7 and 2.14.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -23,7 +25,7 @@ const EXPECTED: &str = "results of benchmark-ips: `[{\"name\": …, \"ips\": …
 const EXPECTED_HELD: &str =
     "a held result of benchmark-ips: `{\"item\": …, \"iter\": …, \"samples\": […], \"cycles\": …}`";
 
-/// What stands above the results in the print.
+/// Heading of the results in the output.
 const RUNNING: &str = "Calculating ----";
 const WARMING: &str = "Warming up ----";
 
@@ -63,7 +65,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     } else if text.trim_start_matches('\u{feff}').trim_start().starts_with('[') {
         json::read(input, EXPECTED_HELD, json::each(|held: Held| reader.held(&held)))?;
     } else {
-        // One object a line, as earlier versions write.
+        // One object per line, as written by earlier versions.
         let mut lines = Lines::new(input.into_reader(), context.file);
         while let Some(line) = lines.next()? {
             if !line.text.trim().is_empty() {
@@ -102,27 +104,27 @@ impl From<Entry> for Run {
     }
 }
 
-/// A benchmark of a held file: iterations per second, cycle by cycle.
+/// A benchmark of a held file: iterations per second, by cycle.
 #[derive(Deserialize)]
 struct Held {
     item: String,
     samples: Vec<Number>,
 }
 
-/// One run of a benchmark, of which a summary is left.
+/// One run of a benchmark for which only a summary is available.
 struct Run {
     name: String,
     mean: Option<f64>,
     sd: Option<f64>,
     count: Option<u64>,
-    /// Which of the reports of a print it stands in.
+    /// Index of its report in the output.
     report: usize,
 }
 
 struct Reader<'a> {
     recorder: Recorder<'a>,
     runs: Vec<Run>,
-    /// Whether the print says that its errors are half intervals by resampling.
+    /// True if the output says that its errors are half intervals from resampling.
     is_resampled: bool,
 }
 
@@ -140,7 +142,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads the print. A label that is longer than its column stands on a line of its own in earlier versions.
+    /// Reads the printed output. In earlier versions, a label longer than its column is on a line
+    /// of its own.
     fn print(&mut self, input: Input, context: &Context<'_>) -> Result<(), ImportError> {
         let mut lines = Lines::new(input.into_reader(), context.file);
         let mut running = false;
@@ -176,10 +179,10 @@ impl Reader<'_> {
                         self.runs.push(run);
                         asked = 0;
                     }
-                    // Early versions have the warm-up below this heading.
+                    // Early versions print the warm-up below this heading.
                     None if text.ends_with("i/100ms") || text.starts_with("------") => label = None,
                     None if text.trim().starts_with("with ") && text.contains("% confidence") => {
-                        // Half an interval by resampling is no standard deviation.
+                        // Half an interval from resampling is not a standard deviation.
                         self.is_resampled = true;
                         self.recorder.fact("benchmark_ips.stats", text.trim());
                     }
@@ -198,7 +201,8 @@ impl Reader<'_> {
     }
 
     fn finish(mut self) -> Result<Part, ImportError> {
-        // Runs of one report are repetitions; another report with the same labels is of something else.
+        // Runs of one report are repetitions; the same labels in another report are different
+        // benchmarks.
         let mut reports: HashMap<String, Vec<usize>> = HashMap::new();
         for run in &mut self.runs {
             let known = reports.entry(run.name.clone()).or_default();
@@ -241,7 +245,8 @@ fn wrong(text: &str, ended: bool) -> String {
     format!("`{}` {how}; expected `label  6.741M (±21.7%) i/s …`", quoted_start(text.trim()))
 }
 
-/// `  label  6.741M (±21.7%) i/s  (148.3 ns/i) - …`: what is before the number, and the numbers.
+/// Parses `  label  6.741M (±21.7%) i/s  (148.3 ns/i) - …` into the text before the number, and the
+/// numbers.
 fn result(text: &str) -> Option<(&str, Run)> {
     let (left, after) = text.rsplit_once("(±")?;
     let (percent, rest) = after.split_once("%)")?;
@@ -257,7 +262,7 @@ fn result(text: &str) -> Option<(&str, Run)> {
     Some((&left[..start], Run { name: String::new(), mean, sd, count: None, report: 0 }))
 }
 
-/// A number with the letter that benchmark-ips scales it by: `k`, `M`, `B` (10⁹), `T`, `Q` (10¹⁵).
+/// Parses a number with benchmark-ips' scale letter: `k`, `M`, `B` (10⁹), `T`, `Q` (10¹⁵).
 fn scaled(text: &str) -> Option<f64> {
     const LETTERS: [(char, f64); 5] =
         [('k', 1e3), ('M', 1e6), ('B', 1e9), ('T', 1e12), ('Q', 1e15)];

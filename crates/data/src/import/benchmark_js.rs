@@ -1,7 +1,8 @@
-//! What benchmark.js prints of its events (`String(event.target)`): the rate of each benchmark.
+//! The output of benchmark.js for its events (`String(event.target)`): the rate of each benchmark.
 //!
-//! The figure after `±` is half an interval of the mean in per cent, not a deviation. Of a benchmark that stands once the mean rate is a
-//! summary with the number of samples; of several runs in one file each is an observation.
+//! The figure after `±` is half an interval of the mean in percent, not a deviation. For a
+//! benchmark that occurs once, the mean rate is a summary with the number of samples; several runs
+//! in one file are observations.
 
 use super::recorder::Recorder;
 use super::runs::Runs;
@@ -21,7 +22,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     head.text.lines().any(|line| result(line, &marks).is_some())
 }
 
-/// `name x 143,049 ops/sec ±3.23% (82 runs sampled)`.
+/// Parses `name x 143,049 ops/sec ±3.23% (82 runs sampled)`.
 fn result<'l>(line: &'l str, marks: &Marks) -> Option<(&'l str, f64, u64)> {
     let (before, after) = line.rsplit_once(RATE)?;
     let (name, rate) = before.rsplit_once(BETWEEN)?;

@@ -1,7 +1,8 @@
-//! A run as cargo-bench-history keeps it (`objects/ENGINE/TRIPLE/MACHINE/COMMIT/clean.json`), plain or packed by gzip, of its schemas 1 to 5.
+//! A run as stored by cargo-bench-history (`objects/ENGINE/TRIPLE/MACHINE/COMMIT/clean.json`),
+//! plain or gzip-compressed, with its schemas 1 to 5.
 //!
-//! It keeps an estimate of every metric, some with a deviation and an interval; which confidence that has it does not say, so intervals are not
-//! read. Each is a summary.
+//! It stores an estimate of every metric, some with a deviation and an interval; the confidence of
+//! the interval is not stated, so intervals are not read. Each estimate is a summary.
 
 use super::json::{self, Number};
 use super::recorder::Recorder;
@@ -13,7 +14,7 @@ use serde::Deserialize;
 use std::marker::PhantomData;
 
 const EXPECTED: &str = "a run of cargo-bench-history: `{\"schema_version\": …, \"context\": {…}, \"results\": [{\"id\": …, \"metrics\": […]}, …]}`";
-/// The latest schema that was seen when this was written.
+/// Latest known schema.
 const KNOWN: u64 = 5;
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
@@ -79,7 +80,7 @@ struct Measured {
     std_dev: Option<Number>,
 }
 
-/// The metric of a kind, and by what its numbers are divided.
+/// Returns the metric of a kind, and the divisor of its numbers.
 fn metric(kind: &str) -> (Metric, f64) {
     match kind {
         "wall_time" => (Metric::wall(), 1e9),

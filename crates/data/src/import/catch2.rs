@@ -1,7 +1,9 @@
-//! Catch2's XML (`--reporter xml`), versions 2 and 3: mean and standard deviation of every benchmark, no samples.
+//! Catch2's XML (`--reporter xml`), versions 2 and 3: mean and standard deviation of every
+//! benchmark, no samples.
 //!
-//! A benchmark is named by its test case, its sections, and its own name. Catch2's JSON holds no benchmarks: such a file is
-//! answered with what to do. Only the tags that are needed are read, as the reporter writes them, one a line.
+//! A benchmark is named by its test case, its sections, and its own name. Catch2's JSON contains no
+//! benchmarks: the error for such a file says what to do. Only the necessary tags are read, as the
+//! reporter writes them, one per line.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::xml::attribute;
@@ -13,9 +15,9 @@ use crate::number::plain;
 use crate::samples::{Metric, Summary};
 use std::collections::HashMap;
 
-/// Tags with texts of the user's in them, which may hold line feeds.
+/// Tags with user-defined texts, which may contain line feeds.
 const LONG_TAGS: [&str; 4] = ["<BenchmarkResults ", "<TestCase ", "<Section ", "<failed "];
-/// Longest tag, in bytes, and deepest nesting of sections.
+/// Maximum length of a tag, in bytes.
 const MAX_TAG: usize = 1024 * 1024;
 const MAX_DEPTH: usize = 1000;
 
@@ -25,14 +27,14 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     is_xml || (head.is_json() && has("\"catch2-version\""))
 }
 
-/// What is read so far.
+/// The state of the reader.
 struct Reader<'c> {
     recorder: Recorder<'c>,
-    /// Names of the test case and the sections that are open.
+    /// Names of the open test case and sections.
     open: Vec<String>,
-    /// The benchmark that is open, and what is known of it.
+    /// The open benchmark, and what is known of it.
     benchmark: Option<(String, Summary)>,
-    /// How often each name was met.
+    /// Number of occurrences of each name.
     times: HashMap<String, usize>,
     ended: bool,
 }

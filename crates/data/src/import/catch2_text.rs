@@ -1,7 +1,8 @@
-//! What Catch2 prints of benchmarks (versions 2 and 3): mean and standard deviation of every one, no samples.
+//! The output of Catch2 for benchmarks (versions 2 and 3): mean and standard deviation of each, no
+//! samples.
 //!
-//! A benchmark is named as in its XML, by test case, sections and its own name. A long name goes on over several lines, to the left of the
-//! numbers; it is put together with blanks.
+//! A benchmark is named as in the XML, by test case, sections and its own name. A long name
+//! continues over several lines, to the left of the numbers; its parts are joined with blanks.
 
 use super::number::Conversion;
 use super::recorder::{MAX_JOINED_NAME, Recorder};
@@ -14,7 +15,7 @@ use crate::samples::{Metric, Summary};
 use crate::unit::Unit;
 use std::collections::HashMap;
 
-/// More lines than this are no test case and its sections.
+/// Maximum number of lines of a test case and its sections.
 const MAX_TITLES: usize = 1000;
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
@@ -26,24 +27,24 @@ fn is_heading(line: &str) -> bool {
     line.starts_with("benchmark name ") && line.contains(" samples ")
 }
 
-/// Where in the output the next line stands.
+/// Position of the next line in the output.
 enum Place {
     /// Outside of tables.
     Outside,
-    /// Within the heading of a table, whose numbers begin at this character.
+    /// In the heading of a table, whose numbers begin at this character.
     Heading(usize),
-    /// Where a name, or more of it, is expected, the last line of it with the number of samples.
+    /// Where a name, or a continuation of it, is expected; its last line has the number of samples.
     Name(usize),
-    /// Where the mean is expected of so many samples.
+    /// Where the mean of this number of samples is expected.
     Mean(usize, u64),
-    /// Where the standard deviation is expected of so many samples with this mean.
+    /// Where the standard deviation of this number of samples with this mean is expected.
     Deviation(usize, u64, f64),
 }
 
 struct Reader<'a> {
     recorder: Recorder<'a>,
     place: Place,
-    /// Lines since the last rule, and the test case with its sections.
+    /// Lines since the last rule; `titles` are the test case and its sections.
     lines: Vec<String>,
     titles: Vec<String>,
     name: String,
@@ -128,12 +129,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A name, or more of it; in its last line the samples, the iterations and an estimate.
+    /// Reads a name or a continuation of it; its last line has the samples, the iterations and an
+    /// estimate.
     fn row(&mut self, line: &str, width: usize) -> Result<(), String> {
         let mut numbers = self.behind_name(line, width)?.split_ascii_whitespace();
         match numbers.next().map(str::parse::<u64>) {
             Some(Ok(count)) => self.place = Place::Mean(width, count),
-            // What stands in place of the numbers says why there are none.
+            // The text in place of the numbers says why there are none.
             Some(Err(_)) => {
                 let name = std::mem::take(&mut self.name);
                 self.recorder.finding(benchmark_error(&name, "has no result"));
@@ -143,7 +145,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What stands behind the part of a name that a line begins with, which goes to the name.
+    /// Appends the part of the name at the start of a line to the name, and returns the rest.
     fn behind_name<'l>(&mut self, line: &'l str, width: usize) -> Result<&'l str, String> {
         let split = line.char_indices().nth(width).map_or(line.len(), |(at, _)| at);
         let (name, numbers) = line.split_at(split);
@@ -187,13 +189,13 @@ impl Reader<'_> {
     }
 }
 
-/// The character of a rule across the page.
+/// Returns the character of a horizontal rule.
 fn rule(text: &str) -> Option<char> {
     let first = text.chars().next().filter(|c| ['-', '=', '.', '~'].contains(c))?;
     (text.len() > 20 && text.chars().all(|c| c == first)).then_some(first)
 }
 
-/// The first of three times with their units: `40.9703 ns    40.6585 ns    41.5102 ns`.
+/// Returns the first of three times with their units: `40.9703 ns    40.6585 ns    41.5102 ns`.
 fn first_time(text: &str, ended: bool) -> Result<f64, String> {
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let wrong = || {

@@ -1,8 +1,8 @@
-//! Columns of numbers separated by blanks: one number a line, as every script prints it, or several columns of which the
-//! options pick one.
+//! Columns of numbers separated by blanks: one number per line, as any script prints it, or several
+//! columns from which the options select one.
 //!
-//! Blank lines and `#` comments may stand anywhere. A single column may have its name above it. A million numbers are read
-//! in well under a tenth of a second, since no line is copied.
+//! Blank lines and `#` comments are allowed anywhere. A single column may have its name above it. A
+//! million numbers are read in well under a tenth of a second, because no line is copied.
 
 use super::comments::Comments;
 use super::layout::Gatherer;
@@ -12,8 +12,9 @@ use crate::input::Input;
 use crate::lines::Lines;
 use crate::read_error::{Place, ReadError};
 
-/// Nothing but comments; or a number below a heading of several words; or a first row of numbers; or two rows of as many words with a number among them. Other formats with
-/// such rows must come before.
+/// Recognizes nothing but comments; or a number below a heading of several words; or a first row of
+/// numbers; or two rows with the same number of words, a number among them. Other formats with such
+/// rows must be tried before.
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let words = |line: &str| line.split_ascii_whitespace().count();
     let has_number = |line: &str| line.split_ascii_whitespace().any(looks_like_number);
@@ -25,7 +26,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     !is_markup(head.first) && (are_numbers(head.first) || is_table || is_below_heading)
 }
 
-/// JSON, XML and the like are not tables, whatever numbers they hold.
+/// JSON, XML and similar formats are not tables, even if they contain numbers.
 pub(super) fn is_markup(first: &str) -> bool {
     first.starts_with(['{', '[', '<'])
 }
@@ -34,7 +35,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     let mut lines = Lines::new(input.into_reader(), context.file);
     let mut comments = Comments::default();
     let mut gatherer: Option<Gatherer<'_>> = None;
-    // Words alone, of which the next row shows whether they name one column or several.
+    // Words alone; the next row shows whether they name one column or several.
     let mut heading: Option<(String, u64)> = None;
     let names_column = context.options.value_column().is_some() || context.options.by.is_some();
     let mut ended = true;

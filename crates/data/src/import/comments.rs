@@ -1,15 +1,17 @@
-//! Comment lines of foreign files, kept as facts of the environment: other tools write there what machine and which build
-//! the numbers are of.
+//! Comment lines of foreign files, kept as facts of the environment: other tools record there the
+//! machine and the build of the numbers.
 //!
-//! `key: value` and `key = value` become facts `file.key`, as text; all other lines become the list `file.comments`.
+//! `key: value` and `key = value` become facts `file.key`, as text; all other lines become the list
+//! `file.comments`.
 
 use crate::Environment;
 use serde_json::Value;
 
-/// Lines that are kept; what is more is only counted, so that a hostile file costs no memory.
+/// Maximum number of lines kept; further ones are only counted, so that a hostile file costs no
+/// memory.
 const MAX_LINES: usize = 10_000;
 
-/// Longest name of a fact; a longer one is prose with a colon in it.
+/// Maximum length of the name of a fact; anything longer is prose with a colon in it.
 const MAX_NAME: usize = 40;
 
 /// Collects comment lines.
@@ -21,7 +23,7 @@ pub(super) struct Comments {
 }
 
 impl Comments {
-    /// Takes one line, trimmed, that begins with `#`.
+    /// Adds one trimmed line that begins with `#`.
     pub(super) fn add(&mut self, line: &str) {
         let text = line.trim_start_matches('#').trim();
         if text.is_empty() {
@@ -37,12 +39,12 @@ impl Comments {
         }
     }
 
-    /// True when there was no comment with text in it.
+    /// Returns true if there was no comment with text in it.
     pub(super) fn is_empty(&self) -> bool {
         self.lines == 0
     }
 
-    /// The facts.
+    /// Returns the facts.
     pub(super) fn into_environment(mut self) -> Environment {
         if !self.others.is_empty() {
             self.environment.set("file.comments", self.others);
@@ -54,7 +56,7 @@ impl Comments {
     }
 }
 
-/// Name and value of a line such as `governor: performance` or `n = 3`.
+/// Returns name and value of a line such as `governor: performance` or `n = 3`.
 fn fact(text: &str) -> Option<(&str, &str)> {
     let (name, value) = text.split_once(": ").or_else(|| text.split_once('='))?;
     let (name, value) = (name.trim(), value.trim());

@@ -1,11 +1,13 @@
-//! What criterion keeps on the disk: a directory such as `target/criterion`, any part of it, or one `sample.json`.
+//! Criterion's files: a directory such as `target/criterion`, any part of it, or one `sample.json`.
 //!
-//! A sample is the time of so many iterations together. In linear sampling their number grows from sample to sample, in flat
-//! sampling it is the same: either way a sample's time divided by its iterations is a value, and the iterations stand beside it.
-//! Of each benchmark the directory `new` is read, the last run; a baseline is read by its name, as in `target/criterion/before`,
-//! although there is no such directory: every benchmark keeps its own. A directory that holds a `sample.json` itself is read
-//! alone. Times are taken for nanoseconds, which they are unless a benchmark brings its own way of measuring, which the file does not
-//! tell. Layouts of 0.3 to 0.8.
+//! A sample is the total time of a number of iterations. In linear sampling the number grows from
+//! sample to sample, in flat sampling it is constant. In both cases a sample's time divided by its
+//! iterations is a value, and the iterations are stored along with it. For each benchmark the
+//! directory `new` is read, the last run. A baseline is read by its name, as in
+//! `target/criterion/before`, although there is no such directory: every benchmark keeps its own. A
+//! directory that itself contains a `sample.json` is read alone. Times are assumed to be
+//! nanoseconds, which they are unless a benchmark has its own measurement, which the file does not
+//! say. Layouts of 0.3 to 0.8.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -23,14 +25,15 @@ const EXPECTED: &str =
     "criterion's samples: `{\"sampling_mode\": …, \"iters\": […], \"times\": […]}`";
 const EXPECTED_NAMES: &str = "criterion's names of a benchmark: `{\"full_id\": …, …}`";
 
-/// The file that holds the values of one run of one benchmark.
+/// File with the values of one run of one benchmark.
 const SAMPLE: &str = "sample.json";
-/// What the last run is called.
+/// Directory of the last run.
 const LAST_RUN: &str = "new";
-/// Deepest directory that is looked into, and most of them; a wrong path must not walk the whole disk.
+/// Maximum depth of directories, so that a wrong path does not walk the whole disk.
 const MAX_DEPTH: usize = 12;
 const MAX_DIRECTORIES: usize = 20_000;
-/// Most directories that are looked into to see whether a missing file is the name of a baseline, which most benchmarks have.
+/// Maximum number of directories searched to find out whether a missing file is the name of a
+/// baseline, which most benchmarks have.
 const MAX_LOOKED_INTO: usize = 500;
 
 #[derive(Deserialize)]
@@ -55,7 +58,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     head.is_json() && has("\"iters\"") && (has("\"times\"") || has("\"sampling_mode\""))
 }
 
-/// Reads one `sample.json`, which does not say what it is of.
+/// Reads one `sample.json`, which does not name its benchmark.
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut recorder = Recorder::new(context, "criterion");
     let mode = add(&mut recorder, input, context.label, None)?;
@@ -63,12 +66,14 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     recorder.finish("no samples")
 }
 
-/// Whether a path is, or names a baseline in, a directory: then [`read_directory`] reads it.
+/// Returns true if a path is a directory or names a baseline in one: [`read_directory`] then reads
+/// it.
 pub(super) fn is_directory(path: &Path) -> bool {
     path.is_dir() || baseline_in(path).is_some()
 }
 
-/// A path that does not exist, in a directory that does: the directory, and the name of a baseline in it.
+/// For a path that does not exist, in a directory that does, returns the directory and the name of
+/// a baseline in it.
 fn baseline_in(path: &Path) -> Option<(&Path, &str)> {
     let parent = path.parent().filter(|parent| parent.is_dir())?;
     let name = path.file_name()?.to_str()?;
@@ -76,10 +81,10 @@ fn baseline_in(path: &Path) -> Option<(&Path, &str)> {
     (!path.exists() && is_baseline()).then_some((parent, name))
 }
 
-/// Reads every benchmark under a directory.
+/// Reads every benchmark below a directory.
 ///
 /// # Errors
-/// When there is none, or one of the files is damaged.
+/// If there is none, or one of the files is damaged.
 pub(super) fn read_directory(path: &Path, context: &Context<'_>) -> Result<Part, ImportError> {
     let (root, run) = baseline_in(path).unwrap_or((path, LAST_RUN));
     let found = if path.join(SAMPLE).is_file() {
@@ -109,7 +114,8 @@ pub(super) fn read_directory(path: &Path, context: &Context<'_>) -> Result<Part,
     recorder.finish("no samples")
 }
 
-/// Directories of runs of this name with samples, in the order of their paths; at most `most` directories are looked into.
+/// Returns the directories of runs with the name `run` that have samples, ordered by path; searches
+/// at most `most` directories.
 fn runs(root: &Path, run: &str, most: usize) -> Result<Vec<PathBuf>, ReadError> {
     let mut found = Vec::new();
     let mut waiting = vec![(root.to_path_buf(), 0)];
@@ -119,7 +125,7 @@ fn runs(root: &Path, run: &str, most: usize) -> Result<Vec<PathBuf>, ReadError> 
         let failed = |source| ReadError::Io { file: directory.display().to_string(), source };
         for entry in fs::read_dir(&directory).map_err(failed)? {
             let entry = entry.map_err(failed)?;
-            // Links are not followed: they may lead in circles.
+            // Symbolic links are not followed: they may form cycles.
             if !entry.file_type().map_err(failed)?.is_dir() {
                 continue;
             }
@@ -136,7 +142,7 @@ fn runs(root: &Path, run: &str, most: usize) -> Result<Vec<PathBuf>, ReadError> 
     Ok(found)
 }
 
-/// Adds one run of one benchmark, and returns its mode of sampling.
+/// Adds one run of one benchmark, and returns its sampling mode.
 fn add(
     recorder: &mut Recorder<'_>,
     input: Input,
@@ -176,7 +182,7 @@ impl Names {
         })
     }
 
-    /// The name without the value of the parameter.
+    /// Returns the name without the value of the parameter.
     fn label(&self) -> String {
         let function = self.function_id.as_ref();
         function.map_or_else(|| self.group_id.clone(), |f| format!("{}/{f}", self.group_id))

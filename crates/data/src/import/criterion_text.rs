@@ -1,8 +1,9 @@
-//! What criterion prints (Rust): the estimate of the time of an iteration for each benchmark.
+//! The output of criterion (Rust): the estimated time per iteration of each benchmark.
 //!
-//! The three figures are the bounds of an interval and, between them, the estimate: the mean, or with linear sampling the slope. Which it is
-//! and how wide the interval was asked for is not printed, so that only the estimate is taken; its directory has all samples. The rate
-//! (`thrpt`) follows from the time and is passed over, as are changes.
+//! The three figures are the bounds of an interval and, between them, the estimate: the mean, or
+//! with linear sampling the slope. The output states neither which one it is nor the confidence of
+//! the interval, so only the estimate is read; criterion's directory has all samples. The rate
+//! (`thrpt`) follows from the time and is skipped, as are changes.
 
 use super::number::Conversion;
 use super::recorder::Recorder;
@@ -21,7 +22,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut runs = Runs::new(Recorder::new(context, "criterion"));
     let mut lines = Lines::new(input.into_reader(), context.file);
-    // A name that is too long for its column stands on the line before.
+    // A name too long for its column is on the line before.
     let mut above = String::new();
     while let Some(line) = lines.next()? {
         let text = line.text.trim_end();
@@ -56,8 +57,9 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     runs.finish("what criterion prints, without a result")
 }
 
-/// `name   time:   [1.2 µs 1.3 µs 1.4 µs]`: the name, and the figure in the middle with its metric, if it is one. A measurement of one's own
-/// (`[1012.6 cycles …]`) has the same heading and a unit of its own.
+/// Parses `name   time:   [1.2 µs 1.3 µs 1.4 µs]` into the name, and the middle figure with its
+/// metric if it is a time. A custom measurement (`[1012.6 cycles …]`) has the same heading and its
+/// own unit.
 fn estimate(line: &str) -> Option<(&str, Option<(Metric, f64)>)> {
     let (before, rest) = line.split_once("time:")?;
     let figures = rest.trim_start().strip_prefix('[')?;

@@ -1,7 +1,8 @@
-//! Foreign CSV, separated by `,`, `;` or tabs: wide (a header of names, one subject per column) or long (a column of names
-//! and a column of values), with `#` comments anywhere.
+//! Foreign CSV, separated by `,`, `;` or tabs: wide (a header of names, one subject per column) or
+//! long (a column of names and a column of values), with `#` comments anywhere.
 //!
-//! Quoting is that of RFC 4180, by the `csv` crate. What rows mean is decided in [`layout`](super::layout).
+//! Quoting follows RFC 4180, by the `csv` crate. The meaning of rows is decided in
+//! [`layout`](super::layout).
 
 use super::columns::is_markup;
 use super::comments::Comments;
@@ -17,7 +18,8 @@ use std::io::{self, BufRead, Read};
 
 const SEPARATORS: [u8; 3] = [b'\t', b';', b','];
 
-/// A separator in the first row, and a number in the first or second, if there is a second.
+/// Recognizes a separator in the first row, and a number in the first or second row if there is a
+/// second.
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let Some(separator) = separator(head) else { return false };
     let has_number = |line: &str| line.split(separator as char).any(looks_like_number);
@@ -25,7 +27,8 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
         && (head.second.is_empty() || has_number(head.first) || has_number(head.second))
 }
 
-/// The separator that stands equally often in the first two rows, else one that stands in the first.
+/// Returns the separator that occurs equally often in the first two rows, otherwise one that occurs
+/// in the first.
 fn separator(head: &Head<'_>) -> Option<u8> {
     let count = |line: &str, separator| line.bytes().filter(|&b| b == separator).count();
     let present = || SEPARATORS.iter().copied().filter(|&s| count(head.first, s) > 0);
@@ -57,7 +60,8 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             Ok(false) => break,
             Err(error) => return Err(own_error(&mut reader, error, context.file)),
         }
-        // The reader stands behind the record, whose last line is the one before; lone carriage returns end records, but no lines.
+        // The reader is past the record, whose last line is the one before; lone carriage returns
+        // end records, but not lines.
         let line = reader.position().line().saturating_sub(1).max(1);
         if record.len() > MOST_COLUMNS {
             let problem = format!("has {} columns; at most {MOST_COLUMNS} are read", record.len());
@@ -82,7 +86,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     }
 }
 
-/// Two columns of which the second has digits alone may be one column with decimal commas.
+/// Two columns of which the second consists of digits may be one column with decimal commas.
 fn suspect_comma(error: ImportError, separator: u8, first: &[&str]) -> ImportError {
     match (error, first) {
         (ImportError::WhichColumn { place, problem, .. }, &[whole, fraction])
@@ -110,13 +114,14 @@ fn own_error<R: BufRead>(
     }
 }
 
-/// The text without its comment lines, which are kept aside; each leaves an empty line, so that line numbers hold.
+/// The text without its comment lines, which are kept separately; each leaves an empty line, so
+/// that line numbers stay correct.
 struct Uncommented<R> {
     lines: Lines<R>,
     comments: Comments,
     line: Vec<u8>,
     taken: usize,
-    /// Whether the last line has its end.
+    /// True if the last line is terminated.
     ended: bool,
     error: Option<ReadError>,
 }

@@ -1,10 +1,11 @@
-//! divan's table (Rust): a tree of names, and for every benchmark the fastest, slowest, median and mean time of its samples, below
-//! them rates and allocations.
+//! divan's table (Rust): a tree of names, and for every benchmark the fastest, slowest, median and
+//! mean time of its samples, below them rates and allocations.
 //!
-//! Only a summary is printed. Of rates, the fastest is the maximum; their mean belongs to the mean time and is not the mean of rates, so
-//! it is left out. Of allocations, the columns show what the fastest, slowest and median *sample* allocated, so only the mean is taken.
-//! Names are joined by `::` as divan's own filters do, the crate first. What the tree shows does not distinguish a module from a function: a
-//! leaf that could not be an identifier is taken for an argument, any other for a name.
+//! Only a summary is printed. Of rates, the fastest is the maximum; their mean belongs to the mean
+//! time and is not the mean of rates, so it is left out. Of allocations, the columns show what the
+//! fastest, slowest and median *sample* allocated, so only the mean is read. Names are joined by
+//! `::` as in divan's own filters, the crate first. The tree does not distinguish a module from a
+//! function: a leaf that cannot be an identifier is taken for an argument, any other for a name.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::{Context, Head, ImportError, Part};
@@ -15,10 +16,10 @@ use crate::read_error::quoted_start;
 use crate::samples::{Better, Metric, Summary};
 use crate::unit::{Unit, unit_of_symbol};
 
-/// Deeper trees are not printed by anybody.
+/// Maximum depth of a tree; deeper ones do not occur.
 const MAX_DEPTH: usize = 64;
 
-/// What the columns mean, by their headings.
+/// Headings of the columns.
 const HEADINGS: [&str; 6] = ["fastest", "slowest", "median", "mean", "samples", "iters"];
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
@@ -46,20 +47,20 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     reader.recorder.finish("divan's table without a result")
 }
 
-/// A table of one bench target.
+/// The table of one bench target.
 struct Table {
-    /// The target, the first part of all names.
+    /// The target, which is the first part of all names.
     target: String,
-    /// Characters before the first column.
+    /// Number of characters before the first column.
     width: usize,
-    /// Which heading each column has.
+    /// Index of the heading of each column.
     columns: Vec<usize>,
-    /// Names above the present row.
+    /// Names above the current row.
     path: Vec<String>,
 }
 
 impl Table {
-    /// `div   fastest  │ slowest  │ …`.
+    /// Parses the heading `div   fastest  │ slowest  │ …`.
     fn of_heading(line: &str) -> Option<Self> {
         let start = line.find("fastest ")?;
         let (target, headings) = line.split_at(start);
@@ -79,7 +80,7 @@ impl Table {
     }
 }
 
-/// The benchmark that rows without a name belong to.
+/// The benchmark to which rows without a name belong.
 struct Current {
     benchmark: usize,
     samples: Option<u64>,
@@ -91,7 +92,8 @@ struct Reader<'a> {
     /// The heading above allocations: `alloc`, `max alloc`, `grow`.
     group: String,
     current: Option<Current>,
-    /// The beginning of a row whose numbers have not come yet: the benchmark prints something itself.
+    /// The beginning of a row whose numbers have not been printed yet, because the benchmark prints
+    /// output of its own.
     torn: Option<String>,
 }
 
@@ -122,7 +124,7 @@ impl Reader<'_> {
         let is_of_tree = text.starts_with(['├', '╰', '│'])
             || text.starts_with(' ') && (text.contains(['├', '╰', '│']) || !ended);
         if !is_of_tree || text.trim().is_empty() {
-            // Whatever cargo prints between two tables.
+            // Output of cargo between two tables.
             return Ok(());
         }
         let split = text.char_indices().nth(table.width).map_or(text.len(), |(at, _)| at);
@@ -169,8 +171,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The row that began in an earlier line, if this line ends it with numbers for all columns; the benchmark's own output may
-    /// precede the first.
+    /// Returns the row that began in an earlier line, if this line ends it with numbers for all
+    /// columns; the benchmark's own output may precede the first.
     fn put_together(&self, begun: &str, text: &str) -> Option<String> {
         let table = self.table.as_ref()?;
         let (columns, width) = (table.columns.len(), table.width);
@@ -185,7 +187,7 @@ impl Reader<'_> {
         Some(format!("{begun:<width$}{cell} │{others}"))
     }
 
-    /// The row of a benchmark's times.
+    /// Reads the row with the times of a benchmark.
     fn benchmark(&mut self, cells: &[&str]) -> Result<(), String> {
         let Some(table) = &self.table else { return Ok(()) };
         let length = table.target.len() + table.path.iter().map(String::len).sum::<usize>();
@@ -230,7 +232,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A row of rates or allocations below.
+    /// Reads a row of rates or allocations below.
     fn more(&mut self, cells: &[&str]) -> Result<(), String> {
         let (Some(table), Some(current)) = (&self.table, &self.current) else { return Ok(()) };
         let value = |heading: &str| {
@@ -266,7 +268,7 @@ impl Reader<'_> {
     }
 }
 
-/// Full name, base name and parameters of the benchmark at this place of the tree.
+/// Returns full name, base name and parameters of the benchmark at this position in the tree.
 fn named(target: &str, path: &[String]) -> (String, String, Vec<(String, String)>) {
     let mut base: Vec<&str> =
         std::iter::once(target).chain(path.iter().map(String::as_str)).collect();
@@ -287,8 +289,8 @@ fn named(target: &str, path: &[String]) -> (String, String, Vec<(String, String)
     (name, base.join("::"), parameters)
 }
 
-/// `92.32 ns`, `2.045 KB`, `21.66 Mitem/s`, `199.3 MHz`, `6`: the number in base units, and the unit; `item/s` and the like are
-/// [`Unit::Other`], hertz per second.
+/// Parses `92.32 ns`, `2.045 KB`, `21.66 Mitem/s`, `199.3 MHz` or `6` into the number in base units
+/// and the unit. `item/s` and similar units are [`Unit::Other`], hertz is per second.
 fn quantity(text: &str) -> Option<(f64, Unit)> {
     let (number, symbol) = text.split_once(' ').unwrap_or((text, ""));
     let number = finite(number)?;
@@ -311,7 +313,7 @@ fn quantity(text: &str) -> Option<(f64, Unit)> {
         "ps" => Some((1e-12, Unit::Second)),
         _ => unit_of_symbol(symbol).filter(|(_, unit)| *unit == Unit::Second),
     };
-    // Small units divide by a whole number, which rounds once.
+    // Small units are divided by a whole number, which rounds only once.
     let scaled = |(factor, unit): (f64, Unit)| {
         let value = if factor < 1.0 { number / (1.0 / factor).round() } else { number * factor };
         (value, unit)
@@ -329,7 +331,7 @@ fn byte_unit(symbol: &str) -> Option<(f64, Unit)> {
     Some((larger, Unit::Byte))
 }
 
-/// The factor of a decimal prefix, and what follows it.
+/// Returns the factor of a decimal prefix, and the rest of the unit.
 fn prefix(unit: &str) -> (f64, &str) {
     const PREFIXES: [(char, f64); 6] =
         [('K', 1e3), ('k', 1e3), ('M', 1e6), ('G', 1e9), ('T', 1e12), ('P', 1e15)];

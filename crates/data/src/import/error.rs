@@ -1,23 +1,23 @@
-//! Why samples could not be imported. Errors of single lines are [`ReadError`]s; here is what concerns whole files, tables,
-//! and files together.
+//! Errors of importing samples. Errors in single lines are [`ReadError`]s; those here concern whole
+//! files, tables, and files together.
 
 use super::ColumnRef;
 use crate::excerpt::{excerpt, visible};
 use crate::read_error::{Place, ReadError};
 use crate::select::FilterError;
 
-/// Which columns of a table to read.
+/// The columns of a table to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableColumns {
-    /// The one that names the subjects.
+    /// The column that names the subjects.
     pub by: Option<ColumnRef>,
-    /// The one with the values.
+    /// The column with the values.
     pub value: ColumnRef,
 }
 
 fn advised(columns: Option<&TableColumns>) -> String {
     let Some(TableColumns { by, value }) = columns else { return String::new() };
-    // As a shell takes it.
+    // Quoted as for a shell.
     let word = |column: &ColumnRef| column.to_string().trim_matches('`').to_owned();
     let by = by.as_ref().map(|by| format!("--by {} ", word(by))).unwrap_or_default();
     format!("; `{}--value {}` reads this file", visible(&by), visible(&word(value)))
@@ -26,7 +26,7 @@ fn advised(columns: Option<&TableColumns>) -> String {
 /// Why samples could not be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The filter does not fit what was read.
+    /// The filter does not match what was read.
     #[error(transparent)]
     Filter(#[from] FilterError),
     /// A file could not be read, or one of its lines is wrong.
@@ -35,7 +35,7 @@ pub enum ImportError {
     /// No input was named.
     #[error("no input; name at least one file, or `-` for standard input")]
     NoInput,
-    /// Standard input can be read once only.
+    /// Standard input can be read only once.
     #[error("`-` stands twice; standard input can be read only once")]
     StdinTwice,
     /// The file is not text.
@@ -43,36 +43,36 @@ pub enum ImportError {
     Binary {
         /// The file.
         file: String,
-        /// What it is, and what to do.
+        /// Its kind, and what to do.
         what: &'static str,
     },
-    /// The file holds more than is read.
+    /// The file exceeds a limit.
     #[error("`{file}` {problem}")]
     TooMany {
         /// The file.
         file: String,
-        /// Of what there is too much, and what to do.
+        /// The limit, and what to do.
         problem: String,
     },
-    /// The file has numbers, but none that could be compared.
+    /// The file has numbers that cannot be compared.
     #[error("`{file}` {what}")]
     Refused {
         /// The file.
         file: String,
-        /// What it is, and what to do: the rest of a sentence.
+        /// What the file is, and what to do, as the rest of a sentence.
         what: &'static str,
     },
-    /// The file is text of no known format.
+    /// The file is text of an unknown format.
     #[error("`{file}` {seen}; that is no known format. Known are:{known}")]
     Unknown {
         /// The file.
         file: String,
-        /// What it is or how it begins: the rest of a sentence.
+        /// What it is or how it begins, as the rest of a sentence.
         seen: String,
-        /// The formats that are known, on lines of their own.
+        /// The known formats, on lines of their own.
         known: String,
     },
-    /// A directory, and not one of those that can be read.
+    /// The path is a directory that cannot be read as a recording.
     #[error(
         "`{file}` is a directory; name a file in it, or a directory of criterion's such as `target/criterion`: there is no `new/sample.json` below this one"
     )]
@@ -80,7 +80,7 @@ pub enum ImportError {
         /// The directory.
         file: String,
     },
-    /// The file is of a known format in a version that is not.
+    /// The file has a known format in an unknown version.
     #[error(
         "`{file}` is {format} of version {}; known here is {known}: update assay, or have the tool write that",
         excerpt(.version)
@@ -88,63 +88,63 @@ pub enum ImportError {
     NewerFormat {
         /// The file.
         file: String,
-        /// What it is.
+        /// Name of the format.
         format: &'static str,
-        /// The version that it claims.
+        /// The version that it declares.
         version: String,
-        /// What is read here.
+        /// The versions that are supported.
         known: &'static str,
     },
-    /// A name for a metric, where the file has names for all.
+    /// A name was given for a metric, but the file names all metrics itself.
     #[error(
         "--metric {name}: `{file}` names its metrics itself, and --metric names that of bare numbers; to choose among them: --primary {name}"
     )]
     MetricsNamed {
         /// The file.
         file: String,
-        /// The name that was given.
+        /// The given name.
         name: String,
     },
-    /// The file is of a known format, and something in it is wrong.
+    /// The file has a known format, but its content is wrong.
     #[error("`{file}`: {}", visible(.problem))]
     Content {
         /// The file.
         file: String,
-        /// What is wrong, and where.
+        /// The error and its position.
         problem: String,
     },
     /// The user's regular expression cannot be used.
     #[error("`--pattern`: {problem}")]
     Pattern {
-        /// What is wrong with it, and how it should be.
+        /// What is wrong with it, and how to correct it.
         problem: String,
     },
-    /// There are lines, but no number among them.
+    /// There are lines, but no numbers in them.
     #[error("`{file}` holds no numbers, only {holds}")]
     NoNumbers {
         /// The file.
         file: String,
-        /// What it holds instead.
+        /// Its actual contents.
         holds: &'static str,
     },
-    /// A column was named that the table does not have.
+    /// The table does not have the named column.
     #[error("{place}: there is no column {wanted}; there are {}", visible(.available))]
     NoSuchColumn {
         /// The first line of the table.
         place: Place,
-        /// What was asked for.
+        /// The requested column.
         wanted: ColumnRef,
-        /// The columns that there are.
+        /// The existing columns.
         available: String,
     },
-    /// The table has several columns and it is not clear which holds the values.
+    /// The table has several columns and it is unclear which one holds the values.
     #[error("{place}: {}{}", visible(.problem), advised(.advice.as_ref()))]
     WhichColumn {
         /// The first line of the table.
         place: Place,
-        /// What is not clear.
+        /// Description of the problem.
         problem: String,
-        /// What was tried, and reads the file.
+        /// Columns that were tried and with which the file can be read.
         advice: Option<TableColumns>,
     },
     /// A metric has different units in two files.
@@ -157,41 +157,41 @@ pub enum ImportError {
         metric: String,
         /// The file with the first unit.
         first: String,
-        /// The unit there.
+        /// The unit in the first file.
         first_unit: String,
         /// The file with the other unit.
         second: String,
-        /// The unit there.
+        /// The unit in the second file.
         second_unit: String,
     },
-    /// Numbers without a unit stand beside a metric that has one.
+    /// Numbers without a unit are compared with a metric that has one.
     #[error(
         "the numbers in `{file}` have no unit, but `{}` in `{other}` is in {}; say their unit, as in `--unit {}`",
         excerpt(.metric), excerpt(.unit), excerpt(.example)
     )]
     UnitNeeded {
-        /// The file of bare numbers.
+        /// The file with bare numbers.
         file: String,
-        /// The metric they would be compared with.
+        /// The metric with which they would be compared.
         metric: String,
-        /// The file that has it.
+        /// The file that has this metric.
         other: String,
-        /// Its unit.
+        /// The unit of the metric.
         unit: String,
-        /// A unit that could be meant.
+        /// An example of a unit that could be meant.
         example: String,
     },
-    /// So much was to be left out that nothing remains of a series.
+    /// Leaving out the first observations leaves nothing of a series.
     #[error(
         "`--skip {skip}` leaves nothing of {}, which has {observations} observations; skip fewer",
         excerpt(.subject)
     )]
     NothingLeft {
-        /// How many were to be left out.
+        /// Number of observations to leave out.
         skip: usize,
         /// The subject.
         subject: String,
-        /// How many observations it has.
+        /// Number of observations of the subject.
         observations: usize,
     },
     /// No metric is common to all files.

@@ -1,7 +1,9 @@
-//! The table that [`export::csv`](crate::export::csv) writes, read back with its blocks, units and outcomes.
+//! The table that [`export::csv`](crate::export::csv) writes, read back with its blocks, units and
+//! outcomes.
 //!
-//! Known by the first columns of its header. With `--by` or `--value` it is a table like any other. A metric's direction is
-//! not in the table: rates are taken as better when higher, all else when lower.
+//! Recognized by the first columns of its header. With `--by` or `--value` it is read like any
+//! other table. The table does not contain the direction of a metric: rates are taken as better
+//! when higher, everything else when lower.
 
 use super::{Context, Head, ImportError, Part, csv as foreign};
 use crate::export::{PLACE_COLUMNS, text_of_cell};
@@ -11,7 +13,7 @@ use crate::read_error::{Place, ReadError};
 use crate::{Metric, Observation, Outcome, Pass, Row as SampleRow, Samples, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Metrics in one table; every one costs a column as long as the file.
+/// Maximum number of metrics in one table; each costs a column as long as the file.
 const MAX_METRICS: usize = 1000;
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
@@ -82,7 +84,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
 struct Row<'a> {
     header: &'a csv::StringRecord,
     record: &'a csv::StringRecord,
-    /// Columns before the metrics.
+    /// Number of columns before the metrics.
     places: usize,
 }
 

@@ -1,5 +1,5 @@
-//! The list of all formats: what messages call each, by what its beginning is known, and what reads it. What a format accepts is its own
-//! room's business.
+//! The list of all formats: the name of each in messages, how its beginning is recognized, and its
+//! reader. Each format's own module defines what it accepts.
 
 use super::{
     Context, Head, ImportError, Part, asv, benchmark_dotnet, benchmark_dotnet_table, benchmark_ips,
@@ -12,16 +12,16 @@ use super::{
 use crate::assay_file;
 use crate::input::Input;
 
-/// One format: how its beginning is known, and what reads it.
+/// A format: how its beginning is recognized, and its reader.
 pub(super) struct Format {
-    /// As messages list it, in its group.
+    /// Name in the lists of messages, within its group.
     pub(super) name: &'static str,
     pub(super) group: Group,
     pub(super) recognise: fn(&Head<'_>) -> bool,
     pub(super) read: fn(Input, &Context<'_>) -> Result<Part, ImportError>,
 }
 
-/// Formats that look alike to people, as messages list them.
+/// Groups of formats that look similar to people, as listed in messages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Group {
     Own,
@@ -46,7 +46,7 @@ impl Group {
     }
 }
 
-/// All formats, the most particular first: the first that recognises the beginning reads the file.
+/// All formats, most specific first: the first one that recognizes the beginning reads the file.
 pub(super) const FORMATS: &[Format] = &[
     Format {
         name: "sample files",
@@ -408,7 +408,8 @@ pub(super) const FORMATS: &[Format] = &[
     },
 ];
 
-/// The header of a sample file has its version first; a file that lost its header is still known by its records.
+/// The header of a sample file begins with its version; a file that lost its header is still
+/// recognized by its records.
 fn is_sample_file(head: &Head<'_>) -> bool {
     let dense: String = head.text.chars().filter(|c| !c.is_whitespace()).take(9).collect();
     dense.starts_with("{\"assay\":") || dense.starts_with("{\"kind\":\"")

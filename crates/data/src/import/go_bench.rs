@@ -1,9 +1,11 @@
-//! What `go test -bench` prints: result lines, configuration lines, `Unit` lines, and the same as a stream of `go test -json`.
+//! The output of `go test -bench`: result lines, configuration lines, `Unit` lines, and the same as
+//! a stream of `go test -json`.
 //!
-//! A result line is `BenchmarkName-8  1000  54.2 ns/op  16 B/op …`; every line is one observation, `-count` makes several. What
-//! a benchmark itself prints may stand before its numbers or tear its line in two; such lines are put together again. Lines
-//! `key: value` before the results are facts, or, where their value changes within the file, parameters that tell benchmarks of
-//! one name apart. What names mean is decided in [`go_names`](super::go_names).
+//! A result line is `BenchmarkName-8  1000  54.2 ns/op  16 B/op …`; every line is one observation,
+//! and `-count` makes several. Output of the benchmark itself may precede its numbers or split its
+//! line in two; such lines are reassembled. Lines `key: value` before the results are facts or, if
+//! their value changes within the file, parameters that distinguish benchmarks of the same name.
+//! The meaning of names is defined in [`go_names`](super::go_names).
 
 use super::go_names::{Known, Named, Naming, Settings, metric_of_unit};
 use super::number::Conversion;
@@ -25,18 +27,19 @@ use std::rc::Rc;
 const EXPECTED_EVENT: &str =
     "an event of `go test -json`: `{\"Action\": …, \"Package\": …, \"Output\": …}`";
 
-/// More lines `key: value` than this are the output of some program.
+/// Maximum number of `key: value` lines; more are the output of some program.
 const MAX_KEYS: usize = 32;
-/// A longer value is no setting.
+/// Maximum length of a value; anything longer is not a setting.
 const MAX_VALUE: usize = 256;
-/// More different settings than this are not settings.
+/// Maximum number of different settings; more are not settings.
 const MAX_SETTINGS: usize = 20_000;
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     is_stream(head) || has_result(head.text)
 }
 
-/// Returns true if a line is a result. A result that the program's own output tears apart counts if it has a unit of Go's (`…/op`).
+/// Returns true if a line is a result. A result that is split by the program's own output counts if
+/// it has one of Go's units (`…/op`).
 fn has_result(text: &str) -> bool {
     let mut pending = None;
     text.lines().any(|line| {
@@ -47,7 +50,7 @@ fn has_result(text: &str) -> bool {
     })
 }
 
-/// Whether these are events with results among what they say.
+/// Returns true if the lines are events whose output contains results.
 fn is_stream(head: &Head<'_>) -> bool {
     head.first.starts_with('{')
         && head.first.contains("\"Action\":")
@@ -84,7 +87,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     reader.finish()
 }
 
-/// One event of the stream; of the many that there are, those with output matter.
+/// One event of the stream; only events with output matter.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Event {
@@ -94,7 +97,7 @@ struct Event {
     output: Option<String>,
 }
 
-/// What lines `Unit` say of a unit.
+/// Properties of a unit stated by `Unit` lines.
 #[derive(Default)]
 struct Said {
     better: Option<Better>,
@@ -109,15 +112,15 @@ impl Said {
     }
 }
 
-/// What is known at one place of the text of one package: the stream is of several packages at once.
+/// State at one point in the text of one package; the stream interleaves several packages.
 #[derive(Default)]
 struct Stream {
     config: Rc<Settings>,
-    /// Which of all settings these are, once a result asked for it.
+    /// Index of the current settings among all settings, once a result has used them.
     setting: Option<usize>,
-    /// The name of a benchmark whose numbers have not come yet.
+    /// Name of a benchmark whose numbers have not been printed yet.
     pending: Option<String>,
-    /// A line that has not ended yet.
+    /// A line that is not complete yet.
     torn: String,
 }
 
@@ -125,9 +128,9 @@ struct Reader<'a> {
     recorder: Recorder<'a>,
     streams: HashMap<String, Stream>,
     naming: Naming,
-    /// What the benchmark of a name was called before, and how many of such lines there were up to it.
+    /// The original name of each benchmark, and the number of such lines up to it.
     named: HashMap<String, (Rc<Named>, usize)>,
-    /// All settings under which there are results, with their numbers.
+    /// All settings under which there are results, with their indices.
     settings: HashMap<Rc<Settings>, usize>,
     /// Benchmarks by name and settings.
     known: HashMap<String, usize>,
@@ -137,8 +140,7 @@ struct Reader<'a> {
     file: &'a str,
     failed: Troubles,
     skipped: Troubles,
-    /// Values that are no finite numbers.
-    /// Lines that begin as a result and are none.
+    /// Lines that begin like a result but are not one, or whose values are not finite numbers.
     unread: Troubles,
     has_started: bool,
 }
@@ -177,7 +179,7 @@ impl Reader<'_> {
             self.named.insert(name.to_owned(), (Rc::new(named), count));
             return Ok(());
         }
-        // Taken out meanwhile, and not copied: a name may be long, and lines many.
+        // Taken out for the moment and not copied: a name may be long, and there may be many lines.
         let pending = self.streams.get_mut(package).and_then(|stream| stream.pending.take());
         if let Some(found) = torn_result(text, pending.as_deref()) {
             return self.take(package, &found, number, ended);
@@ -214,7 +216,7 @@ impl Reader<'_> {
             let at = running.map(|name| format!(" in `{name}`")).unwrap_or_default();
             self.failed.add(format!("a panic{at} ({})", quoted_start(what)));
         } else if let Some(rest) = text.strip_prefix("FAIL\t") {
-            // Behind it stands how long it took.
+            // Followed by the duration.
             let package = rest.split('\t').next().unwrap_or(rest);
             self.failed.add(format!("package `{}`", quoted_start(package)));
         } else if let Some(rest) = text.strip_prefix("Unit ") {
@@ -232,7 +234,7 @@ impl Reader<'_> {
         self.streams.get_mut(package).expect("it was put there if it was not")
     }
 
-    /// Takes a setting; an empty value takes it back.
+    /// Applies a setting; an empty value removes it.
     fn configure(&mut self, package: &str, key: &str, value: &str) {
         let stream = self.stream(package);
         if stream.config.iter().any(|(known, old)| known == key && old == value) {
@@ -249,7 +251,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `ns/op better=lower assume=exact`: what is said of a unit holds for the whole file.
+    /// Reads `ns/op better=lower assume=exact`; such a line holds for the whole file.
     fn unit_line(&mut self, rest: &str) {
         let mut words = rest.split_ascii_whitespace();
         let Some(unit) = words.next() else { return };
@@ -321,12 +323,12 @@ impl Reader<'_> {
             };
             values.push((metric, read));
         }
-        // Behind what the line is about; a benchmark may report something of this name itself.
+        // After the metrics of the line; a benchmark may report a metric of this name itself.
         if !self.metrics.contains_key(ITERATIONS) {
             let metric = Metric { better: Better::Higher, ..Metric::lower(ITERATIONS, Unit::One) };
             let metric = self.recorder.metric(&metric);
             let metric = metric.map_err(|problem| self.recorder.at(number, problem))?;
-            // A torn line may lack them.
+            // A split line may not have them.
             values.extend(iterations.is_finite().then_some((metric, *iterations)));
         }
         let benchmark = match self.known.get(&key) {
@@ -384,14 +386,14 @@ fn is_number(word: &&str) -> bool {
     plain(word).is_some()
 }
 
-/// What a line is that can't be read as a result.
+/// Classification of a line that cannot be read as a result.
 #[derive(PartialEq)]
 enum Unreadable {
-    /// One all the same, with something wrong in it.
+    /// A result with an error in it.
     Result,
-    /// It begins as one, but may be anything: benchmarks print what they like.
+    /// It begins like a result, but may be anything: benchmarks print what they like.
     Beginning,
-    /// None.
+    /// Not a result.
     Other,
 }
 
@@ -406,7 +408,7 @@ impl Unreadable {
         if is_number(&count) && is_number(&value) {
             return Self::Result;
         }
-        // A unit of Go's own says that what stands before it was meant as a value.
+        // One of Go's own units shows that the text before it was meant as a value.
         let units = words.step_by(2);
         match units.clone().next() {
             Some(_) if units.clone().any(|unit| unit.ends_with("/op")) => Self::Result,
@@ -417,24 +419,25 @@ impl Unreadable {
     }
 }
 
-/// The benchmark's name at the start of a line. `Benchmarking …` is a sentence: in a name, no lower-case letter follows `Benchmark`.
-/// A colon behind it is that of a program's own `BenchmarkEnv: staging`.
+/// Returns the benchmark's name at the start of a line. `Benchmarking …` is a sentence: in a name,
+/// no lower-case letter follows `Benchmark`. A name followed by a colon is a program's own output,
+/// as in `BenchmarkEnv: staging`.
 fn name_at_start(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("Benchmark")?;
     let name = text.split_ascii_whitespace().next()?;
     (!rest.starts_with(|c: char| c.is_lowercase()) && !name.ends_with(':')).then_some(name)
 }
 
-/// A result as its line has it.
+/// A result as it is on its line.
 struct Found<'a> {
     name: &'a str,
-    /// NaN where the line is torn so that it can't be known.
+    /// NaN if unknown because the line is split.
     iterations: f64,
     /// Pairs of value and unit.
     fields: Vec<(&'a str, &'a str)>,
 }
 
-/// The name and the numbers of a result line, whatever blanks separate them.
+/// Parses the name and the numbers of a result line, separated by any blanks.
 fn result(text: &str) -> Option<Found<'_>> {
     let name = name_at_start(text)?;
     let mut words = text.split_ascii_whitespace().skip(1);
@@ -451,8 +454,8 @@ fn result(text: &str) -> Option<Found<'_>> {
     })
 }
 
-/// The same of a line that begins or goes on with something else: numbers at its end, separated by tabs as `go test` prints them,
-/// and a name within it or before it.
+/// Like [`result`], for a line that begins or continues with other text: numbers at its end,
+/// separated by tabs as `go test` prints them, and a name within the line or before it.
 fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<Found<'a>> {
     let mut fields = Vec::new();
     let mut pieces = text.rsplit('\t');
@@ -475,9 +478,11 @@ fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<Found<'a>>
     (ends_with_digit && !fields.is_empty()).then_some(Found { name, iterations, fields })
 }
 
-/// The last name of a benchmark that blanks and a tab follow, as when numbers are to come.
+/// Returns the last name of a benchmark that is followed by blanks and a tab, which announces
+/// numbers.
 fn name_before_tab(text: &str) -> Option<&str> {
-    // Each tab once, from the last: what is before it and its blanks is the name if it begins so, from where its word begins.
+    // Each tab once, from the last one: the name is the word before the tab and its blanks, if it
+    // begins like a name.
     text.rmatch_indices('\t').find_map(|(tab, _)| {
         let before = text[..tab].trim_end_matches(' ');
         let word = before
@@ -488,7 +493,8 @@ fn name_before_tab(text: &str) -> Option<&str> {
     })
 }
 
-/// `key: value`, where the key is one word that begins with a small letter and has no capital.
+/// Parses `key: value`, where the key is one word that begins with a lower-case letter and has no
+/// capitals.
 fn config_line(text: &str) -> Option<(&str, &str)> {
     let (key, value) = text.split_once(':')?;
     let is_key = key.starts_with(|c: char| c.is_lowercase())

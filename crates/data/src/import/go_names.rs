@@ -1,9 +1,9 @@
-//! What the names in `go test -bench` output mean: units as metrics, parts of a benchmark's name as parameters, and settings that
-//! vary within a file.
+//! Meaning of the names in `go test -bench` output: units as metrics, parts of a benchmark's name
+//! as parameters, and settings that vary within a file.
 //!
-//! `BenchmarkSort/n=16/sorted-8` has the parameters `n` = 16, `1` = sorted (the first without a name) and `gomaxprocs` = 8. A number
-//! behind the last dash is always taken for `gomaxprocs`, as benchstat does, though a benchmark run with one processor might have called
-//! itself so.
+//! `BenchmarkSort/n=16/sorted-8` has the parameters `n` = 16, `1` = sorted (the first without a
+//! name) and `gomaxprocs` = 8. A number after the last dash is always taken for `gomaxprocs`, as in
+//! benchstat, although a benchmark run with one processor might have such a name itself.
 
 use super::number::Conversion;
 use super::recorder::Recorder;
@@ -13,18 +13,18 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
-/// Units that are scaled; other words are what their author wants them to be.
+/// Units that are converted; the meaning of other words is up to the author.
 const SCALED: [&str; 14] =
     ["ns", "us", "µs", "ms", "s", "sec", "B", "bytes", "kB", "KB", "MB", "GB", "KiB", "MiB"];
 
-/// Most text that settings, repeated as parameters of every benchmark, may come to, in bytes.
+/// Maximum total size of settings repeated as parameters of every benchmark, in bytes.
 const MAX_TEXT: usize = 64 * 1024 * 1024;
 
-/// The settings that we have other names for.
+/// Settings for which we use other names.
 const FACTS: [(&str, &str); 3] = [("goos", "os"), ("goarch", "architecture"), ("cpu", "cpu_model")];
 
-/// The metric that a unit stands for, and how its values become base units: `ns/op` is `wall`, `MB/s` is `B/s`, `p50-ns/op` is
-/// `p50-s/op`. Rates are better when higher.
+/// Returns the metric that a unit stands for, and the conversion of its values to base units:
+/// `ns/op` is `wall`, `MB/s` is `B/s`, `p50-ns/op` is `p50-s/op`. Rates are better when higher.
 pub(crate) fn metric_of_unit(unit: &str) -> (Metric, Conversion) {
     let (above, below) = unit.split_once('/').map_or((unit, None), |(a, b)| (a, Some(b)));
     let (prefix, symbol) = above.rfind('-').map_or(("", above), |dash| above.split_at(dash + 1));
@@ -35,7 +35,7 @@ pub(crate) fn metric_of_unit(unit: &str) -> (Metric, Conversion) {
         Some(known) if SCALED.contains(&symbol) => known,
         _ => (1.0, Unit::One),
     };
-    // A name must not speak of a unit that its values are not in.
+    // A name must not mention a unit that its values do not have.
     let symbol = if factor == 1.0 { symbol } else { base.symbol() };
     let name = match below {
         Some("op") if prefix.is_empty() && base == Unit::Second => "wall".to_owned(),
@@ -53,11 +53,11 @@ pub(crate) fn metric_of_unit(unit: &str) -> (Metric, Conversion) {
     (Metric { better, ..Metric::lower(&name, unit) }, conversion)
 }
 
-/// How a line begins that says what a benchmark was called before it got the name that Go needs: that name and a [`Named`] follow. To Go's
-/// own tools it is a comment.
+/// Start of a line that gives the original name of a benchmark that was renamed for Go; the new
+/// name and a [`Named`] follow. For Go's own tools it is a comment.
 pub(crate) const NAMED: &str = "# name of ";
 
-/// What a benchmark was called elsewhere.
+/// The original name of a benchmark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Named {
     name: String,
@@ -77,28 +77,28 @@ impl Named {
         }
     }
 
-    /// On one line.
+    /// Returns the JSON on one line.
     pub(crate) fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The name that Go needs and what it was before, of a line that begins with [`NAMED`].
+    /// Parses a line that begins with [`NAMED`] into Go's name and the original name.
     pub(super) fn read(line: &str) -> Option<(&str, Self)> {
         let (name, told) = line.strip_prefix(NAMED)?.split_once(' ')?;
         Some((name, serde_json::from_str(told).ok()?))
     }
 }
 
-/// Lines `key: value` that are in force.
+/// The `key: value` lines in effect.
 pub(super) type Settings = Vec<(String, String)>;
 
-/// One benchmark as the file has it.
+/// One benchmark as in the file.
 pub(super) struct Known {
-    /// With parameters and `-N`.
+    /// Name with parameters and `-N`.
     pub name: String,
-    /// The settings that were in force.
+    /// The settings in effect.
     pub config: Rc<Settings>,
-    /// What it was called before.
+    /// The original name.
     pub named: Option<Rc<Named>>,
 }
 
@@ -115,10 +115,11 @@ pub(super) struct Naming {
 }
 
 impl Naming {
-    /// Gives every subject its name, label and parameters, and the environment what is the same for all.
+    /// Sets the name, label and parameters of every subject, and puts settings common to all into
+    /// the environment.
     ///
     /// # Errors
-    /// When the settings of all benchmarks would take too much memory.
+    /// If the settings of all benchmarks would take too much memory.
     pub(super) fn apply(&self, recorder: &mut Recorder<'_>) -> Result<(), String> {
         let mut settings: BTreeMap<&str, HashSet<&str>> = BTreeMap::new();
         for (key, _) in self.benchmarks.iter().flat_map(|known| known.config.iter()) {
@@ -136,7 +137,7 @@ impl Naming {
         }
         let varying: Vec<&str> =
             settings.iter().filter(|(_, values)| values.len() > 1).map(|(key, _)| *key).collect();
-        // Of benchmarks of one name, the settings in which they differ tell them apart.
+        // Benchmarks of the same name are distinguished by the settings in which they differ.
         let mut first_of: HashMap<&str, &Known> = HashMap::new();
         let mut differing: HashSet<(&str, &str)> = HashSet::new();
         let mut text = 0;
@@ -186,7 +187,7 @@ impl Naming {
     }
 }
 
-/// The name without the number of processors behind its last dash, and that number.
+/// Splits a name into the part before the last dash and the number of processors after it.
 fn processors(name: &str) -> (&str, Option<&str>) {
     match name.rsplit_once('-') {
         Some((name, digits))
@@ -198,7 +199,8 @@ fn processors(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The base name and the parameters. Where other benchmarks say on how many processors they ran, one that doesn't ran on one.
+/// Returns the base name and the parameters. If other benchmarks state their number of processors,
+/// one that does not ran on one.
 fn parts(name: &str, has_procs: bool) -> (String, Vec<(String, String)>) {
     let (name, procs) = processors(name);
     let mut parts = name.split('/');

@@ -1,9 +1,11 @@
-//! Google Benchmark's JSON: one row per repetition, rows of aggregates, counters, complexity and errors.
+//! Google Benchmark's JSON: one row per repetition, rows of aggregates, counters, complexity and
+//! errors.
 //!
-//! Rows are read one by one into one reused [`Row`] and handed to the [`Gatherer`], so that a file of a hundred megabytes costs no
-//! more memory than its values. The library writes the repetitions of a benchmark together, in their order, even if it interleaved
-//! them at random with those of others: in which order they were taken is lost. All were taken within one process: there are no
-//! levels. Layouts as written by 1.4 to 1.9; how counters are understood is said in [`gather`].
+//! Rows are read one by one into one reused [`Row`] and passed to the [`Gatherer`], so that a file
+//! of a hundred megabytes uses no more memory than its values. The library writes the repetitions
+//! of a benchmark together, in their order, even if it interleaved them randomly with those of
+//! others: the order of measuring is lost. All were taken within one process, so there are no
+//! levels. Layouts as written by 1.4 to 1.9; [`gather`] documents the interpretation of counters.
 
 mod context;
 mod gather;
@@ -39,7 +41,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     gatherer.finish(ONLY_ERRORS)
 }
 
-/// The file: its context, and its rows, which are handed on as they are read.
+/// The file: its context, and its rows, which are passed on as they are read.
 struct File<'g, 'c>(&'g mut Gatherer<'c>);
 
 impl<'de> DeserializeSeed<'de> for File<'_, '_> {

@@ -1,8 +1,11 @@
-//! gungraun (formerly iai-callgrind) and iai: what they print, and gungraun's summaries in JSON (`summary.json`, or `--output-format=json`).
+//! gungraun (formerly iai-callgrind) and iai: their printed output, and gungraun's summaries in
+//! JSON (`summary.json`, or `--output-format=json`).
 //!
-//! Counts of a simulation, exact, one observation for each time that a benchmark stands in the file. Beside the new value stands the one of
-//! an earlier run: it is not read. Metrics have gungraun's names in JSON whichever of the two a file is, so that both go together; those
-//! of other tools than callgrind and DHAT have the tool's name in front, since all count errors.
+//! The values are exact counts of a simulation, one observation for each time that a benchmark
+//! occurs in the file. The value of an earlier run, printed next to the new one, is not read.
+//! Metrics have gungraun's JSON names in both formats, so that they can be compared; those of tools
+//! other than callgrind and DHAT are prefixed with the tool's name, because all of them count
+//! errors.
 
 use super::json;
 use super::recorder::Recorder;
@@ -19,12 +22,12 @@ use std::marker::PhantomData;
 
 const EXPECTED: &str =
     "gungraun's summary: `{\"module_path\": …, \"profiles\": [{\"tool\": …, …}], …}`";
-/// The versions of summaries that are known.
+/// Supported versions of summaries.
 const VERSIONS: [&str; 2] = ["6", "7"];
-/// Longest summary, in bytes.
+/// Maximum length of a summary, in bytes.
 const MAX_SUMMARY: usize = 16 * 1024 * 1024;
 
-/// What is printed, and its name in JSON where that isn't the same without blanks.
+/// Printed names, and the JSON name where it is not the same without blanks.
 const NAMES: [(&str, &str); 9] = [
     ("Instructions", "Ir"),
     ("Total read+write", "TotalRW"),
@@ -43,7 +46,8 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     is_summary || head.text.lines().any(|line| figure(&plain(line)).is_some())
 }
 
-/// `Instructions:    1734|1650    (+5.09090%)`: the metric and its figure, which is `N/A` where only the old one is there.
+/// Parses `Instructions:    1734|1650    (+5.09090%)` into the metric and its figure, which is
+/// `N/A` if there is only the old one.
 fn figure(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.strip_prefix("  ")?.split_once(':')?;
     let first = rest.split_ascii_whitespace().next()?;
@@ -59,7 +63,7 @@ fn figure(line: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Without what colours it on a terminal.
+/// Returns the line without terminal colors.
 fn plain(line: &str) -> Cow<'_, str> {
     if !line.contains('\x1b') {
         return Cow::Borrowed(line);
@@ -70,7 +74,7 @@ fn plain(line: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// How many braces a line opens more than it closes, outside of texts.
+/// Returns the number of opening minus closing braces on a line, outside of strings.
 fn depth(line: &str) -> isize {
     let (mut depth, mut in_text, mut escaped) = (0, false, false);
     for byte in line.bytes() {
@@ -86,7 +90,7 @@ fn depth(line: &str) -> isize {
     depth
 }
 
-/// The JSON that is being read.
+/// The JSON read so far.
 struct Gathered {
     text: String,
     line: u64,
@@ -96,10 +100,10 @@ struct Gathered {
 struct Reader<'a> {
     recorder: Recorder<'a>,
     file: &'a str,
-    /// Lines that may be a name, from the last that begins one.
+    /// Lines that may be a name, from the last one that begins a name.
     above: Vec<String>,
     tool: String,
-    /// The benchmark that is read, and its counts.
+    /// The current benchmark.
     benchmark: Option<String>,
     counts: Vec<(usize, f64)>,
     json: Option<Gathered>,
@@ -203,7 +207,7 @@ impl Reader<'_> {
         if text.trim().is_empty() {
             self.above.clear();
         } else if !text.starts_with(' ') {
-            // A name may go on over several lines, as its arguments do.
+            // A name may continue over several lines, as its arguments do.
             let begins = text.split(' ').next().is_some_and(is_path);
             if begins || !self.above.first().is_some_and(|first| first.contains("::")) {
                 self.above.clear();
@@ -240,7 +244,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Takes a summary; other objects between them are passed over.
+    /// Reads a summary; other objects in between are skipped.
     fn summary(&mut self, json: &Gathered) -> Result<(), ImportError> {
         let at = (self.file, json.line);
         let value: Value = json::read_text(&json.text, at, EXPECTED, PhantomData)?;
@@ -275,8 +279,8 @@ impl Reader<'_> {
     }
 }
 
-/// What a tool counted in all: in version 7 each metric has its `values`, in version 6 they stand below the kind of tool, with their types. Some
-/// tools count nothing.
+/// Returns the totals counted by a tool: in version 7 each metric has its `values`, in version 6
+/// they are below the kind of tool, with their types. Some tools count nothing.
 fn counts_of(profile: &Value) -> Vec<(&str, f64)> {
     let mut counts = Vec::new();
     if let Some(metrics) = profile.pointer("/data/total/metrics").and_then(Value::as_object) {
@@ -293,7 +297,7 @@ fn counts_of(profile: &Value) -> Vec<(&str, f64)> {
     counts
 }
 
-/// A number, also one that is not finite; `null` stands where only an earlier run has a value.
+/// Parses a number, also one that is not finite; `null` means that only an earlier run has a value.
 fn number(value: &Value) -> Option<f64> {
     let number = json::Number::deserialize(value).ok()?;
     (!value.is_null()).then_some(number.0)
@@ -303,14 +307,14 @@ fn number(value: &Value) -> Option<f64> {
 struct Summary {
     module_path: String,
     id: Option<String>,
-    /// Of version 7; `details` before.
+    /// `description` in version 7, `details` before.
     #[serde(alias = "details")]
     description: Option<String>,
     profiles: Vec<Value>,
 }
 
 impl Summary {
-    /// As it is printed.
+    /// Returns the name as printed.
     fn name(&self) -> String {
         let more = self.description.as_ref().map(|more| format!(":{more}")).unwrap_or_default();
         match &self.id {

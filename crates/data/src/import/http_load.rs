@@ -1,10 +1,12 @@
-//! What the importers of HTTP load generators share: each report is one observation, whose metrics have the same names whichever tool
-//! wrote it, and the same as those that `assay` measures.
+//! Common code of the importers for HTTP load generators: each report is one observation, whose
+//! metrics have the same names for every tool, and the same as those that `assay` measures.
 //!
-//! `rate_achieved` is requests answered well per second, `answered` the share of requests that were, `failed` how many were not; `latency_…` is
-//! the time from sending (or from when it was due, where a tool keeps a schedule) to the end of the answer; `connect`, `tls`, `first_byte` and
-//! `transfer` are means of its parts. Single requests of a report are no independent values, so its mean and spread are values of the one
-//! observation and no summary. What a file does not have stays absent.
+//! `rate_achieved` is the rate of successful requests per second, `answered` the fraction of
+//! requests that succeeded, `failed` the number of those that did not. `latency_…` is the time from
+//! sending (or from when the request was due, if the tool keeps a schedule) to the end of the
+//! response; `connect`, `tls`, `first_byte` and `transfer` are means of its parts. Single requests
+//! of a report are not independent values, so its mean and spread are values of the one observation
+//! and not a summary. Values that a file does not have are missing.
 
 pub(super) mod apache_bench;
 pub(super) mod h2load;
@@ -26,32 +28,34 @@ use crate::unit::Unit;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Metrics that stand first, in this order: by the first that all files have, servers are compared.
+/// Metrics that come first, in this order: servers are compared by the first one that all files
+/// have.
 const FIRST: [&str; 4] = ["latency_p50", "latency_p99", "rate_achieved", "answered"];
 
-/// Metrics of which more is better beside all rates.
+/// Metrics, other than rates, for which more is better.
 const HIGHER: [&str; 5] =
     ["answered", "requests", "replies", "status_2xx", "replies_per_connection"];
 
-/// Most options of one report, and most that differ between reports: no tool has more.
+/// Maximum number of options of one report, and of options that differ between reports: no tool has
+/// more.
 const MAX_OPTIONS: usize = 100;
 
-/// Most values of one report, those of a hostile one included.
+/// Maximum number of values of one report, for hostile files.
 const MAX_VALUES: usize = 1000;
 
-/// What is said of a report that lacks its end.
+/// Error text for an incomplete report.
 pub(super) const BREAKS_OFF: &str = "the report that begins here breaks off";
 
-/// A metric of reports: its name, or a quantile of something; and what it is a number of.
+/// A metric of reports: its name, or a quantile of a quantity, and its unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Name {
     name: &'static str,
-    /// Of `latency` in per cent; `None` for a metric that is called `name`.
+    /// Quantile of `name` in percent; `None` for a metric that is called `name` itself.
     quantile: Option<f64>,
     of: Of,
 }
 
-/// What a metric is a number of: its base unit.
+/// The base unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Of {
     Seconds,
@@ -62,7 +66,7 @@ pub(super) enum Of {
 }
 
 impl Name {
-    /// `latency_p99_9`, or the name itself.
+    /// Returns `latency_p99_9`, or the name itself.
     fn text(&self) -> String {
         match self.quantile {
             Some(percent) => format!("{}_p{}", self.name, percent.to_string().replace('.', "_")),
@@ -86,17 +90,18 @@ impl Name {
     }
 }
 
-/// One report of a load generator. A file may hold millions of them.
+/// One report of a load generator. A file may contain millions of them.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    /// The line where it begins; 0 where the format has no lines.
+    /// The line where it begins; 0 if the format has no lines.
     pub begins: u64,
-    /// What was asked for: the URL, connections, a rate. What differs between the reports of a file tells them apart.
+    /// The requested load: the URL, connections, a rate. Options that differ between the reports of
+    /// a file distinguish them.
     options: Rc<Vec<(String, String)>>,
-    /// The command line, where the tool repeats it.
+    /// The command line, if the tool repeats it.
     pub command: Option<Rc<str>>,
     values: Vec<(Name, f64)>,
-    /// Requests, or connections, that failed, by kind.
+    /// Numbers of failed requests or connections, by kind.
     failures: Vec<(String, f64)>,
 }
 
@@ -104,12 +109,13 @@ pub(super) struct Report {
 #[derive(Default)]
 pub(super) struct Reports {
     reports: Vec<Report>,
-    /// Failures of all of them.
+    /// Failures of all reports.
     failures: Vec<(String, f64)>,
 }
 
 impl Reports {
-    /// Adds a report, which shares what was asked for with the one before if that was the same.
+    /// Adds a report, which shares its options and command with the previous one if they are the
+    /// same.
     pub(super) fn push(&mut self, mut report: Report) {
         if let Some(last) = self.reports.last() {
             if last.options == report.options {
@@ -142,7 +148,8 @@ impl Report {
         }
     }
 
-    /// Adds a value in base units. One that is no number is not measured, and the first of two of one metric stays.
+    /// Adds a value in base units. NaN is not recorded, and of two values of a metric the first is
+    /// kept.
     pub(super) fn set(&mut self, name: &'static str, of: Of, value: f64) {
         self.add(Name { name, quantile: None, of }, value);
     }
@@ -159,17 +166,18 @@ impl Report {
         self.set(name, Of::Seconds, seconds);
     }
 
-    /// Adds a time in milliseconds, as most tools have it.
+    /// Adds a time in milliseconds, the unit of most tools.
     pub(super) fn milliseconds(&mut self, metric: &'static str, value: f64) {
         self.time(metric, value / 1e3);
     }
 
-    /// Adds a quantile of the latency in seconds: 99.9 is `latency_p99_9`, 0 the minimum and 100 the maximum.
+    /// Adds a quantile of the latency in seconds: 99.9 is `latency_p99_9`, 0 the minimum and 100
+    /// the maximum.
     pub(super) fn quantile(&mut self, percent: f64, seconds: f64) {
         self.quantile_of("latency", percent, seconds);
     }
 
-    /// Adds a quantile of something else, which has no minimum and maximum.
+    /// Adds a quantile of another quantity, which has no minimum and maximum.
     pub(super) fn quantile_of(&mut self, name: &'static str, percent: f64, seconds: f64) {
         match (name, percent) {
             ("latency", 0.0) => self.time("latency_min", seconds),
@@ -181,7 +189,7 @@ impl Report {
         }
     }
 
-    /// Adds what came of the requests: how many there were, and how many were answered well.
+    /// Adds the number of requests and the number of successful ones.
     pub(super) fn requests(&mut self, requests: f64, well: f64) {
         let well = well.clamp(0.0, requests.max(0.0));
         self.set("answered", Of::Things, well / requests);
@@ -189,7 +197,8 @@ impl Report {
         self.set("failed", Of::Things, requests - well);
     }
 
-    /// Adds the rate of those answered well: the tool's, which is of all that ended in any way, less the share of the others.
+    /// Adds the rate of successful requests: the tool's rate, which covers all requests that ended
+    /// in any way, minus the fraction of the others.
     pub(super) fn rate(&mut self, per_second: f64, ended: f64, well: f64) {
         let share = if well >= ended { 1.0 } else { well.max(0.0) / ended };
         self.set("rate_achieved", Of::PerSecond, per_second * share);
@@ -200,19 +209,19 @@ impl Report {
         self.set("received", Of::BytesPerSecond, bytes_per_second);
     }
 
-    /// Notes how many requests failed in one way, if any did.
+    /// Adds the number of requests that failed in one way, if any did.
     pub(super) fn failure(&mut self, kind: &str, count: f64) {
         if count > 0.0 && count.is_finite() && self.failures.len() < MAX_OPTIONS {
             self.failures.push((kind.to_owned(), count));
         }
     }
 
-    /// Takes the times away again: zeros of a report in which nothing was answered.
+    /// Removes the times: zeros of a report in which nothing was answered.
     pub(super) fn without_times(&mut self) {
         self.values.retain(|(name, _)| name.of != Of::Seconds);
     }
 
-    /// A value that was added.
+    /// Returns a value added before.
     pub(super) fn value(&self, metric: &str) -> Option<f64> {
         let is_it = |known: &Name| known.name == metric && known.quantile.is_none();
         self.values.iter().find(|(known, _)| is_it(known)).map(|&(_, value)| value)
@@ -223,16 +232,17 @@ impl Report {
     }
 }
 
-/// A metric of single requests.
+/// Returns a metric of single requests.
 fn metric_of(name: &'static str, of: Of) -> Metric {
     Name { name, quantile: None, of }.metric()
 }
 
-/// Gives every report to the recorder, each as an observation. A file of one kind of report is one subject named after the file; where
-/// reports differ in their options, subjects are named by these. `always` are options that are parameters even where they do not differ.
+/// Passes every report to the recorder as one observation. A file with one kind of report is one
+/// subject named after the file; if reports differ in their options, subjects are named by these.
+/// `always` are options that are parameters even if they do not differ.
 ///
 /// # Errors
-/// When there is no report, or too many options differ.
+/// If there is no report, or too many options differ.
 pub(super) fn finish(
     mut recorder: Recorder<'_>,
     label: &str,
@@ -283,7 +293,7 @@ pub(super) fn finish(
     recorder.finish("lines of a load generator without a report")
 }
 
-/// Options in which the reports differ, by name.
+/// Returns the names of the options in which the reports differ.
 fn varying_options(
     recorder: &Recorder<'_>,
     reports: &[Report],
@@ -314,7 +324,7 @@ fn varying_options(
     Ok(varying)
 }
 
-/// One finding about all requests of the file that failed.
+/// Adds one finding about all failed requests of the file.
 fn tell_failures(recorder: &mut Recorder<'_>, kinds: &[(String, f64)]) {
     if kinds.is_empty() {
         return;
@@ -329,7 +339,8 @@ fn tell_failures(recorder: &mut Recorder<'_>, kinds: &[(String, f64)]) {
     recorder.finding(request_errors(&format!("{}{more}", told.join(", ")), all));
 }
 
-/// Seconds of `1.2ms`, `337.881µs`, `1m2.5s`, `0.0446 secs` and `12 min`. `None` for what is no time, or not finite.
+/// Parses `1.2ms`, `337.881µs`, `1m2.5s`, `0.0446 secs` and `12 min` into seconds. Returns `None`
+/// for anything else and for infinite times.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     let mut rest = text.trim();
     let mut sum: f64 = 0.0;
@@ -352,13 +363,14 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     Some(sum).filter(|sum| sum.is_finite())
 }
 
-/// A number as a tool prints it, `nan` as NaN.
+/// Parses a number as a tool prints it, with `nan` as NaN.
 pub(super) fn number(text: &str) -> Result<f64, String> {
     let wrong = || format!("`{}` is not a number", quoted_start(text));
     plain(text.trim().trim_end_matches(['%', ','])).ok_or_else(wrong)
 }
 
-/// A time as a tool prints it, NaN where it has `NaN` or `inf`, or why it is none.
+/// Parses a time as a tool prints it, with `NaN` and `inf` as NaN; the error says what is wrong
+/// with it.
 pub(super) fn time(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let word = text.trim_start_matches('-').split_ascii_whitespace().next().unwrap_or_default();

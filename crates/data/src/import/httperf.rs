@@ -1,9 +1,10 @@
-//! httperf's report: one observation for each, with all that it has; reports appended to one file are told apart by their commands.
+//! httperf's report: one observation each, with all its numbers; reports appended to one file are
+//! distinguished by their commands.
 //!
-//! httperf prints zeros for what it did not measure: a reply rate of no samples (tests below 5 s), times of replies that never came.
-//! Those are missing values here. Its times and CPU shares are the client's, and leave out connections that failed. A report without its last line of
-//! errors breaks off.
-//! The command is the line that httperf echoes with its options written out.
+//! httperf prints zeros for what it did not measure: a reply rate without samples (tests below 5
+//! s), times of replies that never arrived. Those are missing values here. Its times and CPU shares
+//! are the client's, and leave out connections that failed. A report without its last line of
+//! errors is incomplete. The command is the line that httperf echoes with its options expanded.
 
 use super::http_load::{self, Of};
 use super::recorder::Recorder;
@@ -13,7 +14,7 @@ use crate::lines::Lines;
 use crate::number::plain;
 use crate::read_error::quoted_start;
 
-/// One number of the report: how its line begins, the word before it, and what it is called here.
+/// One number of the report: the start of its line, the word before it, and its metric.
 struct Field {
     line: &'static str,
     word: &'static str,
@@ -35,7 +36,7 @@ const REPLY_RATE: &str = "Reply rate [replies/s]:";
 const REPLY_SIZE: &str = "Reply size [B]:";
 const LAST: &str = "Errors: fd-unavail";
 
-/// All numbers, those first by which servers are compared.
+/// All numbers, first those by which servers are compared.
 const FIELDS: [Field; 48] = [
     field("Request rate:", "rate:", "request_rate", "/s"),
     field(REPLY_RATE, "avg", "reply_rate", "/s"),
@@ -94,7 +95,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
         || head.text.lines().any(is_command)
 }
 
-/// `httperf --hog --client=0/1 …`, as httperf repeats it.
+/// Recognizes `httperf --hog --client=0/1 …`, as httperf repeats it.
 fn is_command(line: &str) -> bool {
     line.starts_with("httperf --") && line.contains(" --client=")
 }
@@ -121,14 +122,14 @@ struct Report {
     /// The line where it begins.
     begins: u64,
     command: String,
-    /// Numbers by their place in [`FIELDS`]; NaN where there is none.
+    /// Numbers by their index in [`FIELDS`]; NaN if missing.
     values: Vec<(usize, f64)>,
-    /// Samples of the reply rate.
+    /// Number of samples of the reply rate.
     samples: Option<f64>,
 }
 
 impl Report {
-    /// Options with their values, the server and what was asked of it.
+    /// Returns the options with their values, including the server and the requested load.
     fn options(&self) -> Vec<(&str, &str)> {
         let words = self.command.split_ascii_whitespace();
         let options = words.filter_map(|word| word.strip_prefix("--"));
@@ -140,7 +141,7 @@ impl Report {
         found.map_or(f64::NAN, |&(_, value)| value)
     }
 
-    /// Requests that were asked for, those of connections that came to none among them.
+    /// Returns the number of requested requests, including those of connections that failed.
     fn asked(&self) -> f64 {
         let options = self.options();
         let option =
@@ -156,7 +157,7 @@ impl Report {
         of_command.unwrap_or(seen).max(self.value("replies"))
     }
 
-    /// The report under the names that all load generators' metrics have.
+    /// Converts the report to the metric names common to all load generators.
     fn told(self, has_sessions: bool) -> http_load::Report {
         let mut told = http_load::Report::beginning(self.begins);
         for (name, value) in self.options() {
@@ -179,7 +180,7 @@ impl Report {
         told
     }
 
-    /// Whether a number is a zero that stands for what was not measured.
+    /// Returns true for a zero that means "not measured".
     fn is_unmeasured(&self, metric: &str, value: f64) -> bool {
         let no_replies = self.value("replies") == 0.0;
         value == 0.0
@@ -202,7 +203,7 @@ impl Report {
 struct Reader<'a> {
     recorder: Recorder<'a>,
     reports: Vec<Report>,
-    /// A report whose last line has not come.
+    /// A report whose last line has not been read yet.
     open: Option<Report>,
 }
 
@@ -294,11 +295,11 @@ impl Reader<'_> {
     }
 }
 
-/// The word behind the first such word; what is glued to `<=` is behind it too.
+/// Returns the word after the first occurrence of `word`, including text attached to `<=`.
 fn after<'a>(words: &[&'a str], word: &str) -> Option<&'a str> {
     let at = words.iter().position(|&known| known == word);
     if word == "<=" {
-        // The sign of equality was split off.
+        // The equals sign was split off.
         return words
             .iter()
             .position(|&known| known == "<")
@@ -308,7 +309,7 @@ fn after<'a>(words: &[&'a str], word: &str) -> Option<&'a str> {
     at.and_then(|at| words.get(at + 1)).copied()
 }
 
-/// What a number with this unit is of.
+/// Returns the base unit of a number with this unit.
 fn of(unit: &str) -> Of {
     match unit {
         "ms" | "s" => Of::Seconds,
@@ -319,7 +320,7 @@ fn of(unit: &str) -> Of {
     }
 }
 
-/// Milliseconds and per cent divide by a whole number, which rounds once.
+/// Milliseconds and percentages are divided by a whole number, which rounds only once.
 fn in_base_unit(unit: &str, value: f64) -> f64 {
     match unit {
         "ms" => value / 1e3,

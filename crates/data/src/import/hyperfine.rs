@@ -1,8 +1,11 @@
-//! hyperfine's JSON: the layout of 1.x (`times` of every command), and schema 2 of 2.x (`measurements` with all metrics).
+//! hyperfine's JSON: the layout of 1.x (`times` of every command), and schema 2 of 2.x
+//! (`measurements` with all metrics).
 //!
-//! Runs stand command by command, whatever the order in which they were taken: they are recordings apart, never blocks. `user` and
-//! `system` are kept by 1.x as means only and are not read from it. With a shell, the times of 1.x have the mean time of a shell
-//! subtracted, which the file does not show. Where the runs were taken out of the file, [`summary`] reads what is left. Layouts as written by hyperfine 1.15, 1.20 and 2.0.
+//! Runs are listed by command, whatever the order in which they were taken: they are separate
+//! recordings, never blocks. `user` and `system` are kept by 1.x only as means and are not read
+//! from it. With a shell, the times of 1.x have the mean time of a shell subtracted, which the file
+//! does not show. If the runs were removed from the file, [`summary`] reads the rest. Layouts as
+//! written by hyperfine 1.15, 1.20 and 2.0.
 
 mod summary;
 mod table;
@@ -29,7 +32,7 @@ pub(super) use table::{read as read_table, recognise as recognise_table};
 const EXPECTED: &str =
     "hyperfine's results: `{\"results\": [{\"command\": …, \"times\": […]}, …]}` or schema 2";
 
-/// hyperfine's names of metrics that we have names for.
+/// hyperfine's names of metrics, and our names for them.
 const KNOWN: [(&str, &str); 5] = [
     ("time_wall_clock", "wall"),
     ("time_cpu", "cpu"),
@@ -47,7 +50,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
             || is_empty(head.text))
 }
 
-/// What 1.x leaves behind where no command came to its end.
+/// Recognizes the file that 1.x writes if no command finished.
 fn is_empty(text: &str) -> bool {
     text.chars().filter(|c| !c.is_whitespace()).eq(r#"{"results":[]}"#.chars())
 }
@@ -70,7 +73,7 @@ struct Metadata {
     platform: Map<String, Value>,
 }
 
-/// One command, of either layout.
+/// One command, in either layout.
 #[derive(Deserialize)]
 struct Command {
     command: String,
@@ -87,7 +90,7 @@ struct Command {
     exit_codes: ExitCodes,
     #[serde(default)]
     measurements: Vec<Run>,
-    /// By 2.x.
+    /// Written by 2.x.
     #[serde(default)]
     summary: BTreeMap<String, Reported>,
     #[serde(default, deserialize_with = "json::some_time")]
@@ -105,7 +108,7 @@ struct Command {
     max: Option<Number>,
 }
 
-/// What schema 2 says of a run, in the file's order.
+/// A run in schema 2, in the file's order.
 struct Run(Vec<(String, Told)>);
 
 impl<'de> Deserialize<'de> for Run {
@@ -120,7 +123,7 @@ impl<'de> Deserialize<'de> for Run {
     }
 }
 
-/// What it has under one name: a metric's value with its unit, an exit code, or something else.
+/// The entry under one name: a metric's value with its unit, an exit code, or anything else.
 enum Told {
     Measured(f64, DeclaredUnit),
     Code(i64),
@@ -189,7 +192,7 @@ impl<'de> Visitor<'de> for ToldVisitor {
     }
 }
 
-/// How many exit codes there are, and those that are not 0 by their runs: there may be millions of them.
+/// The number of exit codes, and the nonzero ones by run: there may be millions of them.
 #[derive(Default)]
 struct ExitCodes {
     count: usize,
@@ -212,7 +215,7 @@ impl<'de> Deserialize<'de> for ExitCodes {
 }
 
 impl Command {
-    /// Parameters with their values, which 2.x wraps into an object.
+    /// Returns the parameters with their values, which 2.x wraps into an object.
     fn parameters(&self) -> Vec<(String, String)> {
         let value = |value: &Value| match value.get("value").unwrap_or(value) {
             Value::String(text) => text.clone(),
@@ -221,7 +224,8 @@ impl Command {
         self.parameters.iter().map(|(name, v)| (name.clone(), value(v))).collect()
     }
 
-    /// What 1.x has beside the times. Of its other lists each has one entry a run.
+    /// Returns the statistics that 1.x writes besides the times. Its other lists have one entry per
+    /// run.
     fn told(&self) -> Reported {
         let runs = self.exit_codes.count.max(self.memory_usage_byte.len());
         Reported {
@@ -247,7 +251,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         });
     }
     let version = file.metadata.hyperfine_version.as_deref().unwrap_or("1.x");
-    // Other tools that write its layout name themselves.
+    // Other tools that write its layout give their own name.
     let is_other = version.starts_with(|c: char| c.is_alphabetic());
     let tool = if is_other { version.to_owned() } else { format!("hyperfine {version}") };
     let mut recorder = Recorder::new(context, &tool);
@@ -287,7 +291,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     })
 }
 
-/// A name for every command: its name or command line, made distinct.
+/// Returns a distinct name for every command, from its name or command line.
 fn names(commands: &[Command]) -> Vec<String> {
     let parameters: Vec<_> = commands.iter().map(Command::parameters).collect();
     let plain = |c: &Command| c.name.clone().unwrap_or_else(|| c.command.clone());
@@ -295,7 +299,8 @@ fn names(commands: &[Command]) -> Vec<String> {
     distinct_names(plain.iter().map(String::as_str).zip(parameters.iter().map(Vec::as_slice)))
 }
 
-/// The names, and where several commands have the same one their parameters behind it; then a number.
+/// Returns the names, with parameters appended if several commands have the same name, and then a
+/// number.
 fn distinct_names<'c>(
     commands: impl Iterator<Item = (&'c str, &'c [(String, String)])> + Clone,
 ) -> Vec<String> {
@@ -318,14 +323,15 @@ fn distinct_names<'c>(
     commands.map(name).collect()
 }
 
-/// What a command is called without its values, `sort {n}` for `sort 8`; `None` for one that has none.
+/// Returns the name of a command without its parameter values, `sort {n}` for `sort 8`; `None` for
+/// a command without parameters.
 fn label(command: &Command, parameters: &[(String, String)]) -> Option<String> {
     let plain = command.name.clone().unwrap_or_else(|| command.command.clone());
     let marked = |text: String, (name, value): &(String, String)| without_value(&text, name, value);
     (!parameters.is_empty()).then(|| parameters.iter().fold(plain, marked))
 }
 
-/// The unit of 2.x by its name; one that is not known here is kept as it is.
+/// Returns the unit of a name in 2.x; an unknown one is kept as it is.
 fn declared(symbol: &str) -> DeclaredUnit {
     let (factor, unit) =
         unit_of_symbol(symbol).unwrap_or_else(|| (1.0, Unit::from(symbol.to_owned())));

@@ -1,7 +1,9 @@
-//! JSON of JavaScript's benchmarks: `vitest bench --outputJson`, tinybench's tasks (`{name, result}`), mitata's `format: 'json'`.
+//! JSON of JavaScript benchmark tools: `vitest bench --outputJson`, tinybench's tasks (`{name,
+//! result}`), mitata's `format: 'json'`.
 //!
-//! Where they keep samples these are sorted: their order, by which dependence and warm-up are seen, is lost. So all give a summary, mean
-//! and, where it is given, standard deviation and number. Times are milliseconds in vitest and tinybench, nanoseconds in mitata.
+//! Their samples, if kept, are sorted: the order, which shows dependence and warm-up, is lost. So
+//! each benchmark gives a summary: mean and, if given, standard deviation and count. Times are in
+//! milliseconds in vitest and tinybench, nanoseconds in mitata.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
 use super::{Context, Head, ImportError, Part, json};
@@ -39,7 +41,7 @@ pub(super) fn recognise_mitata(head: &Head<'_>) -> bool {
     head.is_json() && has("\"runs\"") && has("\"stats\"") && (has("\"alias\"") || has("\"layout\""))
 }
 
-/// Names that stand twice get a number.
+/// Numbers names that occur twice.
 struct Names(HashMap<String, usize>);
 
 impl Names {
@@ -60,7 +62,7 @@ impl<'a> Reader<'a> {
         Self { recorder: Recorder::new(context, tool), names: Names(HashMap::new()) }
     }
 
-    /// Adds a benchmark; `per_second` of its units are a second.
+    /// Adds a benchmark; `per_second` of its units are one second.
     fn add(
         &mut self,
         name: &str,
@@ -90,7 +92,7 @@ impl<'a> Reader<'a> {
             metric: metric.name,
             count,
             mean,
-            // Of one sample they write 0.
+            // The tools write 0 for a single sample.
             sd: of(statistics.sd).filter(|_| count != Some(1)),
             median: of(statistics.median.or(statistics.p50)),
             min: of(statistics.min),
@@ -101,10 +103,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What the tools say of a benchmark; mitata's names beside those of the others.
+/// Statistics of a benchmark, under the names of mitata and of the others.
 #[derive(Default, Deserialize)]
 struct Statistics {
-    /// By vitest, which has the numbers beside it.
+    /// Written by vitest, which has the numbers next to it.
     #[serde(default)]
     name: String,
     #[serde(default, alias = "avg", deserialize_with = "json::known_time")]
@@ -158,7 +160,7 @@ struct Task {
     result: Option<TaskResult>,
 }
 
-/// What a task measured. Before version 3 of tinybench its statistics are here, and not in `latency`.
+/// Result of a task. Before version 3 of tinybench the statistics are here, not in `latency`.
 #[derive(Deserialize)]
 struct TaskResult {
     latency: Option<Statistics>,
@@ -214,7 +216,7 @@ struct MitataContext {
     version: Option<Value>,
     runtime: Option<Value>,
     cpu: Option<Cpu>,
-    /// Samples of an empty function, which are many.
+    /// Samples of an empty function, of which there are many.
     #[serde(rename = "noop")]
     _noop: Option<IgnoredAny>,
 }

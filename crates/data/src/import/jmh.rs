@@ -1,9 +1,10 @@
-//! JMH's JSON: forks and iterations kept as levels, every mode, and the metrics of its profilers.
+//! JMH's JSON: forks and iterations as levels, all modes, and the metrics of its profilers.
 //!
-//! Modes `avgt`, `ss` and `sample` give `wall`, `thrpt` gives `rate`. In mode `sample` the file holds a histogram of single times per
-//! iteration: each is an observation, in the order of size. A profiler's metric is read where it has one value for every
-//! iteration; JMH leaves some out (`gc.time` of iterations without a collection), and then nothing shows whose values those
-//! are. Layout as written by 1.10 to 1.37.
+//! Modes `avgt`, `ss` and `sample` give `wall`, `thrpt` gives `rate`. In mode `sample` the file has
+//! a histogram of single times per iteration: each is an observation, in order of size. A
+//! profiler's metric is read if it has one value for every iteration; JMH leaves some out
+//! (`gc.time` of iterations without a collection), and then it is unknown which iterations the
+//! values belong to. Layout as written by 1.10 to 1.37.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -19,10 +20,11 @@ use std::collections::HashMap;
 const EXPECTED: &str =
     "JMH's results: `[{\"benchmark\": …, \"mode\": …, \"primaryMetric\": {…}}, …]`";
 
-/// Most single times that the histograms of a file may hold: few bytes can stand for any number of them.
+/// Maximum number of single times in the histograms of a file: a few bytes can stand for any number
+/// of them.
 const MAX_TIMES: u64 = 10_000_000;
 
-/// Settings that are recorded of the first result.
+/// Settings recorded from the first result.
 const SETTINGS: [&str; 12] = [
     "jdkVersion",
     "vmName",
@@ -60,28 +62,28 @@ struct Outcomes {
     others: Map<String, Value>,
 }
 
-/// One metric. Numbers that are not finite are texts here.
+/// One metric. Numbers that are not finite are strings here.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Scores {
     score: Option<Value>,
     score_unit: String,
-    /// Forks of iterations.
+    /// Iterations by fork.
     #[serde(default)]
     raw_data: Option<Vec<Vec<At<Value>>>>,
-    /// Forks of iterations of times with their counts.
+    /// Histograms by fork and iteration.
     #[serde(default)]
     raw_data_histogram: Option<Vec<Vec<Histogram>>>,
 }
 
-/// Times of one iteration, each with how often it was taken.
+/// Times of one iteration with their counts.
 type Histogram = Vec<(f64, u64)>;
 
-/// What is known of the results so far.
+/// The state of the reader.
 struct Reader<'c> {
     recorder: Recorder<'c>,
     modes: HashMap<String, String>,
-    /// Single times in histograms.
+    /// Number of single times in histograms.
     times: u64,
 }
 
@@ -156,8 +158,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The subject: named by the method and its parameters, and where one method was measured in two modes that give the same
-    /// metric by the second mode too.
+    /// Returns the subject, named by the method and its parameters, and also by the mode if the
+    /// method was measured in an earlier mode that gives the same metric.
     fn subject(&mut self, result: &Outcomes) -> usize {
         let mut parameters: Vec<(String, String)> =
             result.params.iter().flatten().map(|(k, v)| (k.clone(), text_of(v))).collect();
@@ -175,11 +177,11 @@ impl Reader<'_> {
         self.recorder.benchmark(&name, Some(&result.benchmark), &parameters)
     }
 
-    /// The metrics of profilers that have a value for every iteration.
+    /// Returns the metrics of profilers that have a value for every iteration.
     fn secondary(&mut self, result: &Outcomes, shape: &[usize]) -> Result<Vec<Secondary>, String> {
         let mut secondary = Vec::new();
         for (name, scores) in &result.secondary_metrics {
-            // What a profiler adds may be of any form.
+            // Entries added by a profiler may have any form.
             let Ok(scores) = Scores::deserialize(scores) else { continue };
             let Some(values) = scores.raw_data else { continue };
             if values.iter().map(Vec::len).ne(shape.iter().copied()) {
@@ -209,12 +211,12 @@ impl Reader<'_> {
     }
 }
 
-/// A score, which is a text where it is not finite.
+/// Returns a score, which is a string if it is not finite.
 fn number(score: &At<Value>) -> f64 {
     score.value.as_f64().unwrap_or_else(|| json::at_line(score.line, Number::missing).0)
 }
 
-/// A secondary metric, its values by fork and iteration.
+/// A secondary metric, with its values by fork and iteration.
 struct Secondary {
     metric: usize,
     factor: DeclaredUnit,
@@ -228,7 +230,8 @@ fn at(secondary: &[Secondary], fork: u32, iteration: u32) -> impl Iterator<Item 
     })
 }
 
-/// What a unit such as `ns/op`, `ops/ms`, `B/op`, `counts` means: a metric without a name, and the way to its base unit.
+/// Returns the meaning of a unit such as `ns/op`, `ops/ms`, `B/op`, `counts`: a metric without a
+/// name, and the conversion to its base unit.
 fn unit_of(symbol: &str) -> (Metric, DeclaredUnit) {
     let of = |unit: Unit, factor, better| {
         let metric = Metric { better, ..Metric::lower("", unit.clone()) };

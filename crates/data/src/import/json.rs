@@ -1,12 +1,15 @@
-//! What the importers of JSON share: a reader that takes what real tools write, and errors with their place.
+//! Common code of the JSON importers: a reader that accepts what real tools write, and errors with
+//! their position.
 //!
-//! C++ and Python programs write `NaN`, `Infinity`, `nan` and `inf` into JSON, where they do not belong. Such a word becomes a text of
-//! the same length before the parser sees it, so that lines and columns stay true; [`Number`] then reads it as a value that
-//! is missing. Files are parsed as they are read and never held whole, and a text within them has a greatest length, so that
-//! memory grows with what is recorded only.
+//! C++ and Python programs write `NaN`, `Infinity`, `nan` and `inf` into JSON, where they are not
+//! allowed. Such a word becomes a string of the same length before the parser sees it, so that
+//! lines and columns stay correct; [`Number`] then reads it as a missing value. Files are parsed as
+//! they are read and never held in memory as a whole, and strings in them have a maximum length, so
+//! that memory grows only with the recorded data.
 //!
-//! What is wrong with a value is reported with its line. A deserializer does not say where it is, so [`Lenient`] keeps the line of the last
-//! byte that is no blank, for this thread, and a number that is missing carries its own line in the bits of its NaN.
+//! An invalid value is reported with its line. A deserializer does not know its position, so
+//! [`Lenient`] stores the line of the last nonblank byte per thread, and a missing number carries
+//! its own line in the bits of its NaN.
 
 use super::ImportError;
 use crate::input::Input;
@@ -19,17 +22,18 @@ use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::marker::PhantomData;
 
-/// Longest text within a file, in bytes.
+/// Maximum length of a string in a file, in bytes.
 const MAX_TEXT: usize = 16 * 1024 * 1024;
 
-/// The words for what is no number, as C, C++ and Python print them, and `null`, from which they must be distinguished.
+/// Words for non-finite numbers, as printed by C, C++ and Python; they must be distinguished from
+/// `null`.
 const NOT_FINITE: [&[u8]; 5] = [b"NaN", b"nan", b"Infinity", b"inf", b"Inf"];
 
-/// Reads one JSON value of a file with a seed that keeps what it needs. Blanks may follow, nothing else. `expected` says what a
-/// file of this kind holds.
+/// Reads one JSON value of a file with a seed that keeps what it needs. Only blanks may follow.
+/// `expected` describes the contents of such a file.
 ///
 /// # Errors
-/// With line and column, when the file is no JSON, breaks off, or is not as the seed expects.
+/// With line and column, if the file is not JSON, is truncated, or is not as the seed expects.
 pub(super) fn read<'de, S: DeserializeSeed<'de>>(
     input: Input,
     expected: &str,
@@ -39,7 +43,7 @@ pub(super) fn read<'de, S: DeserializeSeed<'de>>(
     read_from(Lenient::new(input.into_reader()), (&file, 1), expected, seed)
 }
 
-/// Hands every JSON value of a file to `each`: one document, or several appended to each other.
+/// Passes every JSON value of a file to `each`: one document, or several appended to each other.
 ///
 /// # Errors
 /// As for [`read`].
@@ -58,7 +62,7 @@ pub(super) fn read_all<T: for<'de> Deserialize<'de>>(
     })
 }
 
-/// Reads one JSON value from a text that begins in the line `line` of a file, counted from 1.
+/// Reads one JSON value from a text that begins on line `line` of a file, counted from 1.
 ///
 /// # Errors
 /// As for [`read`].
@@ -88,24 +92,25 @@ fn read_from<'de, S: DeserializeSeed<'de>>(
 }
 
 thread_local! {
-    /// The line of the last byte that is no blank, and that of the next byte; 0 where nothing is read.
+    /// The line of the last nonblank byte, and that of the next byte; 0 if nothing is being read.
     static LINE: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
-    /// The line of what was refused, if it was: the parser reads on to the end of the list or object before it gives the error.
+    /// The line of a refused value, if any: the parser reads on to the end of the list or object
+    /// before it returns the error.
     static WRONG: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// The line that the parser is at; `None` where nothing is read.
+/// Returns the current line of the parser; `None` if nothing is being read.
 fn present_line() -> Option<u64> {
     Some(LINE.get().0).filter(|&line| line > 0)
 }
 
-/// An error of what stands on the line that the parser is at.
+/// Returns an error at the current line of the parser.
 fn refused<E: Error>(problem: String) -> E {
     WRONG.set(WRONG.get().or_else(present_line));
     E::custom(problem)
 }
 
-/// Does something that reads numbers of this line, or from it on.
+/// Calls `read` with `line` as the current line.
 pub(super) fn at_line<T>(line: u64, read: impl FnOnce() -> T) -> T {
     let before = LINE.replace((line, line));
     let done = read();
@@ -113,13 +118,13 @@ pub(super) fn at_line<T>(line: u64, read: impl FnOnce() -> T) -> T {
     done
 }
 
-/// The line of a number that is missing, where it came from a file of JSON as it is.
+/// Returns the line of a missing number that was read from a JSON file and not changed since.
 pub(super) fn line_of(value: f64) -> Option<u64> {
     let line = value.to_bits() & LINE_BITS;
     (value.is_nan() && line > 0).then_some(line)
 }
 
-/// Of a quiet NaN the bits that mean nothing.
+/// The bits of a quiet NaN that have no meaning.
 const LINE_BITS: u64 = (1 << 51) - 1;
 
 fn explained(
@@ -155,7 +160,7 @@ fn explained(
     ReadError::Line { place: Place { file: file.to_owned(), line, column }, problem }
 }
 
-/// Bytes outside of texts that begin a text, or may begin a word of [`NOT_FINITE`].
+/// Bytes outside of strings that begin a string, or may begin a word of [`NOT_FINITE`].
 const BEGINS: [bool; 256] = {
     let mut begins = [false; 256];
     let bytes = b"\"-NnIi";
@@ -167,13 +172,13 @@ const BEGINS: [bool; 256] = {
     begins
 };
 
-/// A seed that hands every item of a list to a function as it is read, and keeps none.
+/// A seed that passes every item of a list to a function as it is read, and keeps none.
 pub(super) struct Each<T, F> {
     each: F,
     item: PhantomData<T>,
 }
 
-/// Hands every item of a list to `each`; what that refuses becomes an error at the item's place.
+/// Passes every item of a list to `each`, whose errors get the item's position.
 pub(super) fn each<T, F: FnMut(T) -> Result<(), String>>(each: F) -> Each<T, F> {
     Each { each, item: PhantomData }
 }
@@ -200,10 +205,10 @@ impl<'de, T: Deserialize<'de>, F: FnMut(T) -> Result<(), String>> Visitor<'de> f
     }
 }
 
-/// How the problem of a time below zero ends.
+/// End of the message about a negative time.
 const NOT_NEGATIVE: &str = "a time is not negative";
 
-/// An error for a time that is below zero.
+/// Returns an error if a time is negative.
 pub(super) fn checked_time<E: Error>(number: Number) -> Result<Number, E> {
     if number.0 < 0.0 {
         return Err(refused(format!("a time of {}; {NOT_NEGATIVE}", number.0)));
@@ -211,33 +216,33 @@ pub(super) fn checked_time<E: Error>(number: Number) -> Result<Number, E> {
     Ok(number)
 }
 
-/// A number that stands there, if only as `null`: then it is missing.
+/// Reads a number that is present, even if only as `null`, which is a missing number.
 pub(super) fn known<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Number>, D::Error> {
     Number::deserialize(deserializer).map(Some)
 }
 
-/// A time, in whatever unit: a [`Number`] that is not below zero.
+/// Reads a time in any unit: a nonnegative [`Number`].
 pub(super) fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Number, D::Error> {
     checked_time(Number::deserialize(deserializer)?)
 }
 
-/// A time that may be missing.
+/// Reads a time that may be absent.
 pub(super) fn some_time<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Number>, D::Error> {
     Option::<Number>::deserialize(deserializer)?.map(checked_time).transpose()
 }
 
-/// A time that stands there, if only as `null`: then it is missing as a [`Number`] is.
+/// Reads a time that is present, even if only as `null`, which is a missing [`Number`].
 pub(super) fn known_time<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Number>, D::Error> {
     time(deserializer).map(Some)
 }
 
-/// A list of times that may be missing.
+/// Reads a list of times that may be absent.
 pub(super) fn some_times<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Vec<Number>>, D::Error> {
@@ -246,7 +251,7 @@ pub(super) fn some_times<'de, D: Deserializer<'de>>(
     Ok(Option::<Times>::deserialize(deserializer)?.map(|times| times.0))
 }
 
-/// A list of times.
+/// Reads a list of times.
 pub(super) fn times<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Number>, D::Error> {
     let mut times = Vec::new();
     each(|number: Number| {
@@ -270,13 +275,13 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
     }
 }
 
-/// A seed that hands every member of an object to a function as it is read, and keeps none.
+/// A seed that passes every member of an object to a function as it is read, and keeps none.
 pub(super) struct EachMember<T, F> {
     each: F,
     member: PhantomData<T>,
 }
 
-/// Hands every member of an object to `each`, with its key; what that refuses becomes an error at the member's place.
+/// Passes every member of an object to `each`, with its key; its errors get the member's position.
 pub(super) fn each_member<T, F: FnMut(String, T) -> Result<(), String>>(
     each: F,
 ) -> EachMember<T, F> {
@@ -307,17 +312,17 @@ impl<'de, T: Deserialize<'de>, F: FnMut(String, T) -> Result<(), String>> Visito
     }
 }
 
-/// A number; NaN, with its line, for `null` and for the words that stand for what is not finite.
+/// A number; NaN, with its line, for `null` and for the words that mean a non-finite number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Number(pub f64);
 
 impl Number {
-    /// One that is missing, on the line that is being read.
+    /// Returns a missing number on the current line.
     pub(super) fn missing() -> Self {
         Self(f64::from_bits(f64::NAN.to_bits() | present_line().unwrap_or_default() & LINE_BITS))
     }
 
-    /// The number, if it is finite.
+    /// Returns the number if it is finite.
     pub(super) fn finite(self) -> Option<f64> {
         Some(self.0).filter(|value| value.is_finite())
     }
@@ -363,24 +368,24 @@ impl Visitor<'_> for NumberVisitor {
     }
 }
 
-/// A value as a text: a text itself, anything else as JSON writes it.
+/// Returns a value as text: the contents of a string, anything else as JSON.
 pub(super) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Whether a text is what [`Lenient`] made of a word for what is not finite.
+/// Returns true if a string is what [`Lenient`] makes of a word for a non-finite number.
 pub(super) fn is_disguised(text: &str) -> bool {
     let inner = |word: &[u8]| word[1..word.len() - 1] == *text.as_bytes();
     let signed = |word: &[u8]| word[..word.len() - 1] == *text.as_bytes();
     NOT_FINITE.iter().any(|word| inner(word) || signed(word))
 }
 
-/// Lets bytes through, the words of [`NOT_FINITE`] outside of texts changed into texts of the same length, and a byte-order mark
-/// into blanks.
+/// Passes bytes through, with words of [`NOT_FINITE`] outside of strings changed to strings of the
+/// same length, and a byte-order mark to blanks.
 struct Lenient<R> {
     inner: R,
     buffer: Vec<u8>,
-    /// Bytes of the buffer that are ready, and those of them that were handed over.
+    /// Number of bytes of the buffer that are ready; `given` of them were handed over.
     ready: usize,
     given: usize,
     in_text: bool,
@@ -403,7 +408,8 @@ impl<R: BufRead> Lenient<R> {
         }
     }
 
-    /// Makes more bytes ready; false at the end. A word at the end of what was read waits for what follows it.
+    /// Makes more bytes ready; returns false at the end. A word at the end of the bytes read so far
+    /// waits for the bytes after it.
     fn refill(&mut self) -> io::Result<bool> {
         self.buffer.drain(..self.ready);
         (self.ready, self.given) = (0, 0);
@@ -434,7 +440,7 @@ impl<R: BufRead> Lenient<R> {
         Ok(true)
     }
 
-    /// Walks over what is not ready yet, and returns up to where it is.
+    /// Processes bytes that are not ready yet, and returns the index up to which they are.
     fn pass(&mut self, at_end: bool) -> io::Result<usize> {
         let bytes = &mut self.buffer;
         let mut at = 0;
@@ -456,7 +462,7 @@ impl<R: BufRead> Lenient<R> {
                 at += end + 1;
                 continue;
             }
-            // Most bytes are of numbers and blanks.
+            // Most bytes are part of numbers and blanks.
             let plain = bytes[at..].iter().take_while(|&&b| !BEGINS[b as usize]).count();
             at += plain;
             if at == bytes.len() {
@@ -494,7 +500,7 @@ impl<R: BufRead> Read for Lenient<R> {
         if self.given == self.ready && !self.refill()? {
             return Ok(0);
         }
-        // The parser asks for one byte at a time.
+        // The parser requests one byte at a time.
         let Some(first) = into.first_mut() else { return Ok(0) };
         *first = self.buffer[self.given];
         let (at, next) = LINE.get();

@@ -1,8 +1,9 @@
-//! What the rows of a foreign table mean, and the samples gathered from them: one column of values, one subject per column
-//! (wide), or one subject per distinct name (long).
+//! Meaning of the rows of a foreign table, and the samples gathered from them: one column of
+//! values, one subject per column (wide), or one subject per distinct name (long).
 //!
-//! The layout is decided once, by the options and the first row, and never guessed when two readings are possible. Rows come
-//! from [`csv`](super::csv) or [`columns`](super::columns), which know about separators; this room does not.
+//! The layout is decided once, by the options and the first row, and never guessed if two readings
+//! are possible. Rows come from [`csv`](super::csv) or [`columns`](super::columns), which handle
+//! separators; this module does not.
 
 use super::number::{Conversion, looks_like_number};
 use super::{ColumnRef, Context, ImportError, Part, TableColumns};
@@ -13,7 +14,7 @@ use crate::samples::{Metric, Row, Samples};
 use crate::unit::unit_of_symbol;
 use std::collections::HashMap;
 
-/// Name of the metric of numbers that have none.
+/// Name of the metric of unnamed numbers.
 const UNNAMED: &str = "value";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,16 +33,17 @@ pub(super) struct Gatherer<'a> {
     conversion: Conversion,
     layout: Layout,
     samples: Samples,
-    /// Names of the columns, empty without a header.
+    /// Names of the columns; empty without a header.
     header: Vec<String>,
-    /// Subjects of a long table by name.
+    /// Subjects of a long table, by name.
     groups: HashMap<String, usize>,
-    /// Characters of the shortest number but the last, and of the last.
+    /// Number of characters of the shortest number except the last, and of the last.
     lengths: (usize, usize),
 }
 
 impl<'a> Gatherer<'a> {
-    /// Decides what the table means. The first row is data too, unless it is a header, and is taken in either way.
+    /// Decides the layout of the table. The first row is processed either way, as a header or as
+    /// data.
     pub(super) fn start(
         context: &'a Context<'a>,
         first: &[&str],
@@ -51,7 +53,7 @@ impl<'a> Gatherer<'a> {
         let options = context.options;
         let conversion = Conversion::from_symbol(options.unit.as_deref());
         let named_by_header = match layout {
-            // Beside a unit that was given, a header such as `ms` says nothing of what was measured.
+            // If a unit was given, a header such as `ms` does not name what was measured.
             Layout::Single { value } | Layout::Long { value, .. }
                 if has_header
                     && (options.unit.is_none() || unit_of_symbol(first[value]).is_none()) =>
@@ -89,7 +91,8 @@ impl<'a> Gatherer<'a> {
         Ok(gatherer)
     }
 
-    /// The column that alone is read, when it is so: then [`single`](Self::single) takes its text.
+    /// Returns the column if it is the only one that is read; [`single`](Self::single) then
+    /// processes its text.
     pub(super) fn single_column(&self) -> Option<usize> {
         match self.layout {
             Layout::Single { value } => Some(value),
@@ -97,7 +100,8 @@ impl<'a> Gatherer<'a> {
         }
     }
 
-    /// Takes a row that is one number and nothing else, as nearly all rows of long files are; false if it is not.
+    /// Processes a row that consists of one number, like nearly all rows of long files; returns
+    /// false for any other row.
     pub(super) fn bare_number(&mut self, text: &str) -> bool {
         let number = self.conversion.read_number(text, self.context.marks);
         if let Some(value) = number {
@@ -107,7 +111,7 @@ impl<'a> Gatherer<'a> {
         number.is_some()
     }
 
-    /// Takes the value of a row of which only one column matters.
+    /// Processes the value of a row of which only one column matters.
     pub(super) fn single(
         &mut self,
         text: &str,
@@ -121,7 +125,7 @@ impl<'a> Gatherer<'a> {
         Ok(())
     }
 
-    /// Takes a row of trimmed fields.
+    /// Processes a row of trimmed fields.
     pub(super) fn row(&mut self, fields: &[&str], line: u64) -> Result<(), ImportError> {
         match self.layout {
             Layout::Single { value } => {
@@ -151,7 +155,7 @@ impl<'a> Gatherer<'a> {
                     return Err(self.at(line, problem));
                 }
                 for (subject, text) in fields.iter().enumerate() {
-                    // Subjects may have different numbers of values: an empty cell is none.
+                    // Subjects may have different numbers of values: an empty cell is not a value.
                     if !text.is_empty() {
                         let number = self.number(fields, subject, line)?;
                         self.samples.push_value(subject, number);
@@ -162,8 +166,7 @@ impl<'a> Gatherer<'a> {
         Ok(())
     }
 
-    /// The samples, once every row was taken.
-    /// `ended`: whether the last line has its end.
+    /// Returns the samples after the last row. `ended` says whether the last line is terminated.
     pub(super) fn finish(
         mut self,
         comments: super::comments::Comments,
@@ -249,7 +252,7 @@ fn place(context: &Context<'_>, line: u64) -> Place {
     Place { file: context.file.to_owned(), line, column: None }
 }
 
-/// The layout, and whether the first row is a header.
+/// Returns the layout, and whether the first row is a header.
 fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, bool), ImportError> {
     let column = |wanted: &ColumnRef| resolve(context, wanted, first, line);
     let options = context.options;
@@ -286,7 +289,7 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
         (None, None) if first.len() == 1 => {
             Ok((Layout::Single { value: 0 }, !looks_like_number(first[0])))
         }
-        // Strictly numbers here: `4 threads` and `2024-05` are names of subjects.
+        // Only strict numbers count here: `4 threads` and `2024-05` are names of subjects.
         (None, None) if !first.iter().any(|field| is_number(field)) => Ok((Layout::Wide, true)),
         (None, None) => {
             let problem = format!(
@@ -295,7 +298,7 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
             );
             let is_number = |field: &&str| is_number(field);
             let number = |column: usize| ColumnRef::Number(column + 1);
-            // Without a name nothing says which of several numbers is the measurement.
+            // Without names it is unknown which of several numbers is the measurement.
             let mut numbers = (0..first.len()).filter(|&column| is_number(&first[column]));
             let value = numbers.next().filter(|_| numbers.next().is_none());
             let by = first.iter().position(|field| !looks_like_number(field)).map(number);
@@ -305,7 +308,8 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
     }
 }
 
-/// Returns true if the heading names a measurement, not a setting, a count of repetitions or a spread.
+/// Returns true if the heading names a measurement, not a setting, a count of repetitions or a
+/// spread.
 fn is_measurement(heading: &str) -> bool {
     const MEASURED: [&str; 26] = [
         "time",
@@ -363,7 +367,7 @@ fn is_measurement(heading: &str) -> bool {
         && !words().any(|word| ELSE.contains(&word))
 }
 
-/// A column by its name where a shell takes that as one word, else by its number.
+/// Returns a column by its name if a shell takes that as one word, otherwise by its number.
 fn named(header: &[String], column: usize) -> ColumnRef {
     let name = &header[column];
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/');
@@ -391,7 +395,7 @@ fn resolve(
     })
 }
 
-/// The columns of a table as messages list them.
+/// Returns the columns of a table, as listed in messages.
 pub(super) fn available(first: &[&str]) -> String {
     const SHOWN: usize = 12;
     let names: Vec<_> = first

@@ -1,7 +1,9 @@
-//! What `cargo bench` prints of `#[bench]` functions (libtest): the median time of an iteration, and rates.
+//! The output of `cargo bench` for `#[bench]` functions (libtest): the median time per iteration,
+//! and rates.
 //!
-//! The figure in brackets is the largest minus the smallest time, after outliers were pulled in: neither a deviation nor an error, and it
-//! is not read. Programs that print such lines themselves may use any unit. Thousands are separated by commas.
+//! The figure in brackets is the maximum minus the minimum after winsorizing outliers: neither a
+//! deviation nor an error, and it is not read. Programs that print such lines themselves may use
+//! any unit. Thousands are separated by commas.
 
 use super::number::Conversion;
 use super::recorder::Recorder;
@@ -14,7 +16,7 @@ use crate::read_error::quoted_start;
 use crate::samples::{Better, Metric, Summary};
 use crate::unit::Unit;
 
-/// What stands between a name and its result.
+/// Text between a name and its result.
 const BENCH: &str = " ... bench:";
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
@@ -44,7 +46,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     runs.finish("what `cargo bench` prints, without a result")
 }
 
-/// Name and result of `test NAME ... bench:  1,234.50 ns/iter (+/- 12.34) = 10 MB/s`.
+/// Splits `test NAME ... bench:  1,234.50 ns/iter (+/- 12.34) = 10 MB/s` into name and result.
 fn split(line: &str) -> Option<(&str, &str)> {
     let (name, result) = line.strip_prefix("test ")?.split_once(BENCH)?;
     Some((name.trim_end(), result))

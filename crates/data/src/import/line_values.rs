@@ -1,7 +1,8 @@
-//! Values that stand in lines of text, one a line, with their unit beside them or without: what `--pattern` and logfmt share.
+//! Values in lines of text, one per line, with or without their unit: common code for `--pattern`
+//! and logfmt.
 //!
-//! The first value decides the unit of all; a subject is made of a name and of named parts, and lines without a value are counted, not
-//! refused, since logs hold other lines too.
+//! The first value determines the unit of all. A subject is made from a name and named parts. Lines
+//! without a value are counted rather than refused, because logs contain other lines as well.
 
 use super::number::Conversion;
 use super::recorder::Recorder;
@@ -14,11 +15,11 @@ use crate::unit::{Quantity, Unit, parse_quantity};
 pub(super) struct LineValues<'a> {
     pub recorder: Recorder<'a>,
     context: &'a Context<'a>,
-    /// Unit of the numbers that have none.
+    /// Unit of numbers without one.
     given: Conversion,
     name: String,
     metric: Option<(usize, Unit)>,
-    /// Whether some number had its unit beside it.
+    /// True if any number had a unit.
     has_units: bool,
     taken: u64,
     skipped: u64,
@@ -26,7 +27,7 @@ pub(super) struct LineValues<'a> {
 }
 
 impl<'a> LineValues<'a> {
-    /// The metric is called `name` unless the user named it.
+    /// Makes an empty gatherer whose metric is called `name` unless the user named it.
     pub(super) fn new(context: &'a Context<'a>, name: &str) -> Self {
         Self {
             recorder: Recorder::without_tool(context),
@@ -41,7 +42,7 @@ impl<'a> LineValues<'a> {
         }
     }
 
-    /// Counts a line that has no value.
+    /// Counts a line without a value.
     pub(super) fn skip(&mut self, line: u64, text: &str) {
         self.skipped += 1;
         if self.first_skipped.is_none() {
@@ -49,10 +50,10 @@ impl<'a> LineValues<'a> {
         }
     }
 
-    /// Takes a value of the subject with this name (the file's if empty) and these named parts.
+    /// Adds a value of the subject with this name (the file's if empty) and these named parts.
     ///
     /// # Errors
-    /// When it is no number, or in another unit than those before.
+    /// If it is not a number, or has a different unit than the values before.
     pub(super) fn take(
         &mut self,
         name: &str,
@@ -112,7 +113,7 @@ impl<'a> LineValues<'a> {
         {
             self.has_units = true;
             return Ok(match one {
-                // By way of the conversion, which rounds once.
+                // Uses the conversion, which rounds only once.
                 Quantity::Amount(_, unit) => {
                     (Conversion::from_symbol(Some(symbol)).to_base(number), unit)
                 }
@@ -123,17 +124,17 @@ impl<'a> LineValues<'a> {
         Ok((self.given.read(text, marks)?, self.given.unit.clone()))
     }
 
-    /// How many values were taken.
+    /// Returns the number of values.
     pub(super) fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// The first line without a value, with its number.
+    /// Returns the first line without a value, with its number.
     pub(super) fn first_skipped(&self) -> Option<&(u64, String)> {
         self.first_skipped.as_ref()
     }
 
-    /// The samples, with a finding about lines that were passed over; `what` says which: `without …`.
+    /// Returns the samples, with a finding about skipped lines; `what` describes them: `without …`.
     pub(super) fn finish(mut self, what: &str) -> Result<Part, ImportError> {
         if let Some((line, text)) = self.first_skipped.take() {
             let all = self.skipped + self.taken;

@@ -1,8 +1,8 @@
-//! Lines of `key=value`, as logs have them (logfmt): a table whose columns are the keys.
+//! Lines of `key=value`, as in logs (logfmt): a table whose columns are the keys.
 //!
-//! `--value KEY` names the values and `--by KEY` the subjects, as for CSV; with one key whose value is a number neither is needed. Values
-//! may be in quotes, and may carry their unit (`12.3ms`). Words without `=` are passed over, and so are lines that lack a key that
-//! is asked for.
+//! `--value KEY` names the values and `--by KEY` the subjects, as for CSV; if only one key has a
+//! number as its value, neither is needed. Values may be quoted, and may have a unit (`12.3ms`).
+//! Words without `=` are skipped, and so are lines without a requested key.
 
 use super::line_values::LineValues;
 use super::number::looks_like_number;
@@ -64,19 +64,19 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     }
 }
 
-/// The keys that matter.
+/// The keys that are used.
 struct Columns {
     value: String,
     by: Option<String>,
 }
 
 impl Columns {
-    /// By the options and the first line.
+    /// Determines the keys from the options and the first line.
     fn of(context: &Context<'_>, first: &[Pair<'_>], line: u64) -> Result<Self, ImportError> {
         let keys: Vec<&str> = first.iter().map(|(key, _)| *key).collect();
         let place = || Place { file: context.file.to_owned(), line, column: None };
         let resolve = |wanted: &ColumnRef| match wanted {
-            // A key may be missing in the first line and stand in later ones.
+            // A key may be missing in the first line and occur in later ones.
             ColumnRef::Name(name) => Ok(name.clone()),
             ColumnRef::Number(number) => {
                 let key = number.checked_sub(1).and_then(|index| keys.get(index));
@@ -112,7 +112,7 @@ impl Columns {
 /// A key and its value.
 type Pair<'a> = (&'a str, Cow<'a, str>);
 
-/// The pairs of a line; words without `=` are none.
+/// Returns the pairs of a line, without the words that have no `=`.
 fn pairs(line: &str) -> Vec<Pair<'_>> {
     let mut pairs = Vec::new();
     let mut rest = line.trim_start();
@@ -137,7 +137,8 @@ fn is_key(key: &str) -> bool {
         && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '/'))
 }
 
-/// A value in quotes, in which `\` protects a character, or up to the next blank; and what follows.
+/// Splits off a quoted value, in which `\` escapes a character, or one that extends to the next
+/// blank; returns it with the rest.
 fn value_at_start(text: &str) -> (Cow<'_, str>, &str) {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find(char::is_whitespace).unwrap_or(text.len());

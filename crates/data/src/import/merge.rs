@@ -1,9 +1,10 @@
-//! Several inputs as one: recordings that were taken apart, subject beside subject.
+//! Merges several inputs: separate recordings, with their subjects side by side.
 //!
-//! Where inputs hold things of the same name, each is a side, and every thing is compared with the one of its name on the first
-//! side that has it. Metrics are matched by name and must agree in their units. Bare numbers, whose file fixes no metric, take that of the
-//! others. Blocks are given up, because observations of different recordings never share one; the plan too, since no single
-//! one was followed.
+//! If inputs have things of the same name, each input is a side, and every thing is compared with
+//! the one of the same name on the first side that has it. Metrics are matched by name and must
+//! agree in their units. Bare numbers, whose file specifies no metric, take that of the others.
+//! Blocks are dropped, because observations of different recordings never share one; so is the
+//! plan, because no single one was followed.
 
 use super::{ImportError, ImportOptions, Part};
 use crate::samples::{Metric, Row, Samples, Side, Summary, free_name};
@@ -11,11 +12,11 @@ use crate::unit::Unit;
 use crate::{Finding, Severity};
 use std::collections::{HashMap, HashSet};
 
-/// One input with its names.
+/// An input with its names.
 pub(super) struct Labelled {
-    /// As the user named it.
+    /// The file as the user named it.
     pub file: String,
-    /// Short and unique: for subjects whose names clash.
+    /// Short unique name, for subjects whose names clash.
     pub label: String,
     pub part: Part,
 }
@@ -95,8 +96,8 @@ pub(super) fn lend_metrics(
     Ok(())
 }
 
-/// Every metric has one unit wherever it occurs: the one that decides must, and another is left out of the inputs that have it in a
-/// unit of their own, which is said.
+/// Checks that every metric has one unit wherever it occurs. The one that decides must; any other
+/// is left out of the inputs that have it in a different unit, with a finding.
 pub(super) fn check_units(parts: &mut [Labelled]) -> Result<(), ImportError> {
     let primary = parts.first().and_then(Labelled::primary).map(|metric| metric.name.clone());
     let mut first: HashMap<String, (String, Unit)> = HashMap::new();
@@ -133,7 +134,8 @@ pub(super) fn check_units(parts: &mut [Labelled]) -> Result<(), ImportError> {
     Ok(())
 }
 
-/// All metrics, first the one that decides: the primary one of the first input if all have it, else the first that all have.
+/// Returns all metrics, first the one that decides: the primary one of the first input if all have
+/// it, otherwise the first that all have.
 pub(super) fn order_metrics(parts: &[Labelled]) -> Result<Vec<Metric>, ImportError> {
     let mut metrics = Samples::default();
     for metric in parts.iter().flat_map(|one| &one.part.samples.metrics) {
@@ -163,8 +165,9 @@ pub(super) fn order_metrics(parts: &[Labelled]) -> Result<Vec<Metric>, ImportErr
     Ok(metrics)
 }
 
-/// By what the subjects of an input are matched with those of others: their rows; where several subjects share a row, on sides or at
-/// parameters of their own, their whole names, since an input is one side here.
+/// Returns the names by which the subjects of an input are matched with those of others: their rows
+/// or, if several subjects share a row, on sides or at parameters of their own, their full names,
+/// because an input is one side here.
 pub(super) fn matched_by(samples: &Samples) -> Vec<&str> {
     let rows: HashSet<usize> = samples.subjects.iter().map(|subject| subject.row).collect();
     let alone = rows.len() == samples.subjects.len();
@@ -172,7 +175,7 @@ pub(super) fn matched_by(samples: &Samples) -> Vec<&str> {
     samples.subjects.iter().map(name).collect()
 }
 
-/// What several inputs have. A subject that has no name but its input's does not count.
+/// Returns the names that several inputs have. A subject named only after its input does not count.
 fn common_names(parts: &[Labelled]) -> HashSet<String> {
     let mut holders: HashMap<&str, usize> = HashMap::new();
     let mut common = HashSet::new();
@@ -187,16 +190,17 @@ fn common_names(parts: &[Labelled]) -> HashSet<String> {
     common
 }
 
-/// What was met so far.
+/// The names seen so far.
 #[derive(Default)]
 struct Met {
     /// Names of subjects.
     names: HashSet<String>,
-    /// Rows by their names, with their first subject.
+    /// Rows by name, with their first subject.
     rows: HashMap<String, (usize, usize)>,
 }
 
-/// The sides that an input adds: itself where inputs are matched by rows, else those that it has.
+/// Adds the sides of an input: the input itself if inputs are matched by rows, otherwise the sides
+/// that it has.
 fn add_sides(merged: &mut Samples, part: &Samples, labelled: (&str, &str), matched: bool) -> usize {
     let (file, label) = labelled;
     let before = merged.sides.len();
@@ -238,7 +242,7 @@ fn add(
         own.name = free_name(shown, |name| met.names.contains(name));
         met.names.insert(own.name.clone());
         let index = merged.subjects.len();
-        // Without a common row nothing is matched: what has no row has none here, either.
+        // Without a common row nothing is matched: a subject without a row has none here either.
         let row = Row {
             name: if matched { name.to_owned() } else { part.row_of(subject).name.clone() },
             label: match matched {
@@ -253,7 +257,7 @@ fn add(
         });
         own.row = row;
         own.side = first_side + if matched { 0 } else { subject.side };
-        // An index into the subjects of its own file would mean another one here.
+        // An index into the subjects of its own file would refer to a different one here.
         own.against = matched.then_some(first);
         renamed.insert(subject.name.clone(), own.name.clone());
         merged.subjects.push(own);
@@ -264,7 +268,7 @@ fn add(
     let findings = std::mem::take(&mut part.findings);
     for mut finding in findings {
         finding.subject = finding.subject.map(|name| renamed.get(&name).cloned().unwrap_or(name));
-        // What is true of all recordings in the same words is said once.
+        // A finding that is the same in all recordings is added once.
         if !merged.findings.contains(&finding) {
             merged.findings.push(finding);
         }
@@ -277,7 +281,7 @@ fn add(
     }));
     merged.append(part, &subjects, &metrics);
     for (name, value) in facts.into_iter().chain(when) {
-        // Facts in which the recordings differ are kept apart, so that none hides another.
+        // Facts in which the recordings differ are kept separately, so that none hides another.
         let facts = &mut merged.environment.facts;
         match facts.get(&name) {
             Some(known) if *known != value => facts.insert(format!("{name}@{label}"), value),

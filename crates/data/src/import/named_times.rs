@@ -1,7 +1,8 @@
-//! Lines of a name and a time: what JavaScript's `console.timeEnd` prints (`parse: 12.345ms`), and Dart's benchmark_harness
-//! (`Parse(RunTime): 12.3 us.`).
+//! Lines of a name and a time: the output of JavaScript's `console.timeEnd` (`parse: 12.345ms`),
+//! and of Dart's benchmark_harness (`Parse(RunTime): 12.3 us.`).
 //!
-//! A line is one run for the first and a mean for the second, each a value; a name that stands several times has several observations.
+//! A line is one run for the former and a mean for the latter; either is a value. A name that
+//! occurs several times has several observations.
 
 use super::number::Conversion;
 use super::recorder::Recorder;
@@ -11,14 +12,14 @@ use crate::lines::Lines;
 use crate::samples::{Metric, Outcome};
 use crate::unit::Unit;
 
-/// Both of the first lines, or the only one.
+/// Recognizes both of the first lines, or the only one.
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     time(head.first).is_some() && (head.second.is_empty() || time(head.second).is_some())
 }
 
-/// Name and seconds of a line.
+/// Parses a line into name and seconds.
 fn time(line: &str) -> Option<(&str, f64)> {
-    // Browsers say that the timer has ended.
+    // Browsers add that the timer has ended.
     let line = line.trim().trim_end_matches(" - timer ended");
     let (name, told) = line.rsplit_once(": ")?;
     let seconds = |text: &str, symbol: &str| {
@@ -30,7 +31,7 @@ fn time(line: &str) -> Option<(&str, f64)> {
         let (number, unit) = told.strip_suffix('.')?.split_once(' ')?;
         return Some((name, seconds(number, unit)?));
     }
-    // From a minute on: `1:02.345 (m:ss.mmm)`.
+    // From one minute on: `1:02.345 (m:ss.mmm)`.
     if let Some(clock) = told.strip_suffix(" (m:ss.mmm)") {
         let (minutes, rest) = clock.split_once(':')?;
         return Some((name, seconds(minutes, "min")? + seconds(rest, "s")?));

@@ -1,9 +1,11 @@
-//! Names for subjects that have none but their file: the file's stem, with as much of its path as distinguishes it from the others.
+//! Names for subjects that have none but their file: the file's stem, with as much of its path as
+//! is needed to distinguish it from the others.
 
 use std::path::Path;
 
-/// One label per path. Files of the same stem get their extensions back if those differ, else their directories, from the
-/// last upwards, until they differ; a file that is named twice has the same label twice.
+/// Returns one label per path. Files with the same stem get their extensions back if those differ,
+/// otherwise their directories, from the last upwards, until they differ; a file that is named
+/// twice has the same label twice.
 pub(crate) fn labels(paths: &[&Path]) -> Vec<String> {
     let short: Vec<_> = paths.iter().map(|path| components(path, stem)).collect();
     let parts: Vec<_> = paths
@@ -31,7 +33,7 @@ fn tail(parts: &[String], depth: usize) -> &[String] {
     &parts[parts.len().saturating_sub(depth)..]
 }
 
-/// The components of a path, the last one shortened.
+/// Returns the components of a path, the last one shortened.
 fn components(path: &Path, shorten: fn(&str) -> &str) -> Vec<String> {
     let mut parts: Vec<String> =
         path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
@@ -43,7 +45,7 @@ fn components(path: &Path, shorten: fn(&str) -> &str) -> Vec<String> {
     parts
 }
 
-/// A file name without `.gz` and without its last extension.
+/// Returns a file name without `.gz` and without its last extension.
 fn stem(name: &str) -> &str {
     let name = name.strip_suffix(".gz").unwrap_or(name);
     match name.rfind('.') {
@@ -52,7 +54,7 @@ fn stem(name: &str) -> &str {
     }
 }
 
-/// Labels of which those that are taken have a number behind them, as when a file is given twice.
+/// Returns the labels made distinct by appending numbers, as needed if a file is given twice.
 pub(super) fn told_apart(labels: Vec<String>) -> Vec<String> {
     let mut apart: Vec<String> = Vec::with_capacity(labels.len());
     for label in labels {

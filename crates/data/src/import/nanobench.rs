@@ -1,8 +1,10 @@
-//! nanobench's JSON (`templates::json()`), an observation per epoch; and its CSV (`templates::csv()`), which has medians only.
+//! nanobench's JSON (`templates::json()`), an observation per epoch; and its CSV
+//! (`templates::csv()`), which has only medians.
 //!
-//! The tool divides by the iterations, and when it prints also by the size of the batch: so `wall` is the time per unit, as in
-//! `ns/op`. Counters of the processor are 0 throughout where the system gave none, and are then left out. A result without
-//! epochs is one that the tool refused: its work was optimised away, or too short for the clock. Layouts of 4.x.
+//! The tool divides by the iterations, and when it prints also by the batch size: so `wall` is the
+//! time per unit, as in `ns/op`. Counters of the processor are 0 throughout if the system provides
+//! none, and are then left out. A result without epochs is one that the tool refused: its work was
+//! optimized away, or was too short for the clock. Layouts of 4.x.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -20,10 +22,10 @@ use std::marker::PhantomData;
 
 const EXPECTED: &str = "nanobench's results: `{\"results\": [{\"name\": …, \"measurements\": [{\"elapsed\": …}, …]}, …]}`";
 
-/// How its table of medians begins.
+/// Start of its table of medians.
 const HEADER: &str = "\"title\";\"name\";\"unit\";\"batch\";\"elapsed\";";
 
-/// Settings that are recorded of the first result.
+/// Settings recorded from the first result.
 const SETTINGS: [&str; 9] = [
     "epochs",
     "clockResolution",
@@ -67,7 +69,7 @@ struct Benchmark {
     others: Map<String, Value>,
 }
 
-/// One epoch: its time, and what else was counted in it.
+/// One epoch: its time and its counters.
 #[derive(Deserialize)]
 struct Epoch {
     #[serde(default, deserialize_with = "json::known_time")]
@@ -82,7 +84,7 @@ fn one() -> f64 {
 }
 
 impl Benchmark {
-    /// The argument that its growth was examined over; the tool writes -1 for none.
+    /// Returns the argument over which the complexity was examined; the tool writes -1 for none.
     fn n(&self) -> Option<String> {
         let n = self.complexity_n.and_then(Number::finite).filter(|&n| n >= 0.0)?;
         Some(n.to_string())
@@ -150,7 +152,7 @@ fn take(
     Ok(())
 }
 
-/// Names of results, with their title in front where two titles have one of the same name.
+/// Names of results, prefixed with their title if two titles have a result of the same name.
 struct Names {
     ambiguous: HashSet<String>,
     taken: HashMap<String, usize>,
@@ -172,7 +174,7 @@ impl Names {
         if self.ambiguous.contains(name) { format!("{title}: {name}") } else { name.to_owned() }
     }
 
-    /// The name, with a number behind it if it is taken.
+    /// Returns the name, with a number appended if it is taken.
     fn free(&mut self, name: String) -> String {
         let times = self.taken.entry(name.clone()).or_default();
         *times += 1;

@@ -1,23 +1,23 @@
-//! One number as people and tools write it, converted to the base unit of its column; and if it is none, why, in words that
-//! help to mend the file.
+//! One number as people and tools write it, converted to the base unit of its column; for other
+//! text, an error that helps to fix the file.
 
 use crate::number::{Marks, is_number, plain, ungrouped};
 use crate::unit::{Unit, rate_of_symbol, unit_of_symbol};
 
-/// From the unit of a column to its base unit.
+/// Conversion from the unit of a column to its base unit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Conversion {
     /// The base unit.
     pub unit: Unit,
-    /// Small units divide by a whole number, which rounds once (1500 ns are exactly what `1.5e-6` reads as); to multiply by
-    /// 1e-9, itself not exact, would round twice.
+    /// Small units are divided by a whole number, which rounds only once (1500 ns are exactly what
+    /// `1.5e-6` reads as); multiplying by 1e-9, itself inexact, would round twice.
     divide: f64,
     multiply: f64,
 }
 
 impl Conversion {
-    /// The conversion from this unit; plain numbers without one. A symbol that is not in the table is a unit of the user's
-    /// own and is not converted.
+    /// Returns the conversion from this unit; without a symbol, that of plain numbers. A symbol
+    /// that is not in the table is the user's own unit and is not converted.
     pub(super) fn from_symbol(symbol: Option<&str>) -> Self {
         let as_it_is = |unit| Self { unit, divide: 1.0, multiply: 1.0 };
         let Some(symbol) = symbol else { return as_it_is(Unit::One) };
@@ -31,7 +31,8 @@ impl Conversion {
         }
     }
 
-    /// The conversion of a rate of plain work, `ops/ms`, to one in a second; `None` of all else.
+    /// Returns the conversion of a rate of plain work, `ops/ms`, to one per second; `None` for
+    /// anything else.
     pub(super) fn of_rate(symbol: &str) -> Option<Self> {
         let factor = rate_of_symbol(symbol)?;
         let (divide, multiply) =
@@ -39,17 +40,19 @@ impl Conversion {
         Some(Self { unit: Unit::PerSecond, divide, multiply })
     }
 
-    /// The number in the base unit, read with the marks of its file. `None` for other text and infinite numbers.
+    /// Parses a number with the marks of its file and converts it to the base unit. Returns `None`
+    /// for other text and infinite numbers.
     pub(super) fn read_number(&self, text: &str, marks: &Marks) -> Option<f64> {
         self.finite(marks.read(text)?)
     }
 
-    /// [`read_number`](Self::read_number) of a tool that writes all numbers with a decimal point and without groups.
+    /// Like [`read_number`](Self::read_number), for a tool that writes all numbers with a decimal
+    /// point and without groups.
     pub(super) fn read_plain(&self, text: &str) -> Option<f64> {
         self.finite(plain(text)?)
     }
 
-    /// Reads a number of a tool that never groups digits; the error says what is wrong with it.
+    /// Parses a number of a tool that never groups digits; the error says what is wrong with it.
     pub(super) fn read_ungrouped(&self, text: &str) -> Result<f64, String> {
         let value = ungrouped(text).and_then(|value| self.finite(value));
         value.ok_or_else(|| match plain(text) {
@@ -62,12 +65,13 @@ impl Conversion {
         Some(self.to_base(value)).filter(|value| value.is_finite())
     }
 
-    /// A number of this unit in the base unit.
+    /// Converts a number in this unit to the base unit.
     pub(super) fn to_base(&self, value: f64) -> f64 {
         value / self.divide * self.multiply
     }
 
-    /// Reads a number, trimmed by the caller, into the base unit; or says why it is none.
+    /// Parses a number, trimmed by the caller, into the base unit; the error says what is wrong
+    /// with it.
     pub(super) fn read(&self, text: &str, marks: &Marks) -> Result<f64, String> {
         self.read_number(text, marks).ok_or_else(|| match plain(text) {
             Some(_) => not_finite(text),
@@ -98,7 +102,8 @@ fn not_a_number(text: &str) -> String {
     format!("`{shown}` is not a number")
 }
 
-/// True when the text is meant as a number, even a wrong one such as `12,3` or `12ms`, so that its line is data and not a header.
+/// Returns true if the text is meant as a number, even a wrong one such as `12,3` or `12ms`, so
+/// that its line is data and not a header.
 pub(super) fn looks_like_number(text: &str) -> bool {
     let text = text.trim();
     let digits = text.trim_start_matches(['+', '-']).trim_start_matches('.');

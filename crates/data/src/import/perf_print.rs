@@ -1,7 +1,9 @@
-//! What `perf stat` prints for people: ` Performance counter stats for 'COMMAND' (5 runs):`, the counters, and the seconds elapsed.
+//! The human-readable output of `perf stat`: ` Performance counter stats for 'COMMAND' (5 runs):`,
+//! the counters, and the elapsed seconds.
 //!
-//! Every report is of the command that it names, one observation without `-r` and a summary with it; `--table` gives the elapsed times
-//! one by one, which then stand for their mean. Numbers with separators between thousands are read.
+//! Every report belongs to the command that it names; it is one observation without `-r` and a
+//! summary with it. `--table` lists the single elapsed times, which then replace their mean.
+//! Numbers with thousands separators are accepted.
 
 use super::perf_stat::{Row, Runs};
 use super::{Context, Head, ImportError, Part};
@@ -11,7 +13,7 @@ use crate::number::Marks;
 use crate::read_error::quoted_start;
 
 const HEADING: &str = "Performance counter stats for ";
-/// A command with more lines is not read as one.
+/// Maximum length of a command in a heading, in bytes.
 const MAX_COMMAND: usize = 64 * 1024;
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
@@ -44,14 +46,14 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
 struct Reader<'a> {
     runs: Runs<'a>,
     marks: &'a Marks,
-    /// A heading whose command has line feeds, as far as it was read.
+    /// The part read so far of a heading whose command contains line feeds.
     heading: Option<String>,
-    /// How many runs the present report is of.
+    /// Number of runs in the current report.
     repeats: Option<u64>,
-    /// Whether counters may come.
+    /// True if counters may follow.
     in_report: bool,
     begun: u64,
-    /// Elapsed times one by one.
+    /// Single elapsed times.
     table: Vec<f64>,
 }
 
@@ -100,7 +102,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `0.58 msec task-clock  # … ( +- 1.08% ) (83.3%)`, or a line of the table.
+    /// Parses `0.58 msec task-clock  # … ( +- 1.08% ) (83.3%)`, or a line of the table.
     fn counter(&mut self, text: &str, ended: bool) -> Result<(), String> {
         if let Some((seconds, _)) =
             text.split_once(" (").filter(|(_, rest)| rest.starts_with(['+', '-']))
@@ -137,7 +139,7 @@ impl Reader<'_> {
             true => value,
             false => self.marks.read(&value).ok_or_else(|| wrong(text, ended))?.to_string(),
         };
-        // Numbers that are computed from the counters are not read, but show what marks mean.
+        // Numbers computed from the counters are not read, but show what the marks mean.
         if let Some((_, computed)) = text.split_once('#') {
             self.marks.see(computed.split_whitespace().next().unwrap_or_default());
         }
@@ -147,9 +149,10 @@ impl Reader<'_> {
         self.runs.take(&row)
     }
 
-    /// `0.0032 +- 0.0001 seconds time elapsed`, `0.001 seconds user`.
+    /// Parses `0.0032 +- 0.0001 seconds time elapsed`, `0.001 seconds user`.
     fn seconds(&mut self, seconds: &str, rest: &str, text: &str) -> Result<(), String> {
-        // Under our names, so that a counter of the same thing that could not be counted is no earlier value of it.
+        // Under our names, so that a counter of the same quantity that could not be counted is not
+        // taken for an earlier value of it.
         let event = match rest.split_whitespace().next() {
             Some("time") => "wall",
             Some("user") => "user",
@@ -177,7 +180,7 @@ impl Reader<'_> {
         self.marks.read(text.split_once('%')?.0.trim())
     }
 
-    /// Ends the present report.
+    /// Ends the current report.
     fn end(&mut self) -> Result<(), String> {
         if let Some(count) = self.repeats.take() {
             self.runs.count(count);

@@ -1,9 +1,12 @@
-//! `perf stat` for programs: `-x SEPARATOR` (any of the usual ones) and `-j`, alone or appended run after run.
+//! Machine-readable output of `perf stat`: `-x SEPARATOR` (any of the usual ones) and `-j`, alone
+//! or appended run after run.
 //!
-//! A run is one observation, an interval of `-I` is one, and a processor, socket or node of `-A` and `--per-…` is a subject. With `-r N`
-//! only a mean and what perf calls variance survive: by its source that is the standard error of the mean in per cent of the mean, and
-//! N is not written. `duration_time` is `wall`, `task-clock` is `cpu`, `user_time` and `system_time` are `user` and `system`; all else keeps
-//! perf's name. Metrics that perf computes from its counts (`CPUs utilized`) are not read. The print for people is read in
+//! A run is one observation, and so is an interval of `-I`; a processor, socket or node of `-A` and
+//! `--per-…` is a subject. With `-r N` only a mean and what perf calls variance are available:
+//! according to its source, that is the standard error of the mean in percent of the mean, and N is
+//! not written. `duration_time` is `wall`, `task-clock` is `cpu`, `user_time` and `system_time` are
+//! `user` and `system`; everything else keeps perf's name. Metrics that perf computes from its
+//! counts (`CPUs utilized`) are not read. The human-readable output is read in
 //! [`perf_print`](super::perf_print).
 
 use super::number::Conversion;
@@ -24,10 +27,10 @@ use std::marker::PhantomData;
 
 const EXPECTED: &str = "a counter of `perf stat -j`: `{\"counter-value\": …, \"event\": …}`";
 
-/// What may stand between the fields, the likeliest first.
+/// Possible field separators, most likely first.
 const SEPARATORS: [char; 6] = [',', ';', '\t', '|', ':', ' '];
 
-/// perf's names of what we have names for.
+/// perf's names of events, and our names for them.
 const KNOWN: [(&str, &str); 4] = [
     ("duration_time", "wall"),
     ("task-clock", "cpu"),
@@ -95,22 +98,22 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     runs.finish()
 }
 
-/// One counter of one run, as a line has it.
+/// One counter of one run, as on its line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row<'a> {
     /// End of the interval.
     pub interval: Option<&'a str>,
     /// Processor, socket or node; empty for all together.
     pub place: String,
-    /// The number, or why there is none.
+    /// The number, or the reason why there is none.
     pub value: Cow<'a, str>,
     pub unit: &'a str,
     pub event: &'a str,
-    /// Standard error of the mean in per cent of it, with `-r`.
+    /// Standard error of the mean in percent of the mean, with `-r`.
     pub error_percent: Option<f64>,
-    /// Nanoseconds for which it counted.
+    /// Time for which it counted, in nanoseconds.
     pub runtime: Option<f64>,
-    /// Per cent of the time for which it counted.
+    /// Percentage of the time for which it counted.
     pub running: Option<f64>,
 }
 
@@ -122,8 +125,9 @@ fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphabetic())
 }
 
-/// The fields of a line. Separated by commas, a decimal comma of the user's language parts a number into two fields, which become one
-/// again: the share of time, which always has two decimals, shows that.
+/// Returns the fields of a line. If the separator is a comma, a locale's decimal comma splits a
+/// number into two fields, which are joined again; this is detected by the percentage of the time,
+/// which always has two decimals.
 fn fields(line: &str, separator: char) -> Vec<&str> {
     let parts: Vec<&str> = line.split(separator).collect();
     let trimmed = || parts.iter().map(|part| part.trim()).collect();
@@ -142,13 +146,14 @@ fn fields(line: &str, separator: char) -> Vec<&str> {
     whole
 }
 
-/// The first halves of the numbers that decimal commas part: the value, its error, and the share of time.
+/// Indices of the first halves of the numbers split by decimal commas: the value, its error, and
+/// the percentage of the time.
 struct Split {
     begins: [Option<usize>; 3],
 }
 
 impl Split {
-    /// `None` where numbers have points.
+    /// Returns `None` if numbers have decimal points.
     fn of(parts: &[&str]) -> Option<Self> {
         let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let digits = |at: usize| parts.get(at).is_some_and(|text| is_digits(text));
@@ -158,7 +163,7 @@ impl Split {
         };
         let event = (2..parts.len()).find(is_event)?;
         let mut at = event + 1;
-        // The name of a control group.
+        // Name of a control group.
         if parts.get(at).is_some_and(|text| is_word(text) || text.starts_with('/')) {
             at += 1;
         }
@@ -173,8 +178,9 @@ impl Split {
         if !(digits(at) && digits(share) && digits(share + 1) && has_decimals) {
             return None;
         }
-        // Before the value may be the end of an interval, which has a point in every language, and a place, of which all but single
-        // processors and threads have their number of processors behind them.
+        // The value may be preceded by the end of an interval, which has a point in every locale,
+        // and by a place, which is followed by its number of processors unless it is a single
+        // processor or thread.
         let before = &parts[..event - 1];
         let interval = usize::from(before[0].contains('.'));
         let place = before.get(interval).filter(|text| is_word(text));
@@ -193,7 +199,8 @@ impl Split {
 }
 
 impl<'a> Row<'a> {
-    /// `[interval,][place,[number,]]value,unit,event,[error%,]runtime,running,…`; `None` for other lines.
+    /// Parses `[interval,][place,[number,]]value,unit,event,[error%,]runtime,running,…`; returns
+    /// `None` for other lines.
     fn of_fields(line: &'a str, separator: char) -> Option<Self> {
         let fields = fields(line, separator);
         let is_row = |at: usize| {
@@ -207,7 +214,7 @@ impl<'a> Row<'a> {
         let (before, rest) = fields.split_at(at);
         let is_interval = before.first().is_some_and(|first| is_value(first));
         let (interval, place) = before.split_at(usize::from(is_interval));
-        // With `--cgroup` its name stands behind the event.
+        // With `--cgroup` its name follows the event.
         let is_group = !rest[3].is_empty() && ungrouped(rest[3].trim_end_matches('%')).is_none();
         let counted = &rest[3 + usize::from(is_group)..];
         let error = counted.first().and_then(|text| text.strip_suffix('%'));
@@ -230,7 +237,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// A line that has no count, only a metric computed from others.
+    /// Returns true for a line without a count, which has only a metric computed from others.
     fn is_computed(line: &str, separator: char) -> bool {
         let mut fields = line.split(separator).map(str::trim).skip_while(|field| !field.is_empty());
         fields.by_ref().take(3).filter(|field| field.is_empty()).count() == 3
@@ -252,12 +259,12 @@ struct Counter {
     runtime: Option<f64>,
     #[serde(rename = "pcnt-running")]
     running: Option<f64>,
-    /// Where it counted: `cpu`, `socket`, `core`, ….
+    /// Place of the counter: `cpu`, `socket`, `core`, ….
     #[serde(flatten)]
     others: Map<String, Value>,
 }
 
-/// The end of an interval is only held against that of the line before.
+/// Returns the end of an interval as text; it is only compared with that of the line before.
 fn as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Value::deserialize(deserializer).map(|value| Some(value.to_string()))
 }
@@ -285,27 +292,27 @@ impl Counter {
     }
 }
 
-/// Gathers rows into runs. The print for people fills it too.
+/// Gathers rows into runs, also for the human-readable output.
 pub(super) struct Runs<'a> {
     pub recorder: Recorder<'a>,
-    /// The name of subjects that are no place.
+    /// Name of subjects that are not places.
     name: String,
-    /// What the present run has, by place, and which place stands where.
+    /// The values of the current run by place; `place_of` has the index of each place.
     places: Vec<Place>,
     place_of: HashMap<String, usize>,
     seen: HashSet<(String, String)>,
     interval: Option<String>,
     intervals: u32,
-    /// How many repeated runs each subject has had.
+    /// Number of repeated runs of each subject so far.
     repeated: HashMap<String, usize>,
     missing: Troubles,
     missed: HashSet<String>,
-    /// The smallest share of the time for which something was counted.
+    /// The smallest percentage of the time for which any event was counted.
     running: f64,
     has_started: bool,
 }
 
-/// What one place has in a run.
+/// The values of one place in a run.
 struct Place {
     name: String,
     values: Vec<(usize, f64)>,
@@ -330,25 +337,25 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// When the first run began, as perf writes it.
+    /// Records the start of the first run, as perf writes it.
     pub(super) fn started(&mut self, time: &str) {
         if !std::mem::replace(&mut self.has_started, true) {
             self.recorder.started(time.trim());
         }
     }
 
-    /// What the following runs are of.
+    /// Sets the name of the following runs.
     pub(super) fn name(&mut self, name: &str) {
         name.clone_into(&mut self.name);
     }
 
-    /// Whether the present run has a value of this event or metric of ours.
+    /// Returns true if the current run has a value of this metric or of perf's event for it.
     pub(super) fn has(&self, metric: &str) -> bool {
         let ours = |event: &str| our_name(event) == metric;
         self.seen.iter().any(|(_, event)| ours(event)) && !self.missed.contains(metric)
     }
 
-    /// Takes a counter; the same one again begins another run.
+    /// Adds a counter; a counter that occurs again begins another run.
     pub(super) fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
         let key = (row.place.clone(), row.event.to_owned());
         if self.interval.as_deref() != row.interval || self.seen.contains(&key) {
@@ -368,7 +375,8 @@ impl<'a> Runs<'a> {
         }
         let conversion = Conversion::from_symbol((!row.unit.is_empty()).then_some(row.unit));
         let mut value = conversion.read_ungrouped(&row.value)?;
-        // Clocks are printed to a hundredth of a millisecond; the time for which they counted is what they count.
+        // Clocks are printed to a hundredth of a millisecond; the time for which they counted is
+        // the value itself.
         if row.event.starts_with("task-clock")
             && let Some(exact) = row.runtime.map(|ns| ns / 1e9)
             && (exact - value).abs() <= 0.5001e-5
@@ -396,13 +404,13 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// Notes how many runs the means of the present one are of.
+    /// Sets the number of runs behind the means of the current run.
     pub(super) fn count(&mut self, count: u64) {
         let summaries = self.places.iter_mut().flat_map(|place| &mut place.summaries);
         summaries.for_each(|summary| summary.count = Some(count));
     }
 
-    /// Adds single values of `wall`, where there are some, instead of its mean.
+    /// Adds single values of `wall`, if there are any, instead of its mean.
     pub(super) fn walls(&mut self, walls: &[f64]) -> Result<(), String> {
         let name = self.name.clone();
         let benchmark = self.recorder.benchmark(&name, None, &[]);
@@ -415,7 +423,7 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// Ends the present run.
+    /// Ends the current run.
     pub(super) fn end(&mut self) -> Result<(), String> {
         self.seen.clear();
         self.place_of.clear();
@@ -451,7 +459,7 @@ impl<'a> Runs<'a> {
     pub(super) fn finish(mut self) -> Result<Part, ImportError> {
         self.end().map_err(|problem| self.recorder.whole_file(problem))?;
         if let Some(seen) = self.missing.told() {
-            // Nobody asked perf for these: many are in its default list.
+            // The user may not have requested these events: many are in perf's default list.
             let severity = Severity::Note;
             self.recorder.finding(Finding { severity, ..not_counted("some events", &seen) });
         }
@@ -462,7 +470,8 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// Our name for an event, or its own. What is counted in user mode only (`:u`) is still the same clock.
+/// Returns our name for an event, or its own. A clock that counts only in user mode (`:u`) is still
+/// the same clock.
 fn our_name(event: &str) -> &str {
     let base = event.split(':').next().unwrap_or(event);
     KNOWN.iter().find(|(theirs, _)| *theirs == base).map_or(event, |(_, ours)| ours)

@@ -1,8 +1,10 @@
-//! pyperf's JSON: values of several worker processes, with the processes kept as a level.
+//! pyperf's JSON: values of several worker processes, with the processes as a level.
 //!
-//! A value is the time of one loop iteration; pyperf has divided it already. Runs that only calibrate have no values and are left
-//! out, as are warm-ups. Metadata are inherited: of a run, then of its benchmark, then of the file. The peak memory of a process is
-//! one value per process and stands with its first value. Layout of version 1.0, as pyperf 1 and 2 write it.
+//! A value is the time of one loop iteration; pyperf has already divided it. Runs that only
+//! calibrate have no values and are left out, as are warm-ups. Metadata are inherited: those of a
+//! run from its benchmark, those of a benchmark from the file. The peak memory of a process is one
+//! value per process and is recorded with its first value. Layout of version 1.0, as written by
+//! pyperf 1 and 2.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};
@@ -49,7 +51,8 @@ struct Run {
     values: Values,
 }
 
-/// The values of a process, and the first that is below zero, with its line: of a time it is an error, and the unit may stand behind them.
+/// The values of a process, and the first negative one with its line: for a time it is an error,
+/// but the unit may follow the values.
 #[derive(Default)]
 struct Values {
     numbers: Vec<Number>,
@@ -84,7 +87,8 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         });
     }
     let mut recorder = Recorder::new(context, "pyperf");
-    // Of a file with one benchmark, or several alike, the facts stand with the file; else with each benchmark.
+    // If a file has one benchmark, or several with the same facts, the facts are in the file's
+    // metadata, otherwise in each benchmark's.
     let first = file.benchmarks.first().map(|benchmark| &benchmark.metadata);
     facts(file.metadata.iter().chain(first.into_iter().flatten()), &mut recorder);
     for (place, benchmark) in file.benchmarks.iter().enumerate() {
@@ -129,7 +133,8 @@ fn take<'f>(
     recorder.subject_mut(subject).command = known("command").map(text_of);
     let measured = benchmark.runs.iter().filter(|run| !run.values.numbers.is_empty());
     for (process, run) in (0..).zip(measured) {
-        // What all runs have alike, as a single run has all, stands with the benchmark or the file.
+        // Metadata common to all runs, which for a single run are all, are in the benchmark or the
+        // file.
         let peak = ["command_max_rss", "mem_max_rss"];
         let peak = peak.iter().find_map(|key| run.metadata.get(*key).or_else(|| known(key)));
         let peak = peak.and_then(Value::as_f64);
@@ -145,7 +150,8 @@ fn take<'f>(
     Ok(())
 }
 
-/// Facts about the machine under their plain names, others behind the tool's. Paths may tell who somebody is and are left out.
+/// Records facts about the machine under their plain names, others prefixed with the tool's name.
+/// Paths may identify a person and are left out.
 fn facts<'m>(metadata: impl Iterator<Item = (&'m String, &'m Value)>, recorder: &mut Recorder<'_>) {
     for (name, value) in metadata {
         match name.as_str() {

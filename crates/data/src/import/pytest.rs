@@ -1,7 +1,8 @@
-//! pytest-benchmark's JSON: every round is an observation where the file has them (`--benchmark-json`, `--benchmark-save-data`);
-//! else the statistics are a summary (`--benchmark-autosave` alone).
+//! pytest-benchmark's JSON: every round is an observation if the file has them (`--benchmark-json`,
+//! `--benchmark-save-data`); otherwise the statistics are a summary (`--benchmark-autosave` alone).
 //!
-//! A round's value is the mean time of one call within it. All rounds are of one process. Layout as written by versions 3 to 5.
+//! The value of a round is its mean time per call. All rounds are from one process. Layout as
+//! written by versions 3 to 5.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part, json};

@@ -1,11 +1,13 @@
-//! What the importers of benchmark tools fill: named benchmarks with their metrics, values, levels and summaries.
+//! The builder that importers of benchmark tools fill: named benchmarks with their metrics, values,
+//! levels and summaries.
 //!
-//! It finds benchmarks and metrics by name quickly, since a file may hold a hundred thousand of them, and refuses what would take
-//! memory without bound. It knows no format.
+//! It finds benchmarks and metrics by name quickly, because a file may contain a hundred thousand
+//! of them, and refuses data that would take unbounded memory. It knows no format.
 //!
-//! Names of metrics are the same for all tools, so that their files go together: `wall` is the time of one iteration (or one run) in
-//! seconds, `cpu` its processor time, `user` and `system` its parts, `max_rss` peak memory, `rate` iterations per second. All else keeps the name
-//! that the tool gave it.
+//! Names of metrics are the same for all tools, so that their files can be compared: `wall` is the
+//! time of one iteration (or one run) in seconds, `cpu` its processor time, `user` and `system` its
+//! parts, `max_rss` peak memory, `rate` iterations per second. Everything else keeps the tool's
+//! name.
 
 use super::troubles::Troubles;
 use super::{Context, ImportError, Part, json};
@@ -21,21 +23,23 @@ use crate::unit::Unit;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Values, missing ones included, that a file may always come to, and how many times the values that are there it may come to beyond
-/// that: every observation has a place for every metric, so that a short file of many metrics could fill any memory.
+/// Number of values, including missing ones, that a file may always have. Beyond that, it may have
+/// `ALLOWED_CELLS_PER_VALUE` times the number of present values: every observation has a place for
+/// every metric, so that a short file with many metrics could fill any memory.
 const ALLOWED_CELLS: usize = 20_000_000;
 const ALLOWED_CELLS_PER_VALUE: usize = 50;
 
-/// Most findings of one file; of the others only their number is reported.
+/// Maximum number of findings of one file; of the others only the number is reported.
 const MAX_FINDINGS: usize = 200;
 
-/// Longest full name of a benchmark that is put together from several parts of a file, in bytes: each of many short lines could
-/// repeat a long part.
+/// Maximum length of a benchmark's full name that is composed from several parts of a file, in
+/// bytes: each of many short lines could repeat a long part.
 pub(super) const MAX_JOINED_NAME: usize = 4096;
 
 impl Samples {
-    /// Adds a row, whose name must be new, on the one side that is the file, and returns its subject. Nothing looks for a rival of the
-    /// name: that would make many rows slow.
+    /// Adds a row, whose name must be new, on the single side that is the file, and returns its
+    /// subject. Does not check for another subject of the same name, which would make many rows
+    /// slow.
     pub(super) fn add_row_of_file(
         &mut self,
         context: &Context<'_>,
@@ -53,34 +57,34 @@ impl Samples {
     }
 }
 
-/// Gathers what a benchmark tool recorded.
+/// Gathers the results of a benchmark tool.
 pub(super) struct Recorder<'a> {
     context: &'a Context<'a>,
     samples: Samples,
     benchmarks: HashMap<String, usize>,
     metrics: HashMap<String, usize>,
-    /// Values that are there, and findings that are not kept.
+    /// Number of present values.
     values: usize,
     more_findings: usize,
-    /// Values that a file has but that are not finite numbers.
+    /// Values in the file that are not finite numbers.
     not_finite: Troubles,
 }
 
 impl<'a> Recorder<'a> {
-    /// Of a file that `tool` wrote, as in `hyperfine 1.20`.
+    /// Makes a recorder for a file written by `tool`, as in `hyperfine 1.20`.
     pub(super) fn new(context: &'a Context<'a>, tool: &str) -> Self {
         let mut recorder = Self::without_tool(context);
         recorder.tool(tool);
         recorder
     }
 
-    /// Says with which version the tool wrote the file, once that is known.
+    /// Sets the tool with its version, once it is known.
     pub(super) fn tool(&mut self, tool: &str) {
         self.samples.tool = Some(tool.to_owned());
         self.samples.environment.set("recorded_by", tool);
     }
 
-    /// Of a file that no known tool wrote.
+    /// Makes a recorder for a file that no known tool wrote.
     pub(super) fn without_tool(context: &'a Context<'a>) -> Self {
         let samples = Samples::bounded(Vec::new());
         let (benchmarks, metrics) = (HashMap::new(), HashMap::new());
@@ -88,12 +92,12 @@ impl<'a> Recorder<'a> {
         Self { context, samples, benchmarks, metrics, values: 0, more_findings: 0, not_finite }
     }
 
-    /// Meaning of points and commas in the file's numbers.
+    /// Returns the meaning of points and commas in the file's numbers.
     pub(super) fn marks(&self) -> &'a Marks {
         self.context.marks
     }
 
-    /// When the run began, RFC 3339 where the tool says it so.
+    /// Sets the start of the run, in RFC 3339 if the tool writes it so.
     pub(super) fn started(&mut self, time: &str) {
         self.samples.started = Some(time.to_owned());
     }
@@ -103,7 +107,8 @@ impl<'a> Recorder<'a> {
         self.samples.environment.set(name, value);
     }
 
-    /// The benchmark of this full name, its parameters included; one that is new gets the base name `label` and the parameters.
+    /// Returns the benchmark with this full name, including its parameters; a new one gets the base
+    /// name `label` and the parameters.
     pub(super) fn benchmark(
         &mut self,
         name: &str,
@@ -123,12 +128,12 @@ impl<'a> Recorder<'a> {
         index
     }
 
-    /// The benchmark of this full name, if it was met.
+    /// Returns the benchmark with this full name if it exists.
     pub(super) fn find(&self, name: &str) -> Option<usize> {
         self.benchmarks.get(name).copied()
     }
 
-    /// The row of a benchmark, and its parameters, to add what is known of them only later.
+    /// Returns the row of a benchmark, and its parameters, for adding what becomes known later.
     pub(super) fn keys_mut(
         &mut self,
         benchmark: usize,
@@ -137,15 +142,15 @@ impl<'a> Recorder<'a> {
         (&mut self.samples.rows[subject.row], &mut subject.parameters)
     }
 
-    /// The subject of a benchmark, to add what more is known of it.
+    /// Returns the subject of a benchmark, for adding what becomes known later.
     pub(super) fn subject_mut(&mut self, benchmark: usize) -> &mut Subject {
         &mut self.samples.subjects[benchmark]
     }
 
-    /// The metric of this name, declared if it is new.
+    /// Returns the metric of this name, declared if it is new.
     ///
     /// # Errors
-    /// When there are too many, or it was in another unit before.
+    /// If there are too many, or it had a different unit before.
     pub(super) fn metric(&mut self, metric: &Metric) -> Result<usize, String> {
         if let Some(&index) = self.metrics.get(&metric.name) {
             let known = &self.samples.metrics[index].unit;
@@ -167,21 +172,22 @@ impl<'a> Recorder<'a> {
         Ok(index)
     }
 
-    /// Whether there is a metric of this name.
+    /// Returns true if there is a metric of this name.
     pub(super) fn has_metric(&self, name: &str) -> bool {
         self.metrics.contains_key(name)
     }
 
-    /// A metric, to mend what is known of it only later.
+    /// Returns a metric, for correcting what becomes known later.
     pub(super) fn metric_mut(&mut self, metric: usize) -> &mut Metric {
         &mut self.samples.metrics[metric]
     }
 
-    /// Appends one observation of a benchmark: its place in the levels (none if the tool has none), how it ended, and the values that
-    /// it has by metric. Those that are not finite numbers are missing, and the user is told so.
+    /// Appends one observation of a benchmark: its indices in the levels (empty if the tool has
+    /// none), its outcome, and its values by metric. Values that are not finite numbers are
+    /// missing, and the user is informed.
     ///
     /// # Errors
-    /// When a time is negative, or all together would take too much memory.
+    /// If a time is negative, or the total would take too much memory.
     pub(super) fn observe(
         &mut self,
         benchmark: usize,
@@ -213,8 +219,8 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Appends observations of a benchmark by whole columns, which are of one length; the first are taken over without a copy: a file
-    /// may hold ten million runs.
+    /// Appends observations of a benchmark as whole columns of the same length. The first are taken
+    /// over without a copy: a file may contain ten million runs.
     ///
     /// # Errors
     /// As for [`observe`](Self::observe).
@@ -241,7 +247,8 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// A value as it is kept: NaN for one that is not finite, of which the user is told.
+    /// Returns a value as it is stored: NaN for one that is not finite, which is reported to the
+    /// user.
     fn checked(
         &mut self,
         benchmark: usize,
@@ -267,21 +274,21 @@ impl<'a> Recorder<'a> {
         Ok(value)
     }
 
-    /// A line as the user is told of it.
+    /// Returns the position of a line for messages.
     pub(super) fn place(&self, line: u64) -> String {
         format!("{}:{line}", self.context.file)
     }
 
-    /// Notes a value that is not a finite number, as the user is told of it: with its place.
+    /// Records a value that is not a finite number, as it is shown to the user: with its position.
     pub(super) fn not_finite(&mut self, what: String) {
         self.not_finite.add(what);
     }
 
-    /// Divides a metric by another one, observation by observation, and calls the quotient `name`. It takes the place of the
-    /// metric, or is a secondary one.
+    /// Divides a metric by another one, observation by observation, and calls the quotient `name`.
+    /// It replaces the metric, or is a secondary one.
     ///
     /// # Errors
-    /// When there are too many metrics.
+    /// If there are too many metrics.
     pub(super) fn divide(
         &mut self,
         metric: usize,
@@ -302,7 +309,8 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Notes what survives of a series of which the tool kept no samples. Numbers that are not finite are missing.
+    /// Adds the summary of a series for which the tool kept no samples. Numbers that are not finite
+    /// are missing.
     pub(super) fn summary(&mut self, mut summary: Summary) {
         for number in [
             &mut summary.mean,
@@ -317,8 +325,8 @@ impl<'a> Recorder<'a> {
         self.samples.summaries.push(summary);
     }
 
-    /// Notes what reading found: something that the user should know of the file. There is no end to what may be wrong with single
-    /// benchmarks, so that of many findings the first are kept.
+    /// Adds a finding about the file. The number of problems with single benchmarks is unlimited,
+    /// so only the first findings are kept.
     pub(super) fn finding(&mut self, finding: Finding) {
         if self.samples.findings.len() < MAX_FINDINGS {
             self.samples.findings.push(finding);
@@ -327,21 +335,21 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// An error of a line of the file.
+    /// Returns an error on a line of the file.
     pub(super) fn at(&self, line: u64, problem: impl Into<String>) -> ImportError {
         let place = Place { file: self.context.file.to_owned(), line, column: None };
         ReadError::Line { place, problem: problem.into() }.into()
     }
 
-    /// An error of the file as a whole, where no line is known.
+    /// Returns an error of the file as a whole, for which no line is known.
     pub(super) fn whole_file(&self, problem: impl Into<String>) -> ImportError {
         ImportError::Content { file: self.context.file.to_owned(), problem: problem.into() }
     }
 
-    /// The samples; `holds` says what the file holds where there are none.
+    /// Returns the samples; `holds` describes the contents of a file without any.
     ///
     /// # Errors
-    /// When there is neither a value nor a summary.
+    /// If there is neither a value nor a summary.
     pub(super) fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
         if self.more_findings > 0 {
             let more = self.more_findings;

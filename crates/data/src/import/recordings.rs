@@ -1,8 +1,9 @@
-//! Several recordings of one side: files of a directory, documents of one file, or files that the user names together.
+//! Several recordings of one side: files in a directory, documents in one file, or files that the
+//! user names together.
 //!
-//! What a process is lucky or unlucky with is in all its values, so that a recording is one unit, however many values it has: its number is
-//! the outermost level of its observations. Of a recording that holds only a summary its mean, or its median, is the one value. Recordings
-//! that are the same to the last byte are one.
+//! The luck of a process affects all its values, so a recording is one unit, however many values it
+//! has: its number is the outermost level of its observations. If a recording has only a summary,
+//! its mean or its median is its one value. Recordings that are byte-identical count as one.
 
 use super::merge::{self, Labelled};
 use super::{Again, ImportError, ImportOptions, Part};
@@ -18,28 +19,28 @@ use std::path::{Path, PathBuf};
 /// The files of one side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SideFiles {
-    /// What the user calls it; `None`: what its file is called.
+    /// The user's name for it; `None` to use the name of its file.
     pub name: Option<String>,
-    /// Its files, or directories of them; `-` is standard input.
+    /// Its files, or directories of files; `-` is standard input.
     pub files: Vec<PathBuf>,
 }
 
-/// A file of several documents that is larger than this is not taken apart, bytes.
+/// Maximum size of a file that is split into its documents, in bytes.
 const MOST: u64 = 1 << 28;
 
-/// Most recordings of a side.
+/// Maximum number of recordings of a side.
 const MOST_RECORDINGS: usize = 10_000;
 
 /// One recording.
 pub(super) struct Recording {
-    /// As messages call it.
+    /// Name in messages.
     pub file: String,
     pub part: Part,
-    /// What its bytes come to, where they are known.
+    /// Hash of its bytes, if known.
     pub digest: Option<u64>,
 }
 
-/// The files of a directory, in the order of their names, without hidden ones and without directories.
+/// Returns the files in a directory, ordered by name, without hidden files and directories.
 pub(super) fn files_of(directory: &Path) -> Option<Vec<PathBuf>> {
     let is_hidden = |path: &Path| {
         path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
@@ -51,21 +52,21 @@ pub(super) fn files_of(directory: &Path) -> Option<Vec<PathBuf>> {
     (!files.is_empty()).then_some(files)
 }
 
-/// What the text of a document comes to, whatever blanks surround it.
+/// Returns the hash of the text of a document, ignoring surrounding blanks.
 pub(super) fn digest(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     bytes.trim_ascii().hash(&mut hasher);
     hasher.finish()
 }
 
-/// The digest of a file; `None` for one that is too large or can't be read.
+/// Returns the hash of a file; `None` for one that is too large or cannot be read.
 pub(super) fn digest_of_file(path: &Path) -> Option<u64> {
     let is_small = fs::metadata(path).ok()?.len() <= MOST;
     is_small.then(|| fs::read(path).ok()).flatten().map(|bytes| digest(&bytes))
 }
 
-/// The documents of a file that is several JSON documents one behind the other, or a list of them, each with the line on which it begins;
-/// `None` for another file.
+/// Returns the documents of a file that consists of several JSON documents one after the other, or
+/// of a list of them, each with its first line; `None` for any other file.
 pub(super) fn documents(again: Again<'_>) -> Option<Vec<(u64, Vec<u8>)>> {
     let mut bytes = Vec::new();
     let input = again()?.ok()?;
@@ -99,7 +100,8 @@ pub(super) fn documents(again: Again<'_>) -> Option<Vec<(u64, Vec<u8>)>> {
     Some(found.into_iter().map(document).collect())
 }
 
-/// Where the objects and lists of a text begin and end, with nothing but blanks and commas between them; `None` for any other text.
+/// Returns where the objects and lists of a text begin and end, with only blanks and commas between
+/// them; `None` for any other text.
 fn values_of(text: &[u8]) -> Option<Vec<(usize, usize)>> {
     let mut found = Vec::new();
     let (mut depth, mut begin) = (0_usize, 0);
@@ -133,7 +135,7 @@ fn values_of(text: &[u8]) -> Option<Vec<(usize, usize)>> {
     (depth == 0 && !found.is_empty()).then_some(found)
 }
 
-/// All recordings of a side as one part; one alone is itself.
+/// Returns all recordings of a side as one part; a single one is unchanged.
 pub(super) fn pooled(
     label: &str,
     mut recordings: Vec<Recording>,
@@ -142,7 +144,7 @@ pub(super) fn pooled(
     let mut known = Vec::new();
     let all = recordings.len();
     recordings.retain(|one| {
-        // A few numbers may well come again; a tool's whole document does not.
+        // A few numbers may well be repeated; a tool's whole document is not.
         let digest = one.digest.filter(|_| !one.part.is_bare);
         let is_new = digest.is_none_or(|digest| !known.contains(&digest));
         known.extend(digest);
@@ -178,7 +180,7 @@ pub(super) fn pooled(
     Ok(Labelled { file, label: label.to_owned(), part: Part { samples, is_bare, is_ours } })
 }
 
-/// Sorts recordings by when they began, if all of them say.
+/// Sorts recordings by their start, if all of them state it.
 fn in_order_of_time(parts: &mut [Labelled]) {
     let times: Option<Vec<f64>> = parts.iter().map(|one| began(&one.part.samples)).collect();
     if times.is_some() {
@@ -193,7 +195,7 @@ fn began(samples: &Samples) -> Option<f64> {
     super::times::seconds(samples.started.as_deref()?)
 }
 
-/// What recordings are put together in.
+/// Combines recordings.
 struct Pool {
     samples: Samples,
     subjects: HashMap<String, usize>,
@@ -280,7 +282,7 @@ impl Pool {
         Ok(())
     }
 
-    /// The subject of this name; one that is new is as the first recording has it.
+    /// Returns the subject of this name; a new one is taken from the first recording.
     fn subject(&mut self, name: &str, subject: &Subject, row: &Row) -> usize {
         if let Some(&known) = self.subjects.get(name) {
             return known;

@@ -1,8 +1,9 @@
-//! What Ruby's `Benchmark` prints (`bm`, `bmbm`, `measure`): processor time of the user and the system, both together, and in brackets
-//! the time that elapsed.
+//! The output of Ruby's `Benchmark` (`bm`, `bmbm`, `measure`): user and system processor time,
+//! their sum, and in brackets the elapsed time.
 //!
-//! Every row is an observation; rows of one label, as of a loop that appends runs to a file, are observations of one benchmark. A
-//! rehearsal is passed over. Rows without a label are named by their place among such rows.
+//! Every row is an observation; rows with the same label, as from a loop that appends runs to a
+//! file, are observations of one benchmark. A rehearsal is skipped. Rows without a label are named
+//! by their index among such rows.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};
@@ -17,7 +18,8 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     head.text.lines().any(|line| row(line).is_some())
 }
 
-/// Label, and the times of user, system, both and the clock: `sort   0.003777   0.000000   0.003777 (  0.007889)`.
+/// Parses `sort   0.003777   0.000000   0.003777 (  0.007889)` into label, user time, system time,
+/// their sum and elapsed time.
 fn row(line: &str) -> Option<(&str, [f64; 4])> {
     let (before, real) = line.trim_end().strip_suffix(')')?.rsplit_once('(')?;
     let mut rest = before.trim_end();
@@ -27,17 +29,18 @@ fn row(line: &str) -> Option<(&str, [f64; 4])> {
         *time = number(&rest[start..])?;
         rest = rest[..start].trim_end();
     }
-    // The third is the sum of the others, up to digits that are not shown; children's times may be in it.
+    // The third is the sum of the others, up to digits that are not shown; it may include the times
+    // of children.
     (times[2] + 2e-6 >= times[0] + times[1]).then_some((rest.trim(), times))
 }
 
-/// `0.003777`: six digits behind the point, as every such time has.
+/// Parses a number such as `0.003777`, with six digits after the point, as in all such times.
 fn number(text: &str) -> Option<f64> {
     let (_, behind) = text.split_once('.')?;
     (behind.len() == 6).then(|| plain(text).filter(|time| *time >= 0.0))?
 }
 
-/// Whether a line names the columns.
+/// Returns true if a line is the heading of the columns.
 fn is_heading(line: &str) -> bool {
     line.split_ascii_whitespace().eq(["user", "system", "total", "real"])
 }

@@ -1,14 +1,15 @@
-//! Results of tools that print one figure for each benchmark: run once it is a summary, run several times into one file each run's
-//! figure is an observation.
+//! Results of tools that print one figure per benchmark: from a single run it is a summary; from
+//! several runs in one file, each run's figure is an observation.
 //!
-//! So a shell loop that appends gives what a verdict needs. It knows no format.
+//! So a shell loop that appends to a file provides what a verdict needs. This module knows no
+//! format.
 
 use super::recorder::Recorder;
 use super::{ImportError, Part};
 use crate::samples::{Metric, Outcome, Summary};
 use std::collections::HashMap;
 
-/// A figure of one run.
+/// The figure of one run.
 struct Run {
     benchmark: usize,
     metric: usize,
@@ -27,10 +28,11 @@ impl<'a> Runs<'a> {
         Self { recorder, runs: Vec::new() }
     }
 
-    /// Adds the figure of one run of a benchmark, and what the summary of this run would be; its subject and metric are filled in here.
+    /// Adds the figure of one run of a benchmark, and the summary of this run, whose subject and
+    /// metric are filled in here.
     ///
     /// # Errors
-    /// When the metric was in another unit before, or there are too many.
+    /// If the metric had a different unit before, or there are too many.
     pub(super) fn add(
         &mut self,
         name: &str,
@@ -45,10 +47,10 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// The samples; `holds` says what the file holds where there are none.
+    /// Returns the samples; `holds` describes the contents of a file without any.
     ///
     /// # Errors
-    /// When there is no figure.
+    /// If there is no figure.
     pub(super) fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
         let mut times: HashMap<(usize, usize), usize> = HashMap::new();
         for run in &self.runs {

@@ -1,8 +1,9 @@
-//! JSON of services that keep benchmarks, one value for each: github-action-benchmark's `[{"name", "unit", "value"}]` and Bencher's metric
-//! format, `{"benchmark": {"measure": {"value": …}}}`.
+//! JSON of services that store benchmarks, one value each: github-action-benchmark's `[{"name",
+//! "unit", "value"}]` and Bencher's metric format, `{"benchmark": {"measure": {"value": …}}}`.
 //!
-//! A value is an observation. Bounds and ranges are texts or limits of the user's own choosing, and are not read. Neither format tells
-//! the direction: units per second are better when they are higher, and so is Bencher's `throughput`; all else when it is lower.
+//! A value is an observation. Bounds and ranges are free text or limits chosen by the user, and are
+//! not read. Neither format states the direction: units per second are better when higher, and so
+//! is Bencher's `throughput`; everything else when lower.
 
 use super::http_load::k6;
 use super::json::Number;
@@ -19,7 +20,7 @@ const EXPECTED_ENTRIES: &str =
     "github-action-benchmark's entries: `[{\"name\": …, \"unit\": …, \"value\": …}, …]`";
 const EXPECTED_BMF: &str = "Bencher's metrics: `{\"benchmark\": {\"latency\": {\"value\": …}}}`";
 
-/// A list of plain objects with these three keys.
+/// Recognizes a list of plain objects with these three keys.
 pub(super) fn recognise_entries(head: &Head<'_>) -> bool {
     let Some(list) = head.text.trim_start().strip_prefix('[') else { return false };
     let Some(first) = list.trim_start().strip_prefix('{') else { return false };
@@ -28,7 +29,8 @@ pub(super) fn recognise_entries(head: &Head<'_>) -> bool {
         && ["\"name\"", "\"unit\"", "\"value\""].iter().all(|key| first.contains(key))
 }
 
-/// An object of objects of objects, of which the innermost begins with a value or its bounds; k6's summaries are such, too.
+/// Recognizes an object of objects of objects, of which the innermost begins with a value or its
+/// bounds. k6's summaries have this form as well.
 pub(super) fn recognise_bmf(head: &Head<'_>) -> bool {
     if k6::recognise_json(head) {
         return false;
@@ -47,7 +49,7 @@ pub(super) fn recognise_bmf(head: &Head<'_>) -> bool {
     })
 }
 
-/// A key and what follows its colon.
+/// Returns a key and the text after its colon.
 fn key(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix('"')?;
     let mut escaped = false;
@@ -67,13 +69,14 @@ struct Entry {
     value: Number,
 }
 
-/// The metric that a unit speaks of, and how its numbers become those of the base unit.
+/// The metric named by a unit, and the conversion of its numbers to the base unit.
 pub(super) struct Rated {
     pub(super) metric: Metric,
     pub(super) conversion: Conversion,
 }
 
-/// What a unit that a person or a tool wrote stands for: times, memory, runs in a second; any other is a metric of its name.
+/// Returns the meaning of a unit written by a person or a tool: times, memory, runs per second; any
+/// other is a metric of that name.
 pub(super) fn rated(unit: &str) -> Rated {
     if let Some(conversion) = Conversion::of_rate(unit) {
         return Rated { metric: Metric::of_unit("rate", Unit::PerSecond), conversion };
@@ -122,7 +125,8 @@ pub(super) fn read_bmf(input: Input, context: &Context<'_>) -> Result<Part, Impo
     recorder.finish("benchmarks without a measure")
 }
 
-/// Bencher's own measures are nanoseconds, operations per second and bytes; others have units that the file does not name.
+/// Records the measures of a benchmark. Bencher's own measures are nanoseconds, operations per
+/// second and bytes; others have units that the file does not state.
 fn take(
     recorder: &mut Recorder<'_>,
     benchmark: &str,

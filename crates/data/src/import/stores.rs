@@ -1,8 +1,11 @@
-//! Stores of other tools: directories and files that hold many runs, each of its own revision and moment.
+//! Stores of other tools: directories and files that contain many runs, each with its own revision
+//! and time.
 //!
-//! What is a store is known by what lies in it. Its runs are named here and read one by one, since there may be thousands. What a tool
-//! keeps of a run is read by the importer of its format; only what stands elsewhere in the store, such as the names of parameters, is
-//! added here. A directory of criterion's is no store: it holds the last run alone, which [`load`](super::load) reads.
+//! A store is recognized by its contents. Its runs are listed here and read one by one, because
+//! there may be thousands. The importer of the format reads a tool's record of a run; only
+//! information from elsewhere in the store, such as the names of parameters, is added here. A
+//! directory of criterion is not a store: it contains only the last run, which
+//! [`load`](super::load) reads.
 
 pub(super) mod action;
 mod asv;
@@ -16,43 +19,44 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Deepest directory that is looked into, and most of them; a wrong path must not walk the whole disk.
+/// Maximum depth of directories, so that a wrong path does not walk the whole disk.
 const MAX_DEPTH: usize = 8;
 const MAX_DIRECTORIES: usize = 50_000;
 
 /// A store that was found.
 #[derive(Debug)]
 pub struct RunStore {
-    /// The tool that keeps it, for people.
+    /// Display name of the tool that keeps it.
     pub tool: &'static str,
     runs: Runs,
 }
 
 #[derive(Debug)]
 enum Runs {
-    /// A file each, as the importers read it.
+    /// One file per run, as read by the importers.
     Files(Vec<PathBuf>),
-    /// Results of asv, with what is known of its benchmarks.
+    /// Results of asv, with the descriptions of its benchmarks.
     Asv(Vec<PathBuf>, asv::Benchmarks),
-    /// Lists within one file of github-action-benchmark's.
+    /// Lists within one file of github-action-benchmark.
     Action(PathBuf, Vec<action::Run>),
 }
 
 /// A run of a store.
 #[derive(Clone, Debug)]
 pub struct StoredRun {
-    /// Where it stands, for people.
+    /// Display name of its location.
     pub source: String,
-    /// What was measured; the revision is a fact of its environment.
+    /// The samples; the revision is a fact of their environment.
     pub samples: Samples,
-    /// When it was measured, ms since 1970, where the store says so and the samples don't.
+    /// Time of the measurement, in ms since 1970, if the store has it and the samples do not.
     pub started: Option<i64>,
 }
 
-/// The store that a path names; `None` where it is none, and may be a file or a directory that [`load`](super::load) reads.
+/// Opens the store at a path; returns `None` if it is not a store, but possibly a file or a
+/// directory that [`load`](super::load) reads.
 ///
 /// # Errors
-/// When it is a store, and what it says of all of its runs can't be read.
+/// If it is a store whose information about all runs cannot be read.
 pub fn open(path: &Path) -> Result<Option<RunStore>, ImportError> {
     if !path.is_dir() {
         return action::open(path);
@@ -79,7 +83,7 @@ pub fn open(path: &Path) -> Result<Option<RunStore>, ImportError> {
 }
 
 impl RunStore {
-    /// How many runs it has.
+    /// Returns the number of runs.
     pub fn len(&self) -> usize {
         match &self.runs {
             Runs::Files(files) | Runs::Asv(files, _) => files.len(),
@@ -87,15 +91,15 @@ impl RunStore {
         }
     }
 
-    /// Whether it has none.
+    /// Returns true if there are no runs.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Reads a run, counted from 0.
+    /// Reads the run `number`, counted from 0.
     ///
     /// # Errors
-    /// When it can't be read, or there are not so many.
+    /// If it cannot be read or does not exist.
     pub fn read(&self, number: usize, options: &ImportOptions) -> Result<StoredRun, ImportError> {
         match &self.runs {
             Runs::Files(files) => {
@@ -115,13 +119,13 @@ impl RunStore {
     }
 }
 
-/// When the last file of samples below a directory of criterion's was written.
+/// Returns when the last file of samples below a directory of criterion was written.
 pub fn last_written(directory: &Path) -> Option<SystemTime> {
     let samples = files(directory, MAX_DEPTH, |path| name_of(path) == "sample.json");
     samples.iter().filter_map(|path| path.metadata().ok()?.modified().ok()).max()
 }
 
-/// What is read of one run is filtered as any other input.
+/// Applies the filter to one run, as to any other input.
 fn whole(
     part: super::Part,
     file: &str,
@@ -135,7 +139,7 @@ fn whole(
     Ok(samples)
 }
 
-/// An input, and what readers are given beside it.
+/// Opens an input and passes it to `read` with its context.
 fn with_context<T>(
     path: &Path,
     label: &str,
@@ -147,14 +151,14 @@ fn with_context<T>(
     read(input, &Context { options, label, file: &file, tests: None, marks: &Marks::default() })
 }
 
-/// Files below a directory that are wanted, in the order of their paths, so deep at most. What can't be listed has none: whether there
-/// is anything at all is seen by whoever asks.
+/// Returns the wanted files below a directory, ordered by path, up to the given depth. A directory
+/// that cannot be listed counts as empty; callers notice if nothing is found at all.
 fn files(root: &Path, depth: usize, is_wanted: fn(&Path) -> bool) -> Vec<PathBuf> {
     let (mut found, mut waiting, mut seen) = (BTreeSet::new(), vec![(root.to_owned(), 0)], 0);
     while let Some((directory, at)) = waiting.pop() {
         seen += 1;
         for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
-            // Links are not followed: they may lead in circles.
+            // Symbolic links are not followed: they may form cycles.
             let Ok(kind) = entry.file_type() else { continue };
             let path = entry.path();
             if kind.is_file() && is_wanted(&path) {
@@ -171,14 +175,15 @@ fn name_of(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-/// `.benchmarks/MACHINE/0001_COMMIT_TIME.json`, which pytest-benchmark numbers by itself.
+/// Recognizes `.benchmarks/MACHINE/0001_COMMIT_TIME.json`, which pytest-benchmark numbers itself.
 fn is_of_pytest(path: &Path) -> bool {
     let name = name_of(path);
     let number = name.split('_').next().unwrap_or_default();
     name.ends_with(".json") && number.len() == 4 && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// `objects/ENGINE/TRIPLE/MACHINE/COMMIT/clean.json`: the run of a commit, or `dirty-….json` of a changed tree.
+/// Recognizes `objects/ENGINE/TRIPLE/MACHINE/COMMIT/clean.json`, the run of a commit, or
+/// `dirty-….json` of a modified tree.
 fn is_object(path: &Path) -> bool {
     let name = name_of(path);
     let is_run = name.starts_with("clean.json") || name.starts_with("dirty-");

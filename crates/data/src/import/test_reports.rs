@@ -1,8 +1,9 @@
-//! Reports of test frameworks: how long every test took, and whether it passed.
+//! Reports of test frameworks: the duration of every test, and whether it passed.
 //!
-//! A test is a row, a run of it an observation of its wall time. That of a test that failed has the outcome of a command that failed
-//! (status 1), so that its share can be counted; a test that was skipped took no time that means anything, and has none. Reports that stand one behind
-//! the other in a file are runs of one suite. Here is what their formats share; it knows no format.
+//! A test is a row, a run of it an observation of its wall time. A failed test has the outcome of a
+//! failed command (status 1), so that failures can be counted; the time of a skipped test is
+//! meaningless and is left out. Consecutive reports in one file are runs of one suite. This module
+//! has the common code of the formats, and knows none of them.
 
 mod documents;
 mod events;
@@ -32,17 +33,17 @@ struct Tests<'a> {
     recorder: Recorder<'a>,
     kept: Option<&'a RefCell<TestResults>>,
     wall: usize,
-    /// How many times each name stood in the present run.
+    /// Number of occurrences of each name in the current run.
     names: HashMap<String, u32>,
     skipped: Troubles,
     untimed: Troubles,
-    /// Tests that began and never ended, files that could not be loaded.
+    /// Tests that began and never ended, and files that could not be loaded.
     broken: Troubles,
-    /// Faults of the report as a whole.
+    /// Errors of the report as a whole.
     faults: Vec<String>,
 }
 
-/// Most faults that are kept of a report.
+/// Maximum number of faults kept for a report.
 const MOST_FAULTS: usize = 20;
 
 impl<'a> Tests<'a> {
@@ -55,29 +56,32 @@ impl<'a> Tests<'a> {
         Ok(Self { recorder, kept: context.tests, wall, names, skipped, untimed, broken, faults })
     }
 
-    /// Another run of the suite begins: names may come again. Where single tests are kept, all are of one run, and names stay unique.
+    /// Begins another run of the suite: names may occur again. If single tests are kept, all belong
+    /// to one run, and names stay unique.
     fn begin_run(&mut self) {
         if self.kept.is_none() {
             self.names.clear();
         }
     }
 
-    /// Notes a fault of the report as a whole, which makes the suite fail even if all tests passed.
+    /// Records an error of the report as a whole, which makes the suite fail even if all tests
+    /// passed.
     fn fault(&mut self, fault: String) {
         if self.faults.len() < MOST_FAULTS && !self.faults.contains(&fault) {
             self.faults.push(fault);
         }
     }
 
-    /// Returns true if the report as a whole has a fault.
+    /// Returns true if the report as a whole has an error.
     fn has_fault(&self) -> bool {
         !self.faults.is_empty()
     }
 
-    /// Adds a test of the present run. Of several of one name those after the first are numbered, as in `name #2`.
+    /// Adds a test of the current run. Tests with the same name are numbered from the second one,
+    /// as in `name #2`.
     ///
     /// # Errors
-    /// When the name is too long, or the time is negative.
+    /// If the name is too long, or the time is negative.
     fn add(&mut self, name: &str, seconds: Option<f64>, status: Status) -> Result<(), String> {
         if name.len() > MAX_JOINED_NAME {
             return Err(format!("a name of {} bytes, its groups included", name.len()));
@@ -95,7 +99,7 @@ impl<'a> Tests<'a> {
         }
     }
 
-    /// Adds a run of a test whose name is its own: one that comes again is another run of it.
+    /// Adds a run of a test with a unique name: if the name occurs again, it is another run of it.
     ///
     /// # Errors
     /// As for [`Self::add`].
@@ -121,7 +125,7 @@ impl<'a> Tests<'a> {
         self.recorder.observe(test, &[], outcome, &[(self.wall, seconds)])
     }
 
-    /// Says more of the test that was added last, where somebody wants to know it.
+    /// Adds details to the last test, if single tests are kept.
     fn more(&self, say: impl FnOnce(&mut TestResult)) {
         let Some(kept) = self.kept else { return };
         if let Some(test) = kept.borrow_mut().tests.last_mut() {
@@ -129,7 +133,7 @@ impl<'a> Tests<'a> {
         }
     }
 
-    /// Notes a test that never ended, or a file whose tests never began.
+    /// Records a test that never ended, or a file whose tests never began.
     fn broken(&mut self, name: &str) {
         if let Some(kept) = self.kept {
             kept.borrow_mut().unfinished.push(name.to_owned());
@@ -137,17 +141,17 @@ impl<'a> Tests<'a> {
         self.broken.add(format!("`{name}`"));
     }
 
-    /// The same of several, in the order of their names.
+    /// Like [`Self::broken`] for several, ordered by name.
     fn all_broken(&mut self, names: impl Iterator<Item = String>) {
         let mut names: Vec<String> = names.collect();
         names.sort_unstable();
         names.iter().for_each(|name| self.broken(name));
     }
 
-    /// The samples; `holds` says where the tests have no times, and what to do.
+    /// Returns the samples; `holds` says where the tests have no times, and what to do.
     ///
     /// # Errors
-    /// When no test has a time.
+    /// If no test has a time.
     fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
         for fault in &self.faults {
             self.recorder.finding(benchmark_errors(fault, 1));

@@ -1,4 +1,5 @@
-//! Tests of importing as users meet it: files of every kind, alone and together, good and bad, with the messages.
+//! Tests of importing from the user's point of view: files of every kind, alone and together, good
+//! and bad, with the messages.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod recognition;
@@ -35,7 +36,7 @@ fn names(samples: &Samples) -> Vec<&str> {
     samples.subjects.iter().map(|subject| subject.name.as_str()).collect()
 }
 
-/// A directory with these files.
+/// A directory with test files.
 struct Files(tempfile::TempDir);
 
 impl Files {
@@ -54,7 +55,7 @@ impl Files {
         load(&paths, options)
     }
 
-    /// The message, without the directory.
+    /// Returns the error message, without the directory.
     fn refused(&self, names: &[&str]) -> String {
         let message = self.load(names, &ImportOptions::default()).unwrap_err().to_string();
         message.replace(&format!("{}/", self.0.path().display()), "")
@@ -170,7 +171,7 @@ fn a_long_table_has_a_subject_per_name_in_order_of_appearance() {
     assert_eq!(samples.series(0, 0).values, [1.5e-6, 2e-9]);
     assert_eq!(samples.metrics[0].name, "value");
     assert_eq!(samples.environment.text("file.cpu"), Some("old"));
-    // Of two columns the other one must hold the values.
+    // With two columns, the other one must have the values.
     assert_eq!(bytes(text, &options(Some("1"), None, None)).unwrap().len(), 3);
     let message =
         bytes(with_header, &options(Some("kind"), Some("ns"), None)).unwrap_err().to_string();
@@ -483,14 +484,15 @@ fn the_values_of_all_outcomes_survive_the_table() {
 proptest! {
     #[test]
     fn exporting_then_importing_changes_no_value(samples in crate::assay_file::any::any_samples()) {
-        // A file with a zero byte is taken for binary; no command or benchmark has one in its name.
+        // A file with a zero byte is taken for binary; commands and benchmarks have no zero bytes
+        // in their names.
         prop_assume!(!samples.is_empty() && samples.subjects.iter().all(|s| !s.name.contains(char::from(0))));
         let mut table = Vec::new();
         crate::export::csv(&samples, &mut table).unwrap();
         let back = bytes(&table, &ImportOptions::default()).unwrap();
         let bits = |s: &Samples| -> Vec<_> {
             let mut all: Vec<Observation> = s.observations().collect();
-            // The table stands pass by pass.
+            // The table is ordered by pass.
             all.sort_by_key(|o| (o.pass, o.block));
             all.into_iter()
                 .map(|o| {
@@ -548,7 +550,7 @@ fn what_is_left_out_is_left_out_of_bytes_too_and_never_everything() {
     let none = bytes("a\u{7}b,c\n3,1\n,2\n", &skip(1)).unwrap_err().to_string();
     assert!(none.contains("leaves nothing of a\\u{7}b, which has 1 observations"), "{none}");
 
-    // Of a column without a number the name alone would be left.
+    // For a column without a number only the name would be left.
     let filter = |text: &str| ImportOptions {
         filter: Some(text.parse().unwrap()),
         ..ImportOptions::default()
@@ -575,11 +577,11 @@ fn options_are_advised_only_if_they_read_the_file() {
     let read = |text: &str, options: &ImportOptions| load_bytes(text.into(), "x", options);
     for (text, advised) in [
         ("a 1 x\nb 2 y\n", true),
-        // Nothing says which of the two columns is a measurement.
+        // It is unknown which of the two columns is a measurement.
         ("1 2\n3 4\n", false),
         ("book,ns\narray,1\nmap,2\n", true),
         ("my book,ns per op\narray,1\nmap,2\n", true),
-        // What other tools print: no option reads all of their lines.
+        // Output of other tools: no option reads all of their lines.
         (
             "SUCCESS: base64   : 15.041ms +/-  0.636% on luau\nSUCCESS: chess  :  69.5ms +/-  0.2% on luau\n",
             false,

@@ -1,7 +1,9 @@
-//! What `time` prints: GNU's `time -v`, the shell's `time`, and `time -p`. Each report is an observation; a loop appends them to one file.
+//! The output of `time`: GNU's `time -v`, the shell's `time`, and `time -p`. Each report is an
+//! observation; a loop appends them to one file.
 //!
-//! GNU's names the command, which names the subject; the shells' do not, and the subject is the file. What the command itself printed
-//! before or between the reports is passed over.
+//! GNU's output names the command, which becomes the name of the subject; the shells' output does
+//! not, and the subject is named after the file. Output of the command itself before or between the
+//! reports is skipped.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};
@@ -13,10 +15,11 @@ use crate::samples::{Metric, Outcome};
 use crate::unit::Unit;
 
 const COMMAND: &str = "Command being timed: ";
-/// What bash and `-p` call the three times, and what they are here.
+/// The three times in the output of bash and `-p`, and our names for them.
 const SHELL: [(&str, &str); 3] = [("real", "wall"), ("user", "user"), ("sys", "system")];
 const ELAPSED: &str = "Elapsed (wall clock) time (h:mm:ss or m:ss): ";
-/// What is taken of GNU's report beside the time that elapsed: the heading, the metric, base units in one of its units.
+/// Other values read from GNU's report: the heading, the metric, and the number of base units in
+/// one of its units.
 const GNU: [(&str, &str, f64); 7] = [
     ("User time (seconds): ", "user", 1.0),
     ("System time (seconds): ", "system", 1.0),
@@ -37,7 +40,8 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     })
 }
 
-/// `real 0m0.204s` or `real 0.21`: which of the three it is, and the seconds if they can be read.
+/// Parses `real 0m0.204s` or `real 0.21`: the index of the time, and the seconds if they can be
+/// parsed.
 fn shell(line: &str) -> Option<(usize, Option<f64>)> {
     let (name, time) = line.trim_end().split_once(['\t', ' '])?;
     let place = SHELL.iter().position(|(known, _)| *known == name)?;
@@ -51,14 +55,14 @@ fn shell(line: &str) -> Option<(usize, Option<f64>)> {
     Some((place, seconds.filter(|seconds| seconds.is_finite())))
 }
 
-/// A report that is not at its end yet.
+/// An incomplete report.
 #[derive(Default)]
 struct Report {
     begins: u64,
     command: Option<String>,
     outcome: Outcome,
     values: Vec<(usize, f64)>,
-    /// How many of the shell's three times there are.
+    /// Number of the shell's three times read so far.
     times: usize,
 }
 
@@ -99,7 +103,7 @@ impl Reader<'_> {
         }
         let Some((place, seconds)) = shell(line) else { return Ok(()) };
         if place == 0 {
-            // A program may print such a word, too: then no time follows it.
+            // A program may print such a word as well; it is then not followed by a time.
             if seconds.is_none() {
                 return Ok(());
             }
@@ -119,7 +123,7 @@ impl Reader<'_> {
         if place == 2 { self.end() } else { Ok(()) }
     }
 
-    /// A line of GNU's report, whose last one is the exit status.
+    /// Reads a line of GNU's report, whose last one is the exit status.
     fn gnu(&mut self, text: &str, ended: bool) -> Result<(), String> {
         let wrong = |text: &str| format!("`{}` holds no number", quoted_start(text));
         if let Some(time) = text.strip_prefix(ELAPSED) {
@@ -161,7 +165,7 @@ impl Reader<'_> {
     }
 
     fn take(&mut self, metric: &str, unit: Unit, value: f64) -> Result<(), String> {
-        // The time that elapsed decides, wherever it stands.
+        // The elapsed time decides, wherever it is in the report.
         if metric != "wall" {
             self.recorder.metric(&Metric::wall())?;
         }
@@ -181,7 +185,7 @@ impl Reader<'_> {
     }
 }
 
-/// Seconds of `0:00.34` or `1:02:03`.
+/// Parses `0:00.34` or `1:02:03` into seconds.
 fn clock(text: &str) -> Option<f64> {
     let parts = text.split(':').map(ungrouped);
     let seconds =

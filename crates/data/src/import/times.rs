@@ -1,10 +1,11 @@
-//! When recordings were made: times of day as tools write them, and whether those of two sides alternate.
+//! Times of recordings: parsing of timestamps, and whether those of two sides alternate.
 
 use crate::finding::shared::{recorded_apart, recordings_alternate};
 use crate::samples::Samples;
 use crate::{Finding, Side};
 
-/// Seconds since 1970 of `2024-02-02T10:00:00+01:00`; a time without an offset is taken for one of UTC. `None` for another text.
+/// Parses `2024-02-02T10:00:00+01:00` into seconds since 1970; a time without an offset is taken as
+/// UTC. Returns `None` for other text.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     let (date, time) = text.split_once(['T', ' '])?;
@@ -34,7 +35,7 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     Some(days_since_1970(year, month, day) as f64 * 86_400.0 + of_day - offset)
 }
 
-/// By the Gregorian calendar, with years that begin in March.
+/// Uses the Gregorian calendar, with years that begin in March.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -43,7 +44,8 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// What the times of recordings show of every side beside the first: whether one was recorded after the other, or both by turns.
+/// Returns the findings from the times of recordings for every side except the first: whether one
+/// side was recorded after the other, or both alternately.
 pub(super) fn findings(samples: &Samples) -> Vec<Finding> {
     let Some((reference, others)) = samples.sides.split_first() else { return Vec::new() };
     others.iter().filter_map(|other| of_two(reference, other)).collect()
@@ -68,7 +70,7 @@ fn of_two(reference: &Side, other: &Side) -> Option<Finding> {
     let mut all: Vec<(f64, bool)> = x.iter().map(|&time| (time, false)).collect();
     all.extend(y.iter().map(|&time| (time, true)));
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // Two at the same moment have no order.
+    // Two recordings at the same time have no order.
     if all.windows(2).any(|two| two[0].0 == two[1].0) {
         return None;
     }

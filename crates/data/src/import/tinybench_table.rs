@@ -1,6 +1,8 @@
-//! tinybench's table, as `console.table(bench.table())` prints it: mean, median and number of samples of each task.
+//! tinybench's table, as printed by `console.table(bench.table())`: mean, median and number of
+//! samples of each task.
 //!
-//! The margin of error has a quantile of Student's t in it, and is not read. Tables of several runs in one file are observations.
+//! The margin of error involves a quantile of Student's t, and is not read. Tables of several runs
+//! in one file are observations.
 
 use super::recorder::Recorder;
 use super::runs::Runs;
@@ -15,7 +17,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     head.text.lines().any(|line| Columns::of(line).is_some())
 }
 
-/// Where the columns are that are read.
+/// Indices of the columns that are read.
 struct Columns {
     task: usize,
     mean: usize,
@@ -24,7 +26,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// Of a heading.
+    /// Finds the columns in a heading.
     fn of(line: &str) -> Option<Self> {
         let cells = cells(line)?;
         let find = |starts: &[&str]| {
@@ -39,7 +41,7 @@ impl Columns {
     }
 }
 
-/// The cells of a row, without the quotes of texts.
+/// Returns the cells of a row, without the quotes of strings.
 fn cells(line: &str) -> Option<Vec<&str>> {
     let inside = line.trim().strip_prefix('│')?.strip_suffix('│')?;
     let unquoted = |cell: &str| cell.len() > 1 && cell.starts_with('\'') && cell.ends_with('\'');

@@ -1,9 +1,10 @@
-//! What went wrong with single benchmarks of a file, reported in one sentence: how many there were, and the first few by name.
+//! Problems with single benchmarks of a file, reported in one sentence: how many there were, and
+//! the names of the first few.
 
-/// How many are named.
+/// Number of problems that are named.
 const SHOWN: usize = 5;
 
-/// Counts things and remembers the first of them.
+/// Counts problems and remembers the first of them.
 #[derive(Default)]
 pub(super) struct Troubles {
     first: Vec<String>,
@@ -11,7 +12,7 @@ pub(super) struct Troubles {
 }
 
 impl Troubles {
-    /// Adds one, as the sentence shall show it.
+    /// Adds a problem, as the sentence will show it.
     pub(super) fn add(&mut self, what: String) {
         self.count += 1;
         if self.first.len() < SHOWN && !self.first.contains(&what) {
@@ -19,12 +20,12 @@ impl Troubles {
         }
     }
 
-    /// How many were added.
+    /// Returns the number of problems.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// The first ones; `None` when there are none.
+    /// Returns the first problems; `None` if there are none.
     pub(super) fn told(&self) -> Option<String> {
         let more = match self.count.saturating_sub(self.first.len()) {
             0 => String::new(),

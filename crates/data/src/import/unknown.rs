@@ -1,6 +1,6 @@
-//! What to say of a file of no known format: what it seems to be, and which formats there are.
+//! Messages about a file of no known format: what it seems to be, and which formats exist.
 //!
-//! A guess for a message only; nothing is ever read by it.
+//! This is a guess for a message; nothing is ever read according to it.
 
 use super::{FORMATS, Group, Head};
 use crate::excerpt::excerpt;
@@ -8,10 +8,10 @@ use crate::read_error::quoted_start;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// Keys that are shown.
+/// Maximum number of keys shown.
 const SHOWN: usize = 8;
 
-/// How lines of programs begin.
+/// Starts of lines in source code.
 const SOURCE: [&str; 14] = [
     "#!",
     "#include ",
@@ -29,8 +29,8 @@ const SOURCE: [&str; 14] = [
     "require ",
 ];
 
-/// What a text is that has numbers, but not those that could be compared, and what to do: the rest of a sentence that begins with the file.
-/// Otherwise its columns would be taken for values.
+/// Returns what a text is that has numbers but no comparable ones, and what to do, as the rest of a
+/// sentence that begins with the file. Otherwise its columns would be taken for values.
 pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
     let mut lines = head.text.lines();
     let is_table_of_benchstat = |line: &str| {
@@ -52,7 +52,8 @@ pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
     )
 }
 
-/// What a text is, as in "is JSON with the keys `a`, `b`", for a sentence that begins with the file.
+/// Returns what a text is, as in "is JSON with the keys `a`, `b`", for a sentence that begins with
+/// the file.
 pub(super) fn seen(head: &Head<'_>) -> String {
     let text = head.text.trim_start();
     let begins = || format!("begins with `{}`", quoted_start(head.first));
@@ -90,7 +91,7 @@ pub(super) fn seen(head: &Head<'_>) -> String {
     begins()
 }
 
-/// All formats, a line for each group.
+/// Returns all formats, one line per group.
 pub(super) fn known() -> String {
     let mut lines = String::new();
     for group in Group::ALL {
@@ -102,11 +103,11 @@ pub(super) fn known() -> String {
         + "\n  other    lines of any text by a regular expression: `--pattern '(?<value>[0-9.]+)'`"
 }
 
-/// Whether it is a list, and the keys of the object, or of the first one in the list, as far as the beginning of the file has
-/// them.
+/// Returns whether the text is a list, and the keys of the object, or of the first object in the
+/// list, up to the end of the file's beginning.
 fn keys(text: &str) -> (bool, Vec<String>) {
     let mut found = (false, Vec::new());
-    // What follows the last key that could be read does not matter.
+    // Whatever follows the last key that could be read does not matter.
     let _breaks_off = serde_json::Deserializer::from_str(text).deserialize_any(Keys(&mut found));
     found
 }
@@ -145,7 +146,7 @@ impl<'de> serde::de::DeserializeSeed<'de> for First<'_> {
     }
 }
 
-/// The first element behind declarations and comments.
+/// Returns the first element after declarations and comments.
 fn root(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {

@@ -1,7 +1,9 @@
-//! Totals of callgrind and cachegrind: their files (`callgrind.out.PID`, `cachegrind.out.PID`), and what valgrind prints at the end.
+//! Totals of callgrind and cachegrind: their files (`callgrind.out.PID`, `cachegrind.out.PID`), and
+//! valgrind's output at the end.
 //!
-//! Only the totals of the whole program are read: `assay profile` shows functions. They are counts of a simulation. Files appended to each
-//! other are observations, and what the file has of the program's command names the subject.
+//! Only the totals of the whole program are read: `assay profile` shows functions. They are counts
+//! of a simulation. Files appended to each other are observations, and the program's command line
+//! in the file names the subject.
 
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};
@@ -12,10 +14,10 @@ use crate::read_error::quoted_start;
 use crate::samples::{Metric, Outcome};
 use crate::unit::Unit;
 
-/// Most events in one file.
+/// Maximum number of events in one file.
 const MAX_EVENTS: usize = 100;
 
-/// What valgrind prints of the counts, and what its files call them.
+/// Counts in valgrind's output, and their names in its files.
 const PRINTED: [(&str, &str); 5] = [
     ("I refs:", "Ir"),
     ("I1 misses:", "I1mr"),
@@ -35,7 +37,7 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
             .any(|line| message(line).is_some_and(is_of_tool) || printed(line, &marks).is_some())
 }
 
-/// `==16122== I   refs:      926,995`: the event and its count, if it can be read.
+/// Parses `==16122== I   refs:      926,995` into the event and its count, if it can be parsed.
 fn printed(line: &str, marks: &Marks) -> Option<(&'static str, Option<f64>)> {
     let rest = message(line)?;
     let (words, count) = rest.split_once(':')?;
@@ -45,7 +47,7 @@ fn printed(line: &str, marks: &Marks) -> Option<(&'static str, Option<f64>)> {
     Some((event, marks.read(count).filter(|count| *count >= 0.0)))
 }
 
-/// What follows `==16122==`.
+/// Returns the text after `==16122==`.
 fn message(line: &str) -> Option<&str> {
     let (pid, rest) = line.strip_prefix("==")?.split_once("==")?;
     pid.bytes().all(|b| b.is_ascii_digit()).then(|| rest.trim())
@@ -56,7 +58,7 @@ struct Reader<'a> {
     label: &'a str,
     command: Option<String>,
     events: Vec<String>,
-    /// Counts by metric that belong to what is being read.
+    /// Counts of the current report, by metric.
     counts: Vec<(usize, f64)>,
 }
 
@@ -105,10 +107,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Totals of a file. callgrind gives them twice, at its head and at its end; the later ones are right.
+    /// Reads the totals of a file. callgrind writes them twice, at its start and at its end; the
+    /// later ones are correct.
     fn totals(&mut self, totals: &str, ended: bool) -> Result<(), String> {
         let counts: Option<Vec<f64>> = totals.split_ascii_whitespace().map(finite).collect();
-        // At its end a line leaves out events that are 0.
+        // The line at the end leaves out trailing events that are 0.
         let counts = counts.filter(|c| ended && !c.is_empty() && c.len() <= self.events.len());
         let counts = counts.ok_or("expected a count for every event of the line `events:`")?;
         self.counts.clear();
@@ -125,7 +128,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Takes what was counted as an observation.
+    /// Records the counts as an observation.
     fn flush(&mut self) -> Result<(), String> {
         if self.counts.is_empty() {
             return Ok(());

@@ -1,8 +1,10 @@
-//! The tags of an XML file, one after the other, in bounded memory: what the importers of XML share.
+//! The tags of an XML file, one after the other, in bounded memory: common code of the XML
+//! importers.
 //!
-//! A file is a stream of tags here; text between them is kept only as far as a short value may reach, comments and sections of raw text
-//! not at all. Reports of tests hold whole logs on one line, so nothing goes by lines but the places in errors. That every tag is
-//! closed by its own is checked; namespaces, entities of one's own and document types are not looked into.
+//! A file is read as a stream of tags. Text between them is kept only up to the length of a short
+//! value; comments and CDATA sections are not kept at all. Test reports may have whole logs on one
+//! line, so lines matter only for the positions in errors. Every tag must be closed by its own end
+//! tag; namespaces, custom entities and document types are ignored.
 
 use crate::excerpt::excerpt;
 use crate::lines::io_error;
@@ -11,18 +13,18 @@ use memchr::{memchr, memchr_iter};
 use std::borrow::Cow;
 use std::io::BufRead;
 
-/// Longest tag, in bytes, and deepest nesting.
+/// Maximum length of a tag, in bytes.
 const MAX_TAG: usize = 1024 * 1024;
 const MAX_DEPTH: usize = 1000;
-/// Bytes of text before a tag that are kept.
+/// Number of bytes kept of the text before a tag.
 const MAX_TEXT: usize = 4096;
 
-/// A tag, as a reader is handed it.
+/// A tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tag<'a> {
-    /// It begins an element; `text` is all that stands in it but for its name.
+    /// Start of an element; `text` is everything in the tag except its name.
     Open { name: &'a str, text: &'a str },
-    /// It ends one. Empty elements end at once.
+    /// End of an element. Empty elements end immediately.
     Close {
         name: &'a str,
         /** The text before it, if that was short. */
@@ -39,12 +41,12 @@ pub(super) struct Xml<R> {
     /// The tag, without its brackets, and the text before it.
     tag: Vec<u8>,
     text: Vec<u8>,
-    /// The bytes of a character of the text whose rest is yet to be read.
+    /// The first bytes of a character in the text whose remaining bytes have not been read.
     begun: Vec<u8>,
-    /// Names of open elements, one behind the other, and where each begins.
+    /// Concatenated names of the open elements; `begins` has the start of each.
     open: String,
     begins: Vec<usize>,
-    /// Whether the tag is an empty element that was handed over as opened.
+    /// True if the tag is an empty element that was returned as opened.
     is_empty: bool,
 }
 
@@ -63,20 +65,20 @@ impl<R: BufRead> Xml<R> {
         }
     }
 
-    /// The line of the last tag.
+    /// Returns the line of the last tag.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// How many elements are open.
+    /// Returns the number of open elements.
     pub(super) fn depth(&self) -> usize {
         self.begins.len()
     }
 
-    /// The next tag; `None` at the end of the file.
+    /// Returns the next tag; `None` at the end of the file.
     ///
     /// # Errors
-    /// When the file breaks off, an element is closed that is not open, or something is too long.
+    /// If the file is truncated, an element is closed that is not open, or something is too long.
     pub(super) fn next(&mut self) -> Result<Option<Tag<'_>>, ReadError> {
         if std::mem::take(&mut self.is_empty) {
             self.text.clear();
@@ -137,7 +139,7 @@ impl<R: BufRead> Xml<R> {
     /// Closes the element that was opened last.
     fn close_last(&mut self) -> Result<Tag<'_>, ReadError> {
         let begin = self.begins.pop().unwrap_or_default();
-        // The name stays readable until the next tag takes its place.
+        // The name remains readable until the next tag replaces it.
         self.tag.clear();
         self.tag.extend_from_slice(&self.open.as_bytes()[begin..]);
         self.open.truncate(begin);
@@ -146,7 +148,7 @@ impl<R: BufRead> Xml<R> {
         Ok(Tag::Close { name, before })
     }
 
-    /// Reads what follows a `<`; false where it is a comment or the like, which is passed over.
+    /// Reads the text after a `<`; returns false for a comment or the like, which is skipped.
     fn read_tag(&mut self) -> Result<bool, ReadError> {
         self.tag.clear();
         loop {
@@ -166,7 +168,7 @@ impl<R: BufRead> Xml<R> {
                 return Err(self.wrong("the file breaks off within a tag".to_owned()));
             }
             match self.tag.first() {
-                // What is passed over need not be kept, but for how it begins and may end.
+                // Skipped text need not be kept, except for its start and its possible end.
                 Some(b'!' | b'?') => {
                     let last = self.tag.len().saturating_sub(2).max(8).min(self.tag.len());
                     self.tag.drain(8.min(last)..last);
@@ -183,7 +185,8 @@ impl<R: BufRead> Xml<R> {
         }
     }
 
-    /// Reads up to this byte, and takes it away; false at the end of the file, or when a tag is as long as may be.
+    /// Reads up to and including the byte `end`; returns false at the end of the file, or if a tag
+    /// reaches the maximum length.
     fn until(&mut self, end: u8, kept: Kept) -> Result<bool, ReadError> {
         loop {
             let seen = match self.reader.fill_buf() {
@@ -207,7 +210,7 @@ impl<R: BufRead> Xml<R> {
             let room = piece.len().min(most.saturating_sub(into.len()));
             into.extend_from_slice(&piece[..room]);
             let is_full = matches!(kept, Kept::Tag) && into.len() >= most;
-            // Of a tag that is full the rest is looked at later.
+            // The rest of a full tag is examined later.
             let used = if is_full { room } else { piece.len() + usize::from(found.is_some()) };
             self.line += memchr_iter(b'\n', &seen[..used]).count() as u64;
             self.reader.consume(used);
@@ -224,24 +227,25 @@ impl<R: BufRead> Xml<R> {
         self.wrong("text that is not UTF-8; save the file as UTF-8".to_owned())
     }
 
-    /// An error of the line that was read last.
+    /// Returns an error on the line that was read last.
     pub(super) fn wrong(&self, problem: String) -> ReadError {
         let place = Place { file: self.file.clone(), line: self.line, column: None };
         ReadError::Line { place, problem }
     }
 }
 
-/// What is read for.
+/// Purpose of reading.
 #[derive(Clone, Copy)]
 enum Kept {
     Text,
     Tag,
 }
 
-/// Goes on with a text by this piece; `begun` has the bytes of a character that the piece before did not end, and gets those of this one.
+/// Continues UTF-8 text with this piece. `begun` holds the bytes of a character that the previous
+/// piece did not complete, and receives those of this piece.
 ///
 /// # Errors
-/// When it is not UTF-8: how many bytes of the piece stand before that.
+/// If the text is not UTF-8: the number of bytes of the piece before the error.
 fn go_on_as_utf_8(begun: &mut Vec<u8>, piece: &[u8]) -> Result<(), usize> {
     let mut rest = piece;
     while !begun.is_empty() {
@@ -266,7 +270,8 @@ fn go_on_as_utf_8(begun: &mut Vec<u8>, piece: &[u8]) -> Result<(), usize> {
     }
 }
 
-/// Whether a text outside of all elements is none: white space, and the mark with which a file may begin.
+/// Returns true if a text outside of all elements is empty: white space, and the byte-order mark at
+/// the start of a file.
 fn is_blank(text: &[u8]) -> bool {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii().is_empty()
 }
@@ -283,7 +288,7 @@ fn is_in_quotes(tag: &[u8]) -> bool {
     within.is_some()
 }
 
-/// The attributes in a tag's text, their entities resolved.
+/// Returns the attributes in a tag's text, with entities resolved.
 pub(super) fn attributes(text: &str) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -297,12 +302,12 @@ pub(super) fn attributes(text: &str) -> impl Iterator<Item = (&str, Cow<'_, str>
     })
 }
 
-/// The value of one attribute.
+/// Returns the value of one attribute.
 pub(super) fn attribute(text: &str, name: &str) -> Option<String> {
     attributes(text).find(|(own, _)| *own == name).map(|(_, value)| value.into_owned())
 }
 
-/// A text with its entities resolved; those that are not known stay.
+/// Returns a text with its entities resolved; unknown ones are unchanged.
 pub(super) fn unescaped(text: &str) -> Cow<'_, str> {
     let Some(first) = memchr(b'&', text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());

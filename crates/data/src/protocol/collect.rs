@@ -1,4 +1,5 @@
-//! The lines of one run brought together: metrics by name with unit, direction and values, regions from starts and stops.
+//! Combines the lines of one run: metrics by name with unit, direction and values, and regions from
+//! starts and stops.
 
 use super::line::{About, Gives, read};
 use super::{Given, MAX_LINE, MAX_METRICS, MAX_NAME, MAX_PROBLEMS, Problem, Report};
@@ -9,16 +10,16 @@ use crate::{Better, Metric, Unit};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Place;
 
-/// A metric or region while lines are read.
+/// A metric or region while lines are being read.
 struct Entry {
     name: String,
-    /// Line where it first appears.
+    /// Line of its first appearance.
     line: usize,
     region: bool,
     unit: Option<DeclaredUnit>,
     better: Option<Better>,
     take: Option<Take>,
-    /// In the declared unit, which a later line may name; regions in ns.
+    /// Values in the declared unit, which a later line may name; regions in ns.
     values: Vec<f64>,
 }
 
@@ -26,11 +27,12 @@ struct Entry {
 struct Open {
     line: usize,
     at: u64,
-    /// Started again before it was stopped: nobody knows which start the next stop belongs to.
+    /// Started again before it was stopped, so that it is unknown which start the next stop belongs
+    /// to.
     twice: bool,
 }
 
-/// Brings lines together.
+/// Combines lines.
 #[derive(Default)]
 pub(super) struct Collector {
     entries: Vec<Entry>,
@@ -41,7 +43,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    /// Takes one line; `ended` is false when it lacks its line feed.
+    /// Processes one line; `ended` is false if it has no line feed.
     pub(super) fn line(&mut self, number: usize, line: &[u8], ended: bool) {
         if line.trim_ascii().is_empty() {
             return;
@@ -105,7 +107,7 @@ impl Collector {
         Ok(())
     }
 
-    /// The entry of this name, made if need be.
+    /// Returns the entry of this name, creating it if necessary.
     fn entry(&mut self, number: usize, name: &str, region: bool) -> Result<usize, String> {
         if let Some(&index) = self.by_name.get(name) {
             let known = &self.entries[index];
@@ -182,7 +184,8 @@ impl Collector {
 }
 
 impl Entry {
-    /// Takes over what a line says about the metric; nothing of a line that contradicts an earlier one.
+    /// Applies what a line says about the metric; a line that contradicts an earlier one has no
+    /// effect.
     fn learn(&mut self, about: &About<'_>) -> Result<(), String> {
         if *about == About::default() {
             return Ok(());
@@ -223,7 +226,8 @@ impl Entry {
         Ok(())
     }
 
-    /// What was given, in base units, and how many values were lost on the way; `None` when there were none.
+    /// Returns the values in base units, and the number of values that were lost; `None` if there
+    /// were none.
     fn given(mut self) -> Option<(Given, usize)> {
         if self.values.is_empty() {
             return None;

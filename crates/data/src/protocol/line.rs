@@ -1,13 +1,13 @@
-//! One line of the sample protocol: from bytes to what it says. It knows nothing of the lines around it.
+//! Parses one line of the sample protocol, without knowing the lines around it.
 //!
-//! Text is borrowed from the input, since a program may give a million lines.
+//! Text is borrowed from the input, because a program may write a million lines.
 
 use crate::excerpt::excerpt;
 use serde::Deserialize;
 use serde_json::error::Category;
 use std::borrow::Cow;
 
-/// What a line says about its metric, besides numbers.
+/// Properties of a metric stated by a line, other than numbers.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct About<'a> {
     pub unit: Option<Cow<'a, str>>,
@@ -15,16 +15,16 @@ pub(super) struct About<'a> {
     pub take: Option<Cow<'a, str>>,
 }
 
-/// What a line gives.
+/// Content of a line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Gives {
-    /// Values of a metric; none in a line that only declares.
+    /// Values of a metric; empty for a line that only declares.
     Values(Vec<f64>),
     /// One value, without an allocation.
     Value(f64),
     /// The clock at the start of a region, in ns, and the thread.
     Start(u64, u64),
-    /// The clock at its end.
+    /// The clock at the end of a region, in ns, and the thread.
     Stop(u64, u64),
     /// The duration of a region in ns.
     Duration(f64),
@@ -62,14 +62,14 @@ struct Members<'a> {
     thread: u64,
 }
 
-/// Tells a member that is `null` from one that is not there.
+/// Distinguishes a member that is `null` from one that is absent.
 fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Number>, D::Error> {
     Number::deserialize(from).map(Some)
 }
 
-/// Reads a line that is not blank into the name that it is about, what it says about it and what it gives.
+/// Parses a nonblank line into the name that it concerns, the properties it states and its content.
 pub(super) fn read(line: &[u8]) -> Result<(Cow<'_, str>, About<'_>, Gives), String> {
-    // A list would pass for an object whose members come in order.
+    // Otherwise a list would be accepted as an object, with its members in order.
     if line.trim_ascii_start().first() != Some(&b'{') {
         return Err(format!("`{}` is not a JSON object", excerpt(&String::from_utf8_lossy(line))));
     }

@@ -10,14 +10,14 @@ fn clean(text: &str) -> Vec<Given> {
     report.given
 }
 
-/// The problems of a text, and what it gives all the same, as name and values.
+/// Returns the problems of a text, and the values that it gives nevertheless, by name.
 fn flawed(text: impl AsRef<[u8]>) -> (Vec<Problem>, Vec<(String, Vec<f64>)>) {
     let report = parse(text.as_ref());
     let given = report.given.into_iter().map(|given| (given.metric.name, given.values));
     (report.problems, given.collect())
 }
 
-/// The only problem of a text, as its line and what it says.
+/// Returns the only problem of a text: its line and its message.
 fn only_problem(text: impl AsRef<[u8]>) -> (usize, String) {
     let (mut problems, _) = flawed(text);
     assert_eq!(problems.len(), 1, "{problems:?}");
@@ -170,7 +170,7 @@ fn a_line_that_contradicts_an_earlier_one_does_not_count() {
 
 #[test]
 fn no_value_comes_of_starts_and_stops_that_do_not_pair() {
-    // The same region within itself: which start belongs to which stop is not known.
+    // A region nested in itself: it is unknown which start belongs to which stop.
     let (problems, given) = flawed(
         "{\"start\":\"a\",\"t\":1}\n{\"start\":\"a\",\"t\":2}\n{\"stop\":\"a\",\"t\":3}\n{\"stop\":\"a\",\"t\":4}\n\
          {\"start\":\"a\",\"t\":5}\n{\"stop\":\"a\",\"t\":7}\n",

@@ -1,14 +1,15 @@
-//! A number as programs print it: digits with a point, perhaps an exponent, perhaps a unit directly behind.
+//! A number as programs print it: digits with a point, optionally an exponent, optionally a unit
+//! directly after it.
 //!
-//! Thousands separators and decimal commas are refused rather than guessed: `1,234` means two different things in two
-//! countries.
+//! Thousands separators and decimal commas are refused rather than guessed: `1,234` is a different
+//! number in different countries.
 
 use crate::number::plain;
 
-/// What a piece of text turned out to be.
+/// Result of parsing a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Parsed<'a> {
-    /// A finite number, with the unit behind it or an empty text.
+    /// A finite number, with the unit after it or an empty text.
     Number(f64, &'a str),
     /// Infinite, not a number, or beyond a double.
     NotFinite,
@@ -16,7 +17,7 @@ pub(super) enum Parsed<'a> {
     Nothing,
 }
 
-/// Reads a text that should be one number, blanks around it allowed.
+/// Parses a text that should be one number, optionally surrounded by blanks.
 pub(super) fn parse(text: &str) -> Parsed<'_> {
     let text = text.trim();
     let end = length_of_number(text.as_bytes());
@@ -41,7 +42,7 @@ pub(super) fn parse(text: &str) -> Parsed<'_> {
     }
 }
 
-/// Bytes at the start that make a decimal number; 0 if there is none.
+/// Returns the number of bytes at the start that form a decimal number; 0 if there is none.
 fn length_of_number(text: &[u8]) -> usize {
     let digits = |from: usize| text[from..].iter().take_while(|b| b.is_ascii_digit()).count();
     let signed = |from: usize| usize::from(matches!(text.get(from), Some(b'+' | b'-')));
@@ -58,7 +59,7 @@ fn length_of_number(text: &[u8]) -> usize {
     if whole + fraction == 0 {
         return 0;
     }
-    // An exponent belongs to the number only when digits follow it.
+    // An exponent belongs to the number only if digits follow it.
     if matches!(text.get(end), Some(b'e' | b'E')) {
         let sign = signed(end + 1);
         let exponent = digits(end + 1 + sign);

@@ -1,8 +1,9 @@
-//! The language of `--metric`: `[NAME[:UNIT][:WORD…]=]SOURCE`, read into a [`MetricSpec`].
+//! The language of `--metric`, `[NAME[:UNIT][:WORD…]=]SOURCE`, parsed into a [`MetricSpec`].
 //!
-//! Regular expressions hold `=` and `:` themselves, so a text is split at its first `=`, and only when what stands before
-//! looks like a name with qualifiers. Where a reader could be in doubt (`stderr:real=(.+)`: a source, or a metric called
-//! `stderr`?) the text is refused, never interpreted.
+//! Regular expressions may contain `=` and `:`, so a text is split at its first `=`, and only if
+//! the text before it looks like a name with qualifiers. If a reader could be in doubt
+//! (`stderr:real=(.+)`: a source, or a metric called `stderr`?) the text is refused, never
+//! interpreted.
 
 use super::take::WORDS;
 use super::{MetricSpec, Source, Stream, Take};
@@ -11,13 +12,13 @@ use crate::excerpt::excerpt;
 use crate::{Better, Metric, Unit};
 use regex::RegexBuilder;
 
-/// Longest name of a metric in characters.
+/// Maximum length of a metric's name, in characters.
 pub(crate) const MAX_NAME: usize = 100;
 
-/// Names that begin a source.
+/// Names at the start of a source.
 const SOURCES: [&str; 3] = ["stdout", "stderr", "json"];
 
-/// Why a text is no spec of a metric.
+/// Why a text is not the spec of a metric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// The text is empty.
@@ -28,7 +29,7 @@ pub enum SpecError {
     /// A source without a name.
     #[error("`{0}` has no name in front; write it like `NAME={0}`, or `NAME:UNIT={0}`")]
     NoName(String),
-    /// A name that is the beginning of a source.
+    /// The name is the start of a source.
     #[error(
         "a metric can't be called `{name}`, since sources begin so; write it like `NAME={name}:…`"
     )]
@@ -39,16 +40,16 @@ pub enum SpecError {
     /// The name is too long.
     #[error("`{0}` is longer than the 100 characters that a name may have")]
     LongName(String),
-    /// Nothing behind the `=`.
+    /// There is nothing after the `=`.
     #[error(
         "`{0}=` lacks its source; behind the `=` stands `stdout`, a regular expression, `stderr:` \
          with a regular expression, or `json:` with a pointer"
     )]
     NoSource(String),
-    /// The unit is a slip, or none.
+    /// The unit is a typo, or not a unit.
     #[error(transparent)]
     Unit(#[from] UnitError),
-    /// A qualifier that is not known.
+    /// A qualifier is unknown.
     #[error(
         "`{found}` is not known behind the unit{}; known are lower, higher, first, last, sum, mean, median, min, max and count",
         near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
@@ -56,34 +57,34 @@ pub enum SpecError {
     UnknownWord {
         /// The word.
         found: String,
-        /// A known word that it is nearly.
+        /// A similar known word.
         near: Option<&'static str>,
     },
-    /// Two qualifiers that exclude each other.
+    /// Two qualifiers exclude each other.
     #[error("`{second}` is one word too many: {what} is said already")]
     Duplicate {
         /// The later word.
         second: String,
-        /// What the earlier one says.
+        /// The property stated by the earlier word.
         what: &'static str,
     },
-    /// A count with a unit.
+    /// A count was given a unit.
     #[error("a count has no unit; write `{0}::count=…`")]
     CountWithUnit(String),
-    /// A whole output is one number, of which nothing can be taken.
+    /// The whole output is one number, which cannot be reduced.
     #[error(
         "`stdout` is one number, of which nothing can be taken; for several give a regular expression, as in `NAME::{0}=[0-9.]+`"
     )]
     TakeOfOne(&'static str),
-    /// The regular expression is wrong.
+    /// The regular expression is invalid.
     #[error("{0}")]
     Regex(String),
-    /// The pointer is wrong.
+    /// The pointer is invalid.
     #[error("`{0}` is not a JSON pointer; write it like `json:/results/0/mean` (RFC 6901)")]
     Pointer(String),
 }
 
-/// What stands in front of the `=`.
+/// The part before the `=`.
 struct Head<'a> {
     name: &'a str,
     declared: Option<DeclaredUnit>,
@@ -115,7 +116,7 @@ pub(super) fn parse(text: &str) -> Result<MetricSpec, SpecError> {
     Head::parse(text)?.spec(source)
 }
 
-/// A name, and qualifiers that could be units or words, each behind a colon.
+/// Returns true for a name followed by possible units or words, each after a colon.
 fn looks_like_head(text: &str) -> bool {
     let mut parts = text.split(':');
     let name = parts.next().unwrap_or_default();
@@ -133,7 +134,7 @@ impl<'a> Head<'a> {
         }
         let mut head = Self { name, declared: None, better: None, take: None };
         for (index, part) in parts.enumerate() {
-            // Directly behind the name `min` is the unit; a later `min` is the smallest.
+            // Directly after the name, `min` is the unit; a later `min` is the minimum.
             if index == 0 && part == "min" || index == 0 && !part.is_empty() && !is_word(part) {
                 head.declared = Some(DeclaredUnit::parse(part)?);
             } else if !(index == 0 && part.is_empty()) {
@@ -199,7 +200,7 @@ fn source(text: &str, name: &str) -> Result<Source, SpecError> {
         if pattern.is_empty() {
             return Err(no_source());
         }
-        // People think in lines: `^` and `$` match at each, as in grep.
+        // People think in lines: `^` and `$` match at each line, as in grep.
         let regex = RegexBuilder::new(pattern).multi_line(true).build().map_err(regex_error)?;
         Ok(Source::Text { stream, regex })
     };
@@ -219,13 +220,14 @@ fn source(text: &str, name: &str) -> Result<Source, SpecError> {
     }
 }
 
-/// Empty, or parts that each begin with a slash, with `~` only as `~0` or `~1`.
+/// Returns true if the text is empty, or consists of parts that begin with a slash, with `~` only
+/// as `~0` or `~1`.
 fn is_pointer(text: &str) -> bool {
     let escapes = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
     (text.is_empty() || text.starts_with('/')) && escapes
 }
 
-/// The library shows the pattern with a mark below the wrong place, over several lines.
+/// The library shows the pattern with a mark below the error, over several lines.
 fn regex_error(error: regex::Error) -> SpecError {
     SpecError::Regex(match error {
         regex::Error::CompiledTooBig(_) => {

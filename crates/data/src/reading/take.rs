@@ -1,15 +1,16 @@
-//! How several values of one run become the one value that the run stands for.
+//! Reduction of several values of one run to a single value.
 //!
-//! Runs are what is independent, not the values within one, so every run must come to one number before anything is
-//! decided. These are plain descriptions of a handful of numbers; nothing here infers anything.
+//! Runs are independent, but the values within a run are not, so every run must be reduced to one
+//! number before anything is decided. These are plain descriptive statistics of a handful of
+//! numbers; nothing is inferred here.
 
 use serde::{Deserialize, Serialize};
 
-/// What a run comes to that gave several values.
+/// How several values of a run are reduced to one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Take {
-    /// There must be exactly one.
+    /// There must be exactly one value.
     #[default]
     #[serde(skip)]
     One,
@@ -21,17 +22,17 @@ pub enum Take {
     Sum,
     /// Their arithmetic mean.
     Mean,
-    /// Their median; of an even number the mean of the middle two.
+    /// Their median; for an even count, the mean of the middle two.
     Median,
     /// The smallest.
     Min,
     /// The largest.
     Max,
-    /// How many there are.
+    /// Their count.
     Count,
 }
 
-/// The words by which people and programs ask for each.
+/// The word for each, as used by people and programs.
 pub(crate) const WORDS: [(&str, Take); 8] = [
     ("first", Take::First),
     ("last", Take::Last),
@@ -44,14 +45,16 @@ pub(crate) const WORDS: [(&str, Take); 8] = [
 ];
 
 impl Take {
-    /// What a word asks for: `first`, `last`, `sum`, `mean`, `median`, `min`, `max` or `count`.
+    /// Returns the reduction named by a word: `first`, `last`, `sum`, `mean`, `median`, `min`,
+    /// `max` or `count`.
     pub fn from_word(word: &str) -> Option<Self> {
         WORDS.iter().find(|(known, _)| *known == word).map(|(_, take)| *take)
     }
 }
 
-/// What the values come to. `None` for no values (but their count is 0), and for [`Take::One`] unless there is exactly one.
-/// Sum and mean are infinite where the sum is beyond a double. Finite values in any order; O(n), the median O(n log n).
+/// Reduces the values to one. Returns `None` for no values (except that their count is 0), and for
+/// [`Take::One`] unless there is exactly one. Sum and mean are infinite if the sum exceeds the
+/// range of a double. Finite values in any order; O(n), for the median O(n log n).
 pub fn take(values: &[f64], take: Take) -> Option<f64> {
     let sum = || values.iter().sum::<f64>();
     let count = values.len();
@@ -69,7 +72,7 @@ pub fn take(values: &[f64], take: Take) -> Option<f64> {
     }
 }
 
-/// The median of at least one value.
+/// Returns the median of at least one value.
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

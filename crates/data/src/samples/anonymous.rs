@@ -1,9 +1,11 @@
-//! Leaving out of samples who measured, and where: for records that are handed on.
+//! Removes from samples the information about who measured, and where, for records that are passed
+//! on.
 //!
-//! Texts are cut by their form alone, since nothing here may look at files: whatever has a slash in it is taken for a path, and of a
-//! path only the last component stays. That removes too much at times (the expression of `sed s/a/b/`), never too little of a
-//! path. Values of variables go, and so does what looks like a secret (`secrets`). What commands and names say in other words stays;
-//! nothing can know what that reveals.
+//! Texts are shortened by their form alone, because no files may be accessed here: anything with a
+//! slash in it is taken for a path, and only the last component of a path is kept. This sometimes
+//! removes too much (the expression of `sed s/a/b/`), but never too little of a path. Values of
+//! variables are removed, and so is anything that looks like a secret (`secrets`). What commands
+//! and names reveal in other words is kept, because it cannot be recognized.
 
 mod secrets;
 
@@ -12,22 +14,25 @@ pub use secrets::without as without_secrets;
 use super::Samples;
 use std::collections::HashMap;
 
-/// What ends a path within a text: `--save=/a/b`, `cat </a/b`, `PATH=/a:/b`.
+/// Characters that end a path within a text: `--save=/a/b`, `cat </a/b`, `PATH=/a:/b`.
 const BETWEEN: &[char] =
     &['=', ':', ',', ';', '(', ')', '<', '>', '|', '&', '`', '\'', '"', '{', '}', '[', ']'];
-/// Where the directories of people are.
+/// Parents of home directories.
 const HOMES: [&str; 2] = ["/home/", "/Users/"];
 /// A unit that looks like a path.
 const PER_SECOND: &str = "1/s";
 
 impl Samples {
-    /// Leaves out everything that tells who or where somebody is: facts of the environment (see
-    /// [`Environment::make_anonymous`](crate::Environment::make_anonymous)), working directories, values of variables, what looks like a secret, and the directories of paths in
-    /// the command line, in commands and parameters, in the names of their files and of imported ones, and in
-    /// names of subjects that were made of the command. Digests of files stay, so that a change is still noticed.
+    /// Removes everything that identifies a person or a place: facts of the environment (see
+    /// [`Environment::make_anonymous`](crate::Environment::make_anonymous)), working directories,
+    /// values of variables, anything that looks like a secret, and the directories of paths in the
+    /// command line, in commands and parameters, in the names of their files and of imported ones,
+    /// and in names of subjects that were derived from the command. Digests of files are kept, so
+    /// that a change is still noticed.
     ///
-    /// What was different and is now the same gets a number behind it where it must stay different: names of subjects, and values
-    /// of one parameter. Findings keep the text of their messages. To do it again changes nothing.
+    /// Texts that were different and have become equal get a number if they must stay different:
+    /// names of subjects, and values of one parameter. Findings keep the text of their messages.
+    /// The operation is idempotent.
     pub fn make_anonymous(&mut self) {
         self.environment.make_anonymous();
         secrets::of_words(&mut self.argv);
@@ -70,8 +75,9 @@ impl Samples {
         }
     }
 
-    /// The words of an anonymous record's command line from which something was left out (`KEY=…`): without it the same can't be
-    /// measured again. Empty for a record that knows its host: there such a word was typed so.
+    /// Returns the words of an anonymous record's command line from which something was removed
+    /// (`KEY=…`) and without which the measurement cannot be repeated. Empty for a record that has
+    /// its hostname: there such a word was typed by the user.
     pub fn left_out(&self) -> Vec<&str> {
         let anonymous = self.environment.text("hostname").is_none();
         let words = self.argv.iter().filter(|word| anonymous && word.contains(secrets::LEFT_OUT));
@@ -87,7 +93,8 @@ struct Distinct {
 }
 
 impl Distinct {
-    /// What an original becomes: `cut`, with a number behind it if another one became that.
+    /// Returns the replacement of an original: `cut`, with a number if another original has the
+    /// same.
     fn of(&mut self, original: &str, cut: String) -> String {
         if let Some(known) = self.of_original.get(original) {
             return known.clone();
@@ -101,17 +108,17 @@ impl Distinct {
     }
 }
 
-/// A command without paths and secrets.
+/// Returns a command without paths and secrets.
 fn command_without(text: &str) -> String {
     without_directories(&secrets::of_command(text))
 }
 
-/// The text with every path cut to its last component.
+/// Returns the text with every path shortened to its last component.
 fn without_directories(text: &str) -> String {
     cut_where(text, |_| true)
 }
 
-/// The text with those paths cut that the condition names.
+/// Returns the text with the paths shortened that satisfy `condition`.
 fn cut_where(text: &str, condition: impl Fn(&str) -> bool) -> String {
     let cut = |(piece, after): (&str, &str)| {
         let kept = if condition(piece) { last_component(piece) } else { piece };
@@ -120,7 +127,8 @@ fn cut_where(text: &str, condition: impl Fn(&str) -> bool) -> String {
     pieces(text).map(cut).collect()
 }
 
-/// The pieces of a text that may be paths, each with the separator behind it. One behind a backslash is none.
+/// Returns the pieces of a text that may be paths, each with the separator after it. A separator
+/// after a backslash does not count.
 fn pieces(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -145,10 +153,11 @@ fn pieces(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The last component of a path; `~` for the directory of a person. What names no directory (`./app`, `../app`) stays.
+/// Returns the last component of a path; `~` for a home directory. Paths that name no directory
+/// (`./app`, `../app`) are unchanged.
 fn last_component(path: &str) -> &str {
     let whole = path.trim_end_matches('/');
-    // A backslash must not come to stand before what separates.
+    // A backslash must not end up before a separator.
     let end = if whole.ends_with('\\') { path.len() } else { whole.len() };
     let person =
         HOMES.iter().any(|home| whole.strip_prefix(home).is_some_and(|p| !p.contains('/')));
@@ -163,7 +172,8 @@ fn last_component(path: &str) -> &str {
     }
 }
 
-/// The name of a file by its path. Nothing but slashes separates here: it is known to be a path.
+/// Returns the file name of a path. Only slashes separate here, because the text is known to be a
+/// path.
 fn file_name(path: &str) -> String {
     let whole = path.trim_end_matches('/');
     whole.rsplit_once('/').map_or(whole, |(_, name)| name).to_owned()

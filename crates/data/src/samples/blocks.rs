@@ -1,30 +1,31 @@
-//! Blocks: rounds in which every subject was measured once, or counted once in a pass of its own. Which of them are complete is
-//! found here. What is not in a block is in none of these.
+//! Blocks: rounds in which every subject was measured once, or counted once in a pass of its own.
+//! Finds the complete ones. Observations outside of blocks are not considered.
 
 use super::Samples;
 use super::columns::NOWHERE;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A pass that counts, in runs of their own beside the measured ones: counting slows a program down, so that nothing is timed in it.
+/// A counting pass, in runs separate from the measured ones: counting slows a program down, so
+/// nothing is timed in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pass {
-    /// Calls of `malloc` and its kin.
+    /// Calls of `malloc` and related functions.
     Allocations,
     /// Instructions on a simulated processor.
     Instructions,
-    /// Several exact counts at once.
+    /// Several exact counts in one run.
     Exact,
-    /// Events that the machine's own counters count.
+    /// Events of the hardware counters.
     Counters,
 }
 
 impl Pass {
-    /// All of them.
+    /// All passes.
     pub const ALL: [Self; 4] = [Self::Allocations, Self::Instructions, Self::Exact, Self::Counters];
 
-    /// Its name in files.
+    /// Name in files.
     pub fn word(self) -> &'static str {
         match self {
             Self::Allocations => "allocations",
@@ -35,15 +36,15 @@ impl Pass {
     }
 }
 
-/// A block with the pass that it belongs to; `None`: what was measured.
+/// A block with its pass; `None` for a measurement.
 pub type InPass = (Option<Pass>, u32);
 
 /// One complete block of one metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockRow {
-    /// The value of every subject.
+    /// The values of all subjects.
     pub values: Vec<f64>,
-    /// The place that every subject had in the block, counted from 0; `None` where the file does not say.
+    /// The position of every subject in the block, counted from 0; `None` if the file does not say.
     pub positions: Vec<Option<u32>>,
 }
 
@@ -61,7 +62,8 @@ impl BlockRow {
 }
 
 impl Samples {
-    /// The number of the block that would follow the last of a pass, or of what was measured; 0: there is none yet. O(observations).
+    /// Returns the number of the block after the last one of a pass, or of the measurements for
+    /// `None`; 0 if there is none yet. O(observations).
     pub fn next_block(&self, pass: Option<Pass>) -> u32 {
         let o = &self.observations;
         let own = (0..self.len()).filter(|&index| o.pass.get(index, None) == pass);
@@ -69,9 +71,10 @@ impl Samples {
         blocks.max().map_or(0, |last| last + 1)
     }
 
-    /// The values of one metric block by block: one row per *complete* block (every subject has a finite value), in block
-    /// order, those of what was measured before those of passes; one column per subject, beside each row the position that every subject
-    /// had. Observations outside blocks are left out. O(observations).
+    /// Returns the values of one metric by block: one row per *complete* block (every subject has a
+    /// finite value), in block order, measurements before passes. A row has one column per subject,
+    /// and the position of every subject. Observations outside blocks are left out.
+    /// O(observations).
     pub fn complete_blocks(&self, metric: usize) -> Vec<BlockRow> {
         let subjects = self.subjects.len();
         let o = &self.observations;

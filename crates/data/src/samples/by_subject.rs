@@ -1,23 +1,25 @@
-//! Observations by subject: an index built once, for whoever asks for many series of many subjects.
+//! Observations by subject: an index built once, for callers that need many series of many
+//! subjects.
 //!
-//! [`Samples::values`] walks all observations for one series, which is quadratic over a suite of twenty thousand benchmarks. Here
-//! every subject's observations are found at once. Nothing is copied but what is asked for, and nothing is interpreted.
+//! [`Samples::values`] walks all observations for one series, which is quadratic for a suite of
+//! twenty thousand benchmarks. Here the observations of a subject are found in constant time. Only
+//! requested data are copied, and nothing is interpreted.
 
 use super::columns::NOWHERE;
 use super::{InPass, Outcome, Samples, Series};
 
-/// Where the observations of each subject are.
+/// Index of the observations of each subject.
 #[derive(Clone, Debug)]
 pub struct BySubject<'a> {
     samples: &'a Samples,
-    /// For each subject where its observations begin in `order`; one more at the end.
+    /// For each subject, the start of its observations in `order`; one more element at the end.
     starts: Vec<usize>,
     order: Vec<u32>,
 }
 
 impl Samples {
-    /// Finds the observations of every subject. O(observations + subjects); observations of subjects that there are not are
-    /// left out.
+    /// Builds the index. O(observations + subjects); observations of nonexistent subjects are left
+    /// out.
     pub fn by_subject(&self) -> BySubject<'_> {
         let subjects = self.subjects.len();
         let owners = &self.observations.subject;
@@ -42,63 +44,66 @@ impl Samples {
         BySubject { samples: self, starts, order }
     }
 
-    /// True when an observation was taken in a block.
+    /// Returns true if any observation was taken in a block.
     pub fn has_blocks(&self) -> bool {
         self.observations.block.0.iter().any(|&block| block != NOWHERE)
     }
 
-    /// True when an observation was made in a pass that counts.
+    /// Returns true if any observation belongs to a counting pass.
     pub fn has_passes(&self) -> bool {
         self.observations.pass.0.iter().any(Option::is_some)
     }
 
-    /// True when an observation has a place in levels (build, process, iteration).
+    /// Returns true if any observation has levels (build, process, iteration).
     pub fn has_levels(&self) -> bool {
         self.observations.level.0.iter().any(|level| !level.is_empty())
     }
 }
 
 impl BySubject<'_> {
-    /// Indices of a subject's observations, in the order in which they were taken; empty for one that there is not. O(1).
+    /// Returns the indices of a subject's observations, in the order of measuring; empty for a
+    /// nonexistent subject. O(1).
     pub fn observations(&self, subject: usize) -> &[u32] {
         let range = self.starts.get(subject).zip(self.starts.get(subject + 1));
         range.map_or(&[], |(&from, &to)| &self.order[from..to])
     }
 
-    /// Values of one metric of one subject with the indices of their observations, in their order; those that are missing or not
-    /// finite are left out. O(its observations).
+    /// Returns the values of one metric of one subject with the indices of their observations, in
+    /// order; missing and non-finite values are left out. O(its observations).
     pub fn series(&self, subject: usize, metric: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
         let column = self.samples.observations.values.get(metric);
         let values = move |&index: &u32| Some((index, *column?.get(index as usize)?));
         self.observations(subject).iter().filter_map(values).filter(|(_, v)| v.is_finite())
     }
 
-    /// The same as [`Samples::series`] gives, without walking all observations. O(its observations).
+    /// Returns the same as [`Samples::series`], without walking all observations. O(its
+    /// observations).
     pub fn whole_series(&self, subject: usize, metric: usize) -> Series {
         let (observations, values) =
             self.series(subject, metric).map(|(index, value)| (index as usize, value)).unzip();
         Series { values, observations }
     }
 
-    /// The values of [`series`](Self::series) alone.
+    /// Returns the values of [`series`](Self::series) alone.
     pub fn values(&self, subject: usize, metric: usize) -> Vec<f64> {
         self.series(subject, metric).map(|(_, value)| value).collect()
     }
 
-    /// The nesting of an observation, outermost first; empty where none was recorded. O(1).
+    /// Returns the nesting of an observation, outermost level first; empty if not recorded. O(1).
     pub fn level(&self, observation: u32) -> &[u32] {
         let levels = &self.samples.observations.level.0;
         levels.get(observation as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The block of an observation, with its pass; `None` for what was not taken in blocks. O(1).
+    /// Returns the block of an observation, with its pass; `None` if not taken in blocks. O(1).
     pub fn block(&self, observation: u32) -> Option<InPass> {
         let o = &self.samples.observations;
         let block = o.block.get(observation as usize, NOWHERE);
         (block != NOWHERE).then(|| (o.pass.get(observation as usize, None), block))
     }
 
-    /// How many observations of a subject ended in a way that satisfies the condition. O(its observations).
+    /// Counts the observations of a subject whose outcome satisfies `condition`. O(its
+    /// observations).
     pub fn count_outcomes(&self, subject: usize, condition: impl Fn(Outcome) -> bool) -> usize {
         let outcome =
             |&index: &u32| self.samples.observations.outcome.get(index as usize, Outcome::Ok);

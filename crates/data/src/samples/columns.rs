@@ -1,5 +1,6 @@
-//! The columns that observations are stored in. Ten thousand runs, or ten million imported numbers, must cost little memory: what no
-//! observation has costs nothing. Nobody outside the samples sees them.
+//! The columns in which observations are stored. Ten thousand runs, or ten million imported
+//! numbers, must use little memory: a column in which no observation has a value costs nothing.
+//! Private to the samples.
 
 use super::{Outcome, Pass};
 
@@ -14,13 +15,14 @@ pub(super) struct Columns {
     pub(super) level: Sparse<Vec<u32>>,
     /// One column per metric.
     pub(super) values: Vec<Vec<f64>>,
-    /// How many values, missing ones among them, it takes; `None`: as many as come.
+    /// Maximum number of values, including missing ones; `None` for no limit.
     pub(super) most: Option<usize>,
-    /// Whether there were more.
+    /// True if the limit was exceeded.
     pub(super) overflowed: bool,
 }
 
-/// Whose the observations are. While all are of the first subject only their number is kept, as of ten million imported numbers.
+/// The subjects of the observations. While all belong to the first subject, only their number is
+/// stored, as for ten million imported numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Owners {
     held: usize,
@@ -43,7 +45,7 @@ impl Owners {
         }
     }
 
-    /// The owner of an observation that there is.
+    /// Returns the subject of an existing observation.
     pub(super) fn of(&self, index: usize) -> u32 {
         self.several.get(index).copied().unwrap_or(0)
     }
@@ -62,13 +64,13 @@ impl FromIterator<u32> for Owners {
     }
 }
 
-/// A column that is not there while no observation has anything to put into it, as of imported numbers: of ten million each byte
-/// counts.
+/// A column that is absent while no observation has a value for it, as for imported numbers: with
+/// ten million of them, every byte counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sparse<T>(pub(super) Vec<T>);
 
 impl<T: Clone + PartialEq> Sparse<T> {
-    /// Appends a value to the `held` ones before it; `nothing` stands where there is none.
+    /// Appends a value to the `held` ones before it; `nothing` represents a missing one.
     pub(super) fn push(&mut self, held: usize, value: T, nothing: T) {
         if !self.0.is_empty() || value != nothing {
             self.0.resize(held, nothing);
@@ -76,7 +78,7 @@ impl<T: Clone + PartialEq> Sparse<T> {
         }
     }
 
-    /// Appends nothing. No vector is compared for it: that is half of the cost of a number.
+    /// Appends a missing value. Avoids comparing vectors, which is half of the cost of a number.
     pub(super) fn push_nothing(&mut self, nothing: T) {
         if !self.0.is_empty() {
             self.0.push(nothing);
@@ -95,14 +97,15 @@ impl<T: Clone + PartialEq> Sparse<T> {
 }
 
 impl Columns {
-    /// Whether it takes no more observations. Says no to one, and remembers that it did.
+    /// Returns true if no more observations fit, and remembers that one was refused.
     pub(super) fn refuses(&mut self) -> bool {
         let is_full = self.most.is_some_and(|most| self.subject.len() * self.values.len() >= most);
         self.overflowed |= is_full;
         is_full
     }
 
-    /// Columns grow by a quarter instead of to the double: a long run has many of them, and half of each would stand empty.
+    /// Grows the columns by a quarter instead of doubling them: a long run has many of them, and
+    /// half of each would be unused.
     pub(super) fn make_room(&mut self) {
         let held = self.subject.len();
         if self.values.first().is_none_or(|column| held < column.capacity()) {
@@ -121,13 +124,13 @@ impl Columns {
     }
 }
 
-/// Stands for "not in a block" in the columns.
+/// Represents "not in a block" in the columns.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// Stands for "no time", in the columns.
+/// Represents "no time" in the columns.
 pub(super) const NO_TIME: f64 = f64::NEG_INFINITY;
 
-/// Keeps the items whose flag says so; a column that is not there stays so.
+/// Keeps the items whose flag is set; an absent column stays absent.
 pub(super) fn retain<T>(column: &mut Vec<T>, stays: &[bool]) {
     let mut flags = stays.iter();
     column.retain(|_| flags.next().copied().unwrap_or(false));

@@ -1,25 +1,25 @@
-//! Sides and rows: how they are added, what they are called, which subjects stand where, and by what a subject is found again in another
-//! run. Nothing is compared here.
+//! Sides and rows: how they are added and named, which subjects belong to them, and how a subject
+//! is identified in another run. Nothing is compared here.
 
 use super::{Row, Samples, Side, Subject};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
 impl Samples {
-    /// Adds a side and returns its index. A name that is taken gets a number behind it: ` #2`, ` #3`.
+    /// Adds a side and returns its index. If the name is taken, a number is appended: ` #2`, ` #3`.
     pub fn add_side(&mut self, mut side: Side) -> usize {
         side.name = free_name(side.name, |name| self.sides.iter().any(|own| own.name == name));
         self.sides.push(side);
         self.sides.len() - 1
     }
 
-    /// The index of the side of this name, which is added if it is new. O(sides).
+    /// Returns the index of the side of this name, adding it if new. O(sides).
     pub fn side_named(&mut self, name: &str) -> usize {
         let known = self.sides.iter().position(|side| side.name == name);
         known.unwrap_or_else(|| self.add_side(Side { name: name.to_owned(), ..Side::default() }))
     }
 
-    /// The index of the row of this name, which is added if it is new. O(rows).
+    /// Returns the index of the row of this name, adding it if new. O(rows).
     pub fn row_named(&mut self, name: &str) -> usize {
         self.rows.iter().position(|row| row.name == name).unwrap_or_else(|| {
             self.rows.push(Row { name: name.to_owned(), ..Row::default() });
@@ -44,43 +44,47 @@ impl Samples {
         self.add(subject)
     }
 
-    /// Adds a subject, whose side and row are there, and returns its index. A name that is taken gets a number behind it.
+    /// Adds a subject, whose side and row exist, and returns its index. If the name is taken, a
+    /// number is appended.
     pub fn add(&mut self, mut subject: Subject) -> usize {
         subject.name = free_name(subject.name, |name| self.subjects.iter().any(|s| s.name == name));
         self.subjects.push(subject);
         self.subjects.len() - 1
     }
 
-    /// The side of a subject.
+    /// Returns the side of a subject.
     pub fn side_of(&self, subject: &Subject) -> &Side {
         &self.sides[subject.side]
     }
 
-    /// The row of a subject.
+    /// Returns the row of a subject.
     pub fn row_of(&self, subject: &Subject) -> &Row {
         &self.rows[subject.row]
     }
 
-    /// The name of a subject without its side: that of its row, or where the row has none, its own.
+    /// Returns the name of a subject without its side: that of its row or, if the row has none, its
+    /// own.
     pub fn full_name<'a>(&'a self, subject: &'a Subject) -> &'a str {
         let row = self.row_of(subject);
         if row.name.is_empty() { &subject.name } else { &row.name }
     }
 
-    /// The name of a subject without values of parameters, where it is known: the label of its row, or of a row without a name, its side.
+    /// Returns the name of a subject without parameter values, if known: the label of its row or,
+    /// for a row without a name, its side.
     pub fn label_of<'a>(&'a self, subject: &'a Subject) -> Option<&'a str> {
         let row = self.row_of(subject);
         if row.name.is_empty() { Some(&self.side_of(subject).name) } else { row.label.as_deref() }
     }
 
-    /// Whether some row stands on several sides; `wanted` says which rows count. O(subjects).
+    /// Returns true if any row, among those that satisfy `wanted`, is on several sides.
+    /// O(subjects).
     pub fn shares_a_row(&self, wanted: impl Fn(&Row) -> bool) -> bool {
         let mut side_of: HashMap<usize, usize> = HashMap::new();
         let own = self.subjects.iter().filter(|s| wanted(self.row_of(s)));
         own.into_iter().any(|s| *side_of.entry(s.row).or_insert(s.side) != s.side)
     }
 
-    /// Leaves out sides and rows without a subject, and gives the rest their new numbers. O(subjects).
+    /// Removes sides and rows without a subject, and renumbers the rest. O(subjects).
     pub fn drop_unused_keys(&mut self) {
         let sides: HashSet<usize> = self.subjects.iter().map(|s| s.side).collect();
         let rows: HashSet<usize> = self.subjects.iter().map(|s| s.row).collect();
@@ -91,14 +95,14 @@ impl Samples {
         }
     }
 
-    /// By what a subject is found again in another run: a digest of its row, its parameters and the role of its side, which is its place
-    /// (the reference is the first), not its name, path or revision. 32 hexadecimal digits, the beginning of a SHA-256.
-    /// O(subjects).
+    /// Returns the identity of a subject across runs: a digest of its row, its parameters and the
+    /// index of its side (the reference is the first), but not the side's name, path or revision.
+    /// 32 hexadecimal digits, the beginning of a SHA-256. O(subjects).
     pub fn identity(&self, index: usize) -> Option<String> {
         let subject = self.subjects.get(index)?;
         let mut digest = Sha256::new();
         let mut add = |text: &str| {
-            // Lengths keep the parts apart: `ab`, `c` is not `a`, `bc`.
+            // Lengths separate the parts: `ab`, `c` is not `a`, `bc`.
             digest.update((text.len() as u64).to_le_bytes());
             digest.update(text.as_bytes());
         };
@@ -113,7 +117,7 @@ impl Samples {
             (other.side, other.row) == (subject.side, subject.row)
                 && other.parameters == subject.parameters
         };
-        // A command that lacks a parameter which others have stands in a scan several times.
+        // In a scan, a command without a parameter that others have occurs several times.
         let times = before.filter(same).count();
         if times > 0 {
             add(&times.to_string());
@@ -122,7 +126,7 @@ impl Samples {
     }
 }
 
-/// The name, or where it is taken the name with the first free number behind it.
+/// Returns the name or, if it is taken, the name with the first free number appended.
 pub(crate) fn free_name(name: String, taken: impl Fn(&str) -> bool) -> String {
     if !taken(&name) {
         return name;
@@ -131,7 +135,7 @@ pub(crate) fn free_name(name: String, taken: impl Fn(&str) -> bool) -> String {
     numbered.find(|name| !taken(name)).unwrap_or(name)
 }
 
-/// Keeps what is used, and returns for each its new number.
+/// Keeps the used items, and returns the new index of each.
 fn keep_used<T>(all: &mut Vec<T>, used: &HashSet<usize>) -> Vec<usize> {
     let mut next = 0;
     let numbers = (0..all.len()).map(|index| {
@@ -183,7 +187,7 @@ mod tests {
         assert_eq!(identities(&scan(["sort-1.1", "sort-1.2"], "/usr/bin")), then);
         let distinct: HashSet<&String> = then.iter().collect();
         assert_eq!(distinct.len(), 4);
-        // It is part of what history stores, and must never change.
+        // It is stored in the history, and must never change.
         assert_eq!(then[0], "4aba844c849174d45280c46e205840e0");
     }
 

@@ -1,26 +1,27 @@
-//! The value of a parameter: `64`, `1e3`, `fast`. It keeps the spelling that somebody typed, since that is what people look for on the
-//! screen, and stands in JSON as a number wherever that loses nothing of the spelling.
+//! The value of a parameter: `64`, `1e3`, `fast`. It keeps the spelling that was typed, because
+//! people look for it on the screen, and is a number in JSON if that preserves the spelling.
 
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 
-/// A value of a parameter, as it was typed.
+/// A parameter value as it was typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ParameterValue(String);
 
 impl ParameterValue {
-    /// As it was typed.
+    /// Returns the value as it was typed.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The finite number that it spells, if it spells one.
+    /// Returns the finite number that it represents, if any.
     pub fn number(&self) -> Option<f64> {
         crate::number::finite(self.0.trim())
     }
 
-    /// The JSON number that is written exactly so; `None` for `fast`, and for `1e3`, which JSON would write as `1000.0`.
+    /// Returns the JSON number with exactly this spelling; `None` for `fast`, and for `1e3`, which
+    /// JSON would write as `1000.0`.
     fn json_number(&self) -> Option<serde_json::Number> {
         let starts_like_one = self.0.starts_with(|c: char| c.is_ascii_digit() || c == '-');
         let number = || serde_json::from_str::<serde_json::Number>(&self.0).ok();

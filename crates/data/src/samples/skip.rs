@@ -1,5 +1,5 @@
-//! Leaves the beginning of every series out, as somebody asks who knows that it was a warm-up; and says so, in a finding that goes
-//! wherever the samples go. Nothing is left out unasked.
+//! Removes the beginning of every series, for users who know that it was a warm-up, and reports
+//! that in a finding that stays with the samples. Nothing is removed without a request.
 
 use super::columns::{Columns, NO_TIME, NOWHERE, Sparse};
 use super::{Outcome, Samples};
@@ -30,7 +30,8 @@ impl Columns {
 }
 
 impl Samples {
-    /// How many observations every subject has, whatever their outcome. O(subjects + observations).
+    /// Returns the number of observations of every subject, whatever their outcome. O(subjects +
+    /// observations).
     pub(crate) fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.subjects.len()];
         for subject in self.observations.subject.iter() {
@@ -41,8 +42,9 @@ impl Samples {
         counts
     }
 
-    /// Leaves out the first `count` observations of every subject; where they were taken in blocks, the first `count` blocks, so that
-    /// no block is torn. What passes counted stays: no warm-up is in it. O(observations); nothing happens for 0.
+    /// Removes the first `count` observations of every subject; if they were taken in blocks, the
+    /// first `count` blocks, so that no block is split. Counts from passes are kept: they contain
+    /// no warm-up. O(observations); no effect for 0.
     pub fn skip_first(&mut self, count: usize) {
         if count == 0 {
             return;
@@ -59,7 +61,7 @@ impl Samples {
         };
         let kept: Vec<usize> = (0..self.len()).filter(stays).collect();
         self.observations.keep(&kept);
-        // Blocks are counted from 0 again, or those that were left out would seem to be incomplete.
+        // Blocks are renumbered from 0, otherwise the removed ones would seem to be incomplete.
         let before = u32::try_from(count).unwrap_or(NOWHERE);
         let o = &mut self.observations;
         for (index, block) in o.block.0.iter_mut().enumerate() {

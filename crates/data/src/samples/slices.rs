@@ -1,5 +1,6 @@
-//! What one slice of a load test holds beside its values: histograms, whole and second by second, and counts of what happened. They
-//! stand beside an observation, under the same subject and block; nothing is computed from them here.
+//! Additional data of one slice of a load test: histograms, for the whole slice and by second, and
+//! counts of events. They belong to the observation with the same subject and block; nothing is
+//! computed from them here.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -11,32 +12,35 @@ pub struct Buckets {
     pub subject: usize,
     /// Block of the observation.
     pub block: u32,
-    /// What was timed, as in `latency`.
+    /// The quantity that was timed, as in `latency`.
     pub of: String,
-    /// Which second of the observation, from 0; `None`: all of it that counts.
+    /// Second of the observation, from 0; `None` for its whole measured time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second: Option<u32>,
-    /// The rate that a search tried, 1/s; `None`: not one of its tries, but what the observation is.
+    /// The rate tried by a search, 1/s; `None` for the observation itself rather than one of the
+    /// attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
-    /// When what its times are of began, s since the observation did; `None`: with it.
+    /// Start of the timed period, in seconds since the start of the observation; `None` if they
+    /// coincide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<f64>,
     /// The histogram in HdrHistogram's V2 encoding ([`crate::Histogram::encoded`]).
     pub v2: String,
 }
 
-/// What was counted within one observation.
+/// Counts within one observation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
     /// Index of the subject.
     pub subject: usize,
     /// Block of the observation.
     pub block: u32,
-    /// Which second of the observation, from 0; `None`: all of it that counts.
+    /// Second of the observation, from 0; `None` for its whole measured time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second: Option<u32>,
-    /// The rate that a search tried, 1/s; `None`: not one of its tries, but what the observation is.
+    /// The rate tried by a search, 1/s; `None` for the observation itself rather than one of the
+    /// attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
     /// Counts by name, as in `answered`, `failed.timeout`, `status.200`.

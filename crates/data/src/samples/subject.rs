@@ -1,26 +1,27 @@
-//! What is measured, by its keys: a subject is one row on one side at certain values of the parameters. All that a record says of sides,
-//! rows and subjects is here; what was measured of them is not. Nothing may be concluded from names, which are for people.
+//! The keys of measurements: a subject is one row on one side at certain values of the parameters.
+//! This module has all recorded data about sides, rows and subjects, but no measurements. Nothing
+//! may be inferred from names, which are for people.
 
 use super::ParameterValue;
 use serde::{Deserialize, Serialize};
 
-/// What is compared: a command, a build, a revision, a server, a file.
+/// A thing that is compared: a command, a build, a revision, a server, a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Side {
-    /// The name that people see; unique within the samples.
+    /// Display name; unique within the samples.
     pub name: String,
-    /// The command line as it was typed, with `{n}` where the value of a parameter comes.
+    /// The command line as typed, with `{n}` in place of the value of a parameter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The file that the values came from, for imported samples.
+    /// The file of the values, for imported samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The builds of one source that were run by turns, as their files; the outermost level of an observation is the index of its
-    /// build. Empty where there is one.
+    /// The builds of one source that were run alternately, as their files; the outermost level of
+    /// an observation is the index of its build. Empty if there is only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub builds: Vec<String>,
-    /// The recordings that were put together, in their order; the outermost level of an observation is the index of its recording. Empty
-    /// where there is one.
+    /// The recordings that were combined, in order; the outermost level of an observation is the
+    /// index of its recording. Empty if there is only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recordings: Vec<Recorded>,
 }
@@ -30,29 +31,31 @@ pub struct Side {
 pub struct Recorded {
     /// Its file.
     pub file: String,
-    /// When it began, as it says itself.
+    /// When it began, as stated in the recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
 }
 
-/// What sides are compared on: a benchmark, a test, a function, a URL.
+/// A thing on which sides are compared: a benchmark, a test, a function, a URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    /// Its full name, by which sides are matched; unique within the samples. Empty where commands are all that there is.
+    /// Full name, by which sides are matched; unique within the samples. Empty if there are only
+    /// commands.
     #[serde(default)]
     pub name: String,
-    /// Its name without parameters, where the tool says.
+    /// Name without parameters, if the tool states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// What such a row is called, in the singular, as in `function`; `None`: a benchmark.
+    /// Singular noun for such a row, as in `function`; `None` for a benchmark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noun: Option<String>,
-    /// What it stands in, the outermost first, as in its file and its class, or its package. Empty where the tool tells of none.
+    /// Enclosing groups, outermost first, such as its file and its class, or its package. Empty if
+    /// the tool states none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub group: Vec<String>,
 }
 
-/// What was measured: one row on one side, at certain values of the parameters.
+/// A measured subject: one row on one side, at certain values of the parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subject {
     /// Index of the side.
@@ -62,40 +65,42 @@ pub struct Subject {
     /// Parameters with their values, in the order of the scan, as in `("n", 4)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<(String, ParameterValue)>,
-    /// The name that people see, made of its keys; unique within the samples.
+    /// Display name, made from its keys; unique within the samples.
     pub name: String,
     /// The command line that was run, for commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// True when the command went through a shell.
+    /// True if the command was run by a shell.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shell: bool,
-    /// Working directory given to the command.
+    /// Working directory of the command, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Variables given to the command, beyond those inherited.
+    /// Variables set for the command, beyond those inherited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<(String, String)>,
-    /// Index of the subject that this one is compared with; its own index marks a reference. `None`: the first subject.
+    /// Index of the subject that this one is compared with; its own index marks a reference. `None`
+    /// for the first subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<usize>,
-    /// How many runs of it went on at once; `None`: one.
+    /// Number of runs in parallel; `None` for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
-    /// What was set for its processes, as in `("fifo", "10")`, `("pin", "1")`.
+    /// Settings of its processes, as in `("fifo", "10")`, `("pin", "1")`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub control: Vec<(String, String)>,
-    /// The files that make the command, each with its digest, as in `("/usr/bin/sort", "sha256:…")`.
+    /// The files that make up the command, each with its digest, as in `("/usr/bin/sort",
+    /// "sha256:…")`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<(String, String)>,
-    /// A digest of the machine code that is measured, and of all that it calls, wherever they were placed; `None` where that is not
-    /// known. Two builds with the same digest differ by placement at most.
+    /// Digest of the measured machine code and of everything it calls, independent of placement;
+    /// `None` if unknown. Two builds with the same digest differ at most by placement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }
 
 impl Subject {
-    /// The value of a parameter; `None` for one that it does not have.
+    /// Returns the value of a parameter; `None` if the subject does not have it.
     pub fn parameter(&self, name: &str) -> Option<&ParameterValue> {
         self.parameters.iter().find(|(own, _)| own == name).map(|(_, value)| value)
     }

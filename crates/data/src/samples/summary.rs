@@ -1,26 +1,27 @@
-//! What is left of a series where the tool that measured kept no samples: a handful of numbers.
+//! Summary of a series for which the measuring tool kept no samples: a handful of numbers.
 //!
 //! Nothing is made up from them: a summary never becomes observations.
 
 use serde::{Deserialize, Serialize};
 
-/// The summary of one metric of one subject, as a tool printed it; what it did not print is `None`.
+/// The summary of one metric of one subject, as printed by a tool; numbers that it did not print
+/// are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Index of the subject.
     pub subject: usize,
     /// Name of the metric; the numbers are in its base unit.
     pub metric: String,
-    /// How many values it was made from.
+    /// Number of values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
     /// Their mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
-    /// Their standard deviation, with n − 1.
+    /// Their standard deviation, with the denominator n − 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sd: Option<f64>,
-    /// The standard error of their mean, where the tool gives that.
+    /// The standard error of their mean, if the tool states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
     /// Their median.
@@ -35,18 +36,19 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The mean, or where there is none the median: where the values lie.
+    /// Returns the location of the values: the mean or, if there is none, the median.
     pub fn location(&self) -> Option<f64> {
         self.mean.or(self.median)
     }
 
-    /// The standard error of the mean: as the tool gave it, or from standard deviation and number.
+    /// Returns the standard error of the mean: as stated by the tool, or from standard deviation
+    /// and count.
     pub fn error_of_mean(&self) -> Option<f64> {
         let from_sd = || Some(self.sd? / (self.count.filter(|&n| n > 1)? as f64).sqrt());
         self.standard_error.or_else(from_sd)
     }
 
-    /// The numbers, for those who check or convert all of them.
+    /// Returns the numbers, for checking or converting all of them.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = f64> {
         [self.mean, self.sd, self.standard_error, self.median, self.min, self.max]
             .into_iter()

@@ -1,11 +1,12 @@
-//! Leaves out of samples subjects and metrics that are not wanted, and gives the rest their new numbers.
+//! Removes unwanted subjects and metrics from samples, and renumbers the rest.
 
 use crate::samples::{Metric, Samples, Subject};
 use std::collections::HashMap;
 
 impl Samples {
-    /// Keeps the values of which `wanted` says so; a subject or a metric without any goes, with its summaries and findings. Whoever
-    /// loses its reference is compared with the first that is left of the same named row, else with nobody. O(observations × metrics).
+    /// Keeps the values that satisfy `wanted`; a subject or a metric without any is removed, with
+    /// its summaries and findings. A subject that loses its reference is compared with the first
+    /// remaining one of the same named row, if any. O(observations × metrics).
     pub fn keep(&mut self, wanted: impl Fn(&Samples, &Subject, &Metric) -> bool) {
         let table: Vec<Vec<bool>> = self
             .subjects

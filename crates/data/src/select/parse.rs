@@ -1,35 +1,36 @@
-//! Reads a filter: from text to an expression, or to what is wrong with it and where.
+//! Parses a filter into an expression, or into an error with its position.
 //!
-//! By hand and in one pass: the language is five rules long. Depth is bounded, so that no text can exhaust the stack.
+//! Written by hand, in one pass: the language has five rules. Depth is bounded, so that no text can
+//! exhaust the stack.
 
 use super::{Expression, Key, Pattern};
 use regex::RegexBuilder;
 use std::str::FromStr;
 
-/// Deepest nesting of parentheses and negations.
+/// Maximum nesting of parentheses and negations.
 const MAX_DEPTH: usize = 50;
-/// Largest compiled regular expression, in bytes.
+/// Maximum size of a compiled regular expression, in bytes.
 const MAX_REGEX: usize = 1 << 20;
 
-/// What is wrong with a filter.
+/// A syntax error in a filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{}: {problem}; write it like `Copy -n:8`, `.name:(BM_A OR BM_B)`, `.metric:wall` or `/^BM_/`",
     place(.rest)
 )]
 pub struct SyntaxError {
-    /// The text from where it is wrong; empty at the end of the filter.
+    /// The text from the error on; empty at the end of the filter.
     pub rest: String,
-    /// What is wrong.
+    /// Description of the error.
     pub problem: String,
 }
 
-/// Where it is wrong, as the message begins.
+/// Returns the position of the error, for the start of the message.
 fn place(rest: &str) -> String {
     if rest.is_empty() { "at the end".to_owned() } else { format!("at `{rest}`") }
 }
 
-/// Reads a whole filter; one that is empty accepts everything.
+/// Parses a whole filter; an empty one accepts everything.
 pub(super) fn expression(text: &str) -> Result<Expression, SyntaxError> {
     let mut parser = Parser { rest: text, depth: 0 };
     let found = parser.any()?;
@@ -58,7 +59,7 @@ impl<'a> Parser<'a> {
         rest.is_some()
     }
 
-    /// Takes `AND` or `OR`, if it stands there as a word.
+    /// Consumes `AND` or `OR` if it is the next word.
     fn word(&mut self, word: &str) -> bool {
         self.blanks();
         let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '(', ')']);
@@ -118,7 +119,7 @@ impl<'a> Parser<'a> {
     }
 
     fn term(&mut self) -> Result<Expression, SyntaxError> {
-        // A key ends in a colon; what has none is looked for in the name.
+        // A key ends in a colon; a term without one is searched for in the name.
         let word = &self.rest
             [..self.rest.find([' ', '\t', '\n', '(', ')', '"']).unwrap_or(self.rest.len())];
         let is_regex = word.len() > 1 && word.starts_with('/') && word.ends_with('/');
@@ -145,7 +146,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A value; a plain word that stands `alone` need only be contained.
+    /// Parses a value. A plain word that is a term `alone` matches if it is contained.
     fn value(&mut self, alone: bool) -> Result<Pattern, SyntaxError> {
         if self.rest.starts_with('"') {
             let text = self.delimited('"')?;
@@ -170,7 +171,7 @@ impl<'a> Parser<'a> {
         Ok(if alone { Pattern::Contains(word) } else { Pattern::Exactly(word) })
     }
 
-    /// What stands between two of a character, which a backslash may escape.
+    /// Parses the text between two occurrences of a character, which a backslash may escape.
     fn delimited(&mut self, mark: char) -> Result<String, SyntaxError> {
         let mut found = String::new();
         let mut chars = self.rest.char_indices().skip(1);

@@ -1,7 +1,9 @@
-//! Rows and columns of a comparison, made from what benchmarks have beside their names: `--col goos`, `--row .name --col n`.
+//! Rows and columns of a comparison, made from properties of benchmarks other than their names:
+//! `--col goos`, `--row .name --col n`.
 //!
-//! Every value of the column keys becomes a side, the first that occurs the reference; what is left of a benchmark's identity, or the row
-//! keys alone, names the row. Two benchmarks in one cell are an error: pooling them would compare what nobody meant.
+//! Every value of the column keys becomes a side, the first one the reference; the rest of a
+//! benchmark's identity, or the row keys alone, names the row. Two benchmarks in one cell are an
+//! error: pooling them would compare something unintended.
 
 use super::{Key, known_parameters};
 use crate::import::labels;
@@ -9,13 +11,13 @@ use crate::samples::{Metric, Row, Samples, Side, Subject};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The row of a benchmark of whose name the columns leave nothing, where others have more.
+/// The row of a benchmark of whose name the columns leave nothing, if other benchmarks have more.
 const NO_REST: &str = "(no parameters)";
 
-/// Why rows and columns can't be made.
+/// Why rows and columns cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectError {
-    /// A key of metrics, which are no benchmarks.
+    /// The key is one of metrics, which are not benchmarks.
     #[error(
         "`{0}` can't make rows or columns: every metric is a table of its own; choose with --filter .metric:NAME"
     )]
@@ -23,17 +25,17 @@ pub enum ProjectError {
     /// No benchmark has such a parameter.
     #[error("no benchmark has a parameter `{name}` for --row or --col; {known}")]
     NoSuchParameter {
-        /// What was asked for.
+        /// The requested parameter.
         name: String,
-        /// The parameters that there are.
+        /// The existing parameters.
         known: String,
     },
-    /// All benchmarks have the same value, so that there would be one column.
+    /// All benchmarks have the same value, so that there would be only one column.
     #[error(
         "--col {keys}: all benchmarks have the same value there, `{value}`; a comparison needs two"
     )]
     OneColumn {
-        /// The keys asked for.
+        /// The requested keys.
         keys: String,
         /// The value.
         value: String,
@@ -48,18 +50,18 @@ pub enum ProjectError {
         first: String,
         /// The other.
         second: String,
-        /// The row; none where the columns take the whole name.
+        /// The row; `None` if the columns use up the whole name.
         row: Option<String>,
         /// The column.
         column: String,
     },
 }
 
-/// Makes rows and columns of samples: every subject gets its side (column), its row and its reference anew. Without row keys
-/// the row is what is left of the name, without column keys the column is the file.
+/// Makes rows and columns of samples: every subject gets a new side (column), row and reference.
+/// Without row keys the row is the rest of the name; without column keys the column is the file.
 ///
 /// # Errors
-/// When a key does not fit the samples, or two benchmarks would share a cell.
+/// If a key does not fit the samples, or two benchmarks would share a cell.
 pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), ProjectError> {
     for key in row.iter().chain(col) {
         check(samples, key)?;
@@ -82,7 +84,7 @@ pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), Pr
                 rest_of_name(samples, subject, col)
             } else {
                 let shown = |key: &Key| match key {
-                    // A parameter that it does not have is no part of its row.
+                    // A parameter that the subject does not have is not part of its row.
                     Key::Parameter(name) => {
                         subject.parameter(name).map(|own| format!("{name}={own}"))
                     }
@@ -163,7 +165,7 @@ pub fn project(samples: &mut Samples, row: &[Key], col: &[Key]) -> Result<(), Pr
     Ok(())
 }
 
-/// The rows of these names; what more is known of each is what was known of its first subject's.
+/// Returns the rows of these names; other properties are taken from the row of the first subject.
 fn new_rows(samples: &Samples, names: &[&str], keys: &[(usize, usize)]) -> Vec<Row> {
     let all_empty = names.iter().all(|name| name.is_empty());
     let mut rows: Vec<Option<Row>> = vec![None; names.len()];
@@ -181,7 +183,7 @@ fn new_rows(samples: &Samples, names: &[&str], keys: &[(usize, usize)]) -> Vec<R
     rows.into_iter().flatten().collect()
 }
 
-/// The sides of these names; the source is that of all subjects there, if they have one in common.
+/// Returns the sides of these names; the source is that of all their subjects, if it is the same.
 fn new_sides(samples: &Samples, names: &[&str], keys: &[(usize, usize)]) -> Vec<Side> {
     let mut sources: Vec<Option<&Option<String>>> = vec![None; names.len()];
     for (subject, &(side, _)) in samples.subjects.iter().zip(keys) {
@@ -215,15 +217,15 @@ fn check(samples: &Samples, key: &Key) -> Result<(), ProjectError> {
     }
 }
 
-/// What a subject has there; nothing for a parameter that it does not have.
+/// Returns the value of a key for a subject; empty for a parameter that it does not have.
 fn text<'a>(samples: &'a Samples, key: &Key, subject: &'a Subject) -> &'a str {
-    // Keys of metrics were refused before, so that any metric will do.
+    // Keys of metrics were refused before, so any metric will do.
     static NONE: std::sync::LazyLock<Metric> = std::sync::LazyLock::new(Metric::wall);
     key.value(samples, subject, &NONE).unwrap_or_default()
 }
 
-/// For every subject the file that it came from, by as much of its path as distinguishes it from the others; of what came from no file the side,
-/// where that has rows.
+/// Returns the file of every subject, with as much of its path as is needed to distinguish it from
+/// the others; for subjects without a file, the side if that has rows.
 fn files(samples: &Samples) -> Vec<String> {
     let mut files: Vec<&str> = Vec::new();
     for source in samples.sides.iter().filter_map(|side| side.source.as_deref()) {
@@ -244,7 +246,7 @@ fn files(samples: &Samples) -> Vec<String> {
     samples.subjects.iter().map(of_subject).collect()
 }
 
-/// What stands in a column, and the row; where a column takes the whole name there is no row to name.
+/// Joins a column and a row; if a column uses up the whole name there is no row to name.
 fn joined(column: &str, row: &str) -> String {
     match (column.is_empty(), row.is_empty()) {
         (_, true) => column.to_owned(),
@@ -253,7 +255,7 @@ fn joined(column: &str, row: &str) -> String {
     }
 }
 
-/// The full name; where a column takes a part of it, the name without that part.
+/// Returns the full name; if a column uses a part of it, the name without that part.
 fn rest_of_name(samples: &Samples, subject: &Subject, col: &[Key]) -> String {
     let is_column =
         |name: &str| col.iter().any(|k| matches!(k, Key::Parameter(own) if own == name));
@@ -267,7 +269,8 @@ fn rest_of_name(samples: &Samples, subject: &Subject, col: &[Key]) -> String {
     }
     let names_values = text(samples, &Key::Name, subject).contains(['{', '}']);
     if (samples.label_of(subject).is_none() || names_values) && !takes_name {
-        // The values stand somewhere in the name: the places of those that make columns are marked.
+        // The values are somewhere in the name: the positions of those that make columns are
+        // marked.
         let columns = subject.parameters.iter().filter(|(name, _)| is_column(name));
         return columns.fold(samples.full_name(subject).to_owned(), |text, (name, value)| {
             without_value(&text, name, value.as_str())
@@ -282,7 +285,8 @@ fn rest_of_name(samples: &Samples, subject: &Subject, col: &[Key]) -> String {
     base.into_iter().chain(parameters).collect::<Vec<_>>().join("/")
 }
 
-/// A name with `{parameter}` wherever the parameter's value stands as a word: `sort {n}` for `sort 8` and `sort n={n}` for `sort n=8`.
+/// Replaces the parameter's value by `{parameter}` wherever it is a word in a name: `sort {n}` for
+/// `sort 8` and `sort n={n}` for `sort n=8`.
 pub(crate) fn without_value(text: &str, name: &str, value: &str) -> String {
     let is_inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.');
     let mut found = String::new();

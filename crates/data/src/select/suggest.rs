@@ -1,12 +1,14 @@
-//! Finds row keys under which the benchmarks of several files meet that have no full name in common, as those of machines with different
-//! numbers of processors (`BenchmarkSort-2`, `BenchmarkSort-8`). It only looks; nobody's rows are changed by it.
+//! Finds row keys that match the benchmarks of several files without a common full name, such as
+//! those of machines with different numbers of processors (`BenchmarkSort-2`, `BenchmarkSort-8`).
+//! The samples are not changed.
 
 use super::{Key, project};
 use crate::samples::{Samples, Subject};
 use std::collections::{HashMap, HashSet};
 
-/// Keys for `--row` that give some benchmark of two files the same row and no two benchmarks the same cell: the name alone, else the name
-/// with those parameters of which the files share a value. `None` where neither does. O(subjects × parameters).
+/// Returns keys for `--row` that give some benchmark of two files the same row and no two
+/// benchmarks the same cell: the name alone, otherwise the name with the parameters for which the
+/// files share a value. `None` if neither does. O(subjects × parameters).
 pub fn common_rows(samples: &Samples) -> Option<Vec<Key>> {
     let shared: Vec<&str> = parameters(samples)
         .into_iter()
@@ -26,7 +28,7 @@ pub fn common_rows(samples: &Samples) -> Option<Vec<Key>> {
     })
 }
 
-/// Whether subjects of two files have the same text there.
+/// Returns true if subjects of two files have the same text.
 fn meets<'a>(samples: &'a Samples, text: impl Fn(&'a Subject) -> Option<&'a str>) -> bool {
     let mut file_of: HashMap<&str, Option<&str>> = HashMap::new();
     samples.subjects.iter().any(|subject| {
@@ -35,14 +37,14 @@ fn meets<'a>(samples: &'a Samples, text: impl Fn(&'a Subject) -> Option<&'a str>
     })
 }
 
-/// Names of all parameters, in the order in which they are met.
+/// Returns the names of all parameters, in order of first appearance.
 fn parameters(samples: &Samples) -> Vec<&str> {
     let mut known = HashSet::new();
     let all = samples.subjects.iter().flat_map(|s| &s.parameters);
     all.map(|(name, _)| name.as_str()).filter(|name| known.insert(*name)).collect()
 }
 
-/// Whether a parameter can be typed in a list of keys without quotes.
+/// Returns true if a parameter can be typed in a list of keys without quotes.
 fn is_key(name: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || c == '_';
     !name.is_empty() && name.chars().all(is_plain)
@@ -105,7 +107,7 @@ mod tests {
     #[test]
     fn nothing_is_suggested_that_would_not_work() {
         assert_eq!(told(&[("a", "Sort", &[]), ("b", "Map", &[])]), None);
-        // The sizes share a cell without a parameter that could tell them apart.
+        // The sizes share a cell without a parameter that could distinguish them.
         let same = [
             ("a", "Sort", &[("a b", "1")][..]),
             ("a", "Sort", &[("a b", "2")]),

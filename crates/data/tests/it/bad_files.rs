@@ -1,5 +1,6 @@
-//! Bad files of every format: each gives samples, or a message that names the file and what was expected, and never makes a reader
-//! fall over, run on without end, or take memory that is out of proportion to the file.
+//! Bad files of every format: each gives samples, or a message that names the file and what was
+//! expected, and never makes a reader panic, run forever, or use memory out of proportion to the
+//! file.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
@@ -12,7 +13,8 @@ fn read(bytes: impl Into<Vec<u8>>) -> Result<Samples, Box<ImportError>> {
     load_bytes(bytes.into(), "bad", &ImportOptions::default()).map_err(Box::new)
 }
 
-/// What is said of a file; empty if it is read. A message names the file, and a line only if it is there.
+/// Returns the error for a file; empty if it can be read. A message names the file, and only lines
+/// that exist.
 fn said(bytes: impl Into<Vec<u8>>) -> String {
     let bytes = bytes.into();
     let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
@@ -33,7 +35,7 @@ fn said(bytes: impl Into<Vec<u8>>) -> String {
     }
 }
 
-/// A real file of every format with its name, but of those that come in numbers a few.
+/// Returns real files of every format with their names; for formats with many files, a few of them.
 fn files() -> Vec<(String, Vec<u8>)> {
     fn under(directory: &Path, found: &mut Vec<PathBuf>) {
         let mut entries: Vec<_> = std::fs::read_dir(directory).unwrap().flatten().collect();
@@ -54,7 +56,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-/// Those that are one JSON value, their lists cut to two items.
+/// Returns the files that are one JSON value, with their lists truncated to two items.
 fn json_files() -> Vec<(String, Value)> {
     fn cut(value: &mut Value) {
         match value {
@@ -95,7 +97,7 @@ fn what_has_numbers_but_no_values_is_refused_with_what_it_is() {
     let luau = "SUCCESS: base64      : 14.041ms +/- 1.636% on luau\nSUCCESS: chess       : 65.070ms +/- 1.358% on luau\n";
     let error = refused(luau);
     assert!(error.starts_with("`x.txt` is what Luau's benchmarks print"), "{error}");
-    // What it advises reads the file.
+    // Following the advice reads the file.
     let pattern = error.split("--pattern '").nth(1).and_then(|rest| rest.split('\'').next());
     let pattern = pattern.map(str::to_owned);
     let options = ImportOptions { pattern, ..ImportOptions::default() };
@@ -133,7 +135,7 @@ fn utf_16_is_told_with_and_without_its_mark() {
             let big: Vec<u8> = wide.iter().flat_map(|unit| unit.to_be_bytes()).collect();
             for wide in [little, big] {
                 let said = said(wide);
-                // Without a mark, what is not Latin is only known to be no text.
+                // Without a byte-order mark, non-Latin text is only recognized as not being text.
                 let is_told = said.contains("UTF-16 text; save it as UTF-8")
                     || (mark.is_empty() && said.contains("is binary"));
                 assert!(is_told, "{name}: {said}");
@@ -146,7 +148,7 @@ fn utf_16_is_told_with_and_without_its_mark() {
 fn a_latin_1_letter_is_named_with_its_line_wherever_lines_matter() {
     for (name, bytes) in files() {
         let mut latin = bytes.clone();
-        // In a file of one line (XML), in its last tag: by its first bytes a format is known.
+        // In a file of one line (XML), in its last tag: a format is recognized by its first bytes.
         let last = |byte| latin[..latin.len() - 1].iter().rposition(|&b| b == byte);
         let last_line = last(b'\n').or(last(b'<')).unwrap_or(0);
         latin.insert(last_line + 1, 0xe9);
@@ -247,7 +249,7 @@ fn wrong_types_are_told_with_line_and_expectation() {
     let text = google(r#"{"name":"a","real_time":"fast","cpu_time":1,"time_unit":"ns"}"#);
     assert!(text.starts_with("bad:3:") && text.contains("expected a number"), "{text}");
     let unit = google(r#"{"name":"a","real_time":1,"cpu_time":1,"time_unit":"weeks"}"#);
-    // Said once the whole row is read, and what follows it is looked at.
+    // Reported after the whole row has been read, and its end examined.
     assert!(unit.starts_with("bad:4:1:") && unit.contains("expected ns, us, ms or s"), "{unit}");
     assert!(google("").contains("holds no numbers"));
     let list = said("{\"results\":[{\"command\":[],\n\"times\":[1]}]}");

@@ -1,9 +1,10 @@
-//! What the exporters write, the importers read back as it was: over every file that a real tool
-//! wrote, and over synthetic samples.
+//! Round trips: what the exporters write, the importers read back unchanged, for every file written
+//! by a real tool and for synthetic samples.
 //!
-//! Each form is held to what it can hold. What it can't is said beside it here, and in the exporter's own words. Google Benchmark and Go
-//! write times in nanoseconds: for a time that a tool wrote in milliseconds there may be no double that reads back to the same bits, and
-//! then the next one is right.
+//! Each form is tested for what it can represent. What it cannot represent is listed with it here,
+//! and in the documentation of its exporter. Google Benchmark and Go write times in nanoseconds:
+//! for a time that a tool wrote in milliseconds there may be no double that reads back to the same
+//! bits, and then the next one is accepted.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
 
@@ -15,19 +16,19 @@ use std::path::{Path, PathBuf};
 
 type Write = fn(&Samples, &mut Vec<u8>) -> io::Result<()>;
 
-/// A form, how it is written, and what it keeps.
+/// A form: its exporter, and what it preserves.
 struct Form {
     name: &'static str,
     write: Write,
-    /// The metrics that it can hold under their names; `None`: all.
+    /// The metrics that it preserves under their names; `None` for all.
     metrics: Option<&'static [&'static str]>,
-    /// Whether every observation is kept, also one without a wall time.
+    /// True if observations without a wall time are lost.
     needs_wall: bool,
-    /// Whether nesting and outcomes are kept.
+    /// True if nesting and outcomes are preserved.
     keeps_places: bool,
-    /// Whether it is kept which direction of a metric is better.
+    /// True if the better direction of a metric is preserved.
     keeps_directions: bool,
-    /// Whether names of subjects are kept to the letter.
+    /// True if names of subjects are preserved exactly.
     keeps_names: bool,
 }
 
@@ -86,8 +87,8 @@ fn files_under(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The samples of every file that holds observations: of those in the repository, and of real files in the directory that
-/// `ASSAY_TEST_DATA` names.
+/// Returns the samples of every file that has observations: of those in the repository, and of real
+/// files in the directory named by `ASSAY_TEST_DATA`.
 fn all() -> Vec<(String, Samples)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
     let mut files = Vec::new();
@@ -120,7 +121,8 @@ fn back(form: &Form, samples: &Samples, file: &str) -> Option<Samples> {
     Some(read.unwrap_or_else(|error| panic!("{file} as {}: {error}", form.name)))
 }
 
-/// The bits of the values of every subject by metric, missing ones in their places; nothing for a metric without a value.
+/// The bits of the values by subject and metric, including missing ones; absent for a metric
+/// without a value.
 type Values = BTreeMap<(usize, String), Vec<Option<u64>>>;
 
 fn values(form: &Form, samples: &Samples, metrics: &[String]) -> Values {
@@ -137,7 +139,7 @@ fn values(form: &Form, samples: &Samples, metrics: &[String]) -> Values {
         if !is_kept {
             continue;
         }
-        // Subjects without a value are not written: those that are have numbers in their order.
+        // Subjects without a value are not written; the others are numbered in order.
         subjects.push(observation.subject);
         for metric in metrics {
             let value = samples.metric_index(metric).map(|index| observation.values[index]);
@@ -152,7 +154,7 @@ fn values(form: &Form, samples: &Samples, metrics: &[String]) -> Values {
     all.into_iter().map(|((subject, metric), v)| ((place(subject), metric), v)).collect()
 }
 
-/// The same bits, or those of the next double.
+/// Asserts that the bits are the same, or those of the next double.
 fn assert_same(found: &[Option<u64>], expected: &[Option<u64>], place: &str) {
     assert_eq!(found.len(), expected.len(), "{place}");
     for pair in found.iter().zip(expected) {
@@ -225,7 +227,7 @@ fn what_a_form_of_a_tool_held_it_holds_again_to_the_letter() {
         let tool = samples.tool.clone().unwrap_or_default();
         let form = match tool.split(' ').next() {
             Some("Google") => 3,
-            // Events of tests are not in the form of benchmarks.
+            // Events of tests do not have the form of benchmarks.
             Some("go") if !tool.ends_with("-json") => 4,
             Some("hyperfine") if tool.ends_with("1.x") => 1,
             Some("hyperfine") => 2,
@@ -254,7 +256,7 @@ fn what_a_form_of_a_tool_held_it_holds_again_to_the_letter() {
                 .collect()
         };
         assert_eq!(told(&samples), told(&read), "{file}");
-        // The fit of the growth is made from the values by the tool, and has no place without it.
+        // The complexity fit is computed from the values by the tool, and has no place without it.
         let facts = |samples: &Samples| {
             let mut facts = samples.environment.facts.clone();
             for told in ["recorded_by", "google_benchmark.complexity"] {
@@ -263,7 +265,7 @@ fn what_a_form_of_a_tool_held_it_holds_again_to_the_letter() {
             facts
         };
         assert_eq!(facts(&samples), facts(&read), "{file}");
-        // Written again it is the same file.
+        // Exported again it is the same file.
         let text = |samples: &Samples| {
             let mut bytes = Vec::new();
             (form.write)(samples, &mut bytes).unwrap();
@@ -287,7 +289,8 @@ fn go_writes_the_digits_that_the_file_had() {
         times.map(|pair| pair[0].parse().unwrap()).collect()
     };
     let theirs = std::fs::read_to_string(file).unwrap();
-    // Go prints one benchmark after the other in every round of `-count`, we each with all its rounds.
+    // Go prints the benchmarks one after the other in every round of `-count`; we write each with
+    // all its rounds.
     let (mut ours_sorted, mut theirs_sorted) = (times(&ours), times(&theirs));
     ours_sorted.sort_by(f64::total_cmp);
     theirs_sorted.sort_by(f64::total_cmp);

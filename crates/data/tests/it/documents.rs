@@ -1,4 +1,5 @@
-//! What the reference says can be typed and written can be: every `--metric` and every line of the protocol in the documents.
+//! Everything that the reference documents as input is accepted: every `--metric` and every line of
+//! the protocol in the documents.
 
 use assay_data::protocol::parse;
 use assay_data::reading::MetricSpec;
@@ -9,11 +10,11 @@ fn document(name: &str) -> String {
     std::fs::read_to_string(path).expect("the document is there")
 }
 
-/// The specs behind `--metric '…'`, in their order.
+/// Returns the specs after `--metric '…'`, in order.
 fn specs() -> Vec<String> {
     let text = document("metrics.md");
     let quoted = text.split("--metric '").skip(1).filter_map(|rest| rest.split('\'').next());
-    // The first shows the form.
+    // The first one shows the form.
     quoted.skip(1).map(str::to_owned).collect()
 }
 
@@ -39,7 +40,7 @@ fn the_specs_for_real_tools_read_what_those_tools_print() {
         ("misses", "cache miss /a\nhit\ncache miss /b\n", 2.0),
     ];
     for (name, output, value) in printed {
-        // The last one is the one for the tool: some names stand further up too.
+        // The last one is the tool's: some names also occur earlier.
         let spec = specs().into_iter().rfind(|spec| spec.starts_with(&format!("{name}:")));
         let spec = MetricSpec::parse(&spec.expect(name)).expect("a good spec");
         let reading = spec.read(output.as_bytes(), output.as_bytes());

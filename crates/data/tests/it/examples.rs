@@ -1,5 +1,6 @@
-//! The examples that give numbers of their own: whatever way they are told to write, what they write is read without a
-//! problem, and unmeasured they say nothing. Their programs are run as a user would run them; no time is asserted.
+//! The examples that report their own numbers: however they are told to write, their output is read
+//! without a problem, and when not measured they write nothing. Their programs are run as a user
+//! would run them; no time is asserted.
 
 use assay_data::protocol::{Report, VARIABLE, parse};
 use assay_data::reading::{MetricSpec, Take};
@@ -12,7 +13,7 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
 }
 
-/// True when a program can be run here. The test says so when it can't.
+/// Returns true if a program can be run here; otherwise the test prints that it cannot.
 fn installed(program: &str) -> bool {
     let there = Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
     if !there {
@@ -22,7 +23,7 @@ fn installed(program: &str) -> bool {
     there
 }
 
-/// How a program is told where to write.
+/// Destination given to a program for its lines.
 #[derive(Clone, Copy, Debug)]
 enum Told {
     Nothing,
@@ -30,12 +31,13 @@ enum Told {
     Descriptor,
 }
 
-/// Runs a program in the folder of its example; gives back what it printed and what it wrote into the file.
+/// Runs a program in the directory of its example; returns its output and the contents of the file
+/// it wrote.
 fn run(command: &[&str], told: Told) -> (String, Vec<u8>) {
     let directory = tempfile::tempdir().expect("a directory for the test");
     let file = directory.path().join("lines");
     std::fs::write(&file, "{\"metric\":\"before\",\"value\":1}\n").expect("a file");
-    // Descriptors don't outlive the start of a program unless a shell hands them on.
+    // Descriptors do not survive the start of a program unless a shell passes them on.
     let line = match told {
         Told::Nothing => "exec \"$@\"".to_owned(),
         Told::Path => format!("{VARIABLE}=path:$file exec \"$@\""),
@@ -55,7 +57,7 @@ fn run(command: &[&str], told: Told) -> (String, Vec<u8>) {
     (printed, std::fs::read(&file).expect("the file is still there"))
 }
 
-/// Runs a program in all three ways and checks what comes of it.
+/// Runs a program in all three ways and checks the results.
 fn check(command: &[&str], items: f64) {
     let (alone, untouched) = run(command, Told::Nothing);
     assert_eq!(parse(&untouched).given.len(), 1, "{command:?} wrote although nobody asked");

@@ -1,5 +1,5 @@
-//! The importers of JSON formats, held to files that the real tools wrote: every file is read, and what it says is compared with
-//! what the file says when it is read plainly.
+//! The importers of JSON formats, tested with files written by the real tools: every file is read,
+//! and the result is compared with a plain reading of the file.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
@@ -20,7 +20,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// A file of the collection.
+/// Returns the path of a file in the collection.
 fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/formats").join(name)
 }
@@ -33,7 +33,7 @@ fn read(name: &str) -> Samples {
     load(&[path(name)], &ImportOptions::default()).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// What is said of a text that cannot be read.
+/// Returns the error for a text that cannot be read.
 fn refused(text: impl Into<Vec<u8>>) -> String {
     match load_bytes(text.into(), "x.json", &ImportOptions::default()) {
         Ok(samples) => panic!("it was read: {:?}", samples.subjects),
@@ -41,7 +41,7 @@ fn refused(text: impl Into<Vec<u8>>) -> String {
     }
 }
 
-/// The file as plain JSON, bare words for what is no number taken out.
+/// Returns the file as plain JSON, with bare words for non-finite numbers removed.
 fn plainly(name: &str) -> Value {
     let text = String::from_utf8(bytes(name)).unwrap();
     serde_json::from_str(&text.replace(": NaN", ": null")).unwrap()
@@ -82,8 +82,8 @@ fn findings<'a>(samples: &'a Samples, code: &str) -> Vec<&'a Finding> {
     samples.findings.iter().filter(|f| f.code == code).collect()
 }
 
-/// Every prefix of some lengths, and the whole with a byte changed at many places: an error or samples, never a panic. What
-/// is cut off before its end is never taken for whole.
+/// Prefixes of several lengths, and the whole with a byte changed at many places, give an error or
+/// samples, never a panic. A truncated file is never taken for a complete one.
 fn survives_damage(name: &str) {
     let whole = bytes(name);
     let text_end = whole.trim_ascii_end().len();
@@ -100,7 +100,7 @@ fn survives_damage(name: &str) {
     }
 }
 
-/// The file with Windows line ends behind a byte-order mark reads the same, and so does it compressed.
+/// The file reads the same with Windows line endings and a byte-order mark, and when compressed.
 fn reads_the_same_in_other_clothes(name: &str) {
     let whole = bytes(name);
     let plain = load_bytes(whole.clone(), name, &ImportOptions::default()).unwrap();

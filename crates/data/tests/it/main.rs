@@ -1,5 +1,5 @@
-//! Files and documents, read and written: one program, so that it is linked once. What looks at its own process stands alone
-//! (`hostile_files.rs`).
+//! Reading and writing of files and documents, in one program, so that it is linked only once. A
+//! test that examines its own process has its own program (`hostile_files.rs`).
 
 #![allow(
     clippy::unwrap_used,

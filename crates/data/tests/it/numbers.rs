@@ -1,5 +1,5 @@
-//! Numbers in the user's language: decimal commas and groups are read by what all numbers of a file show, or refused with the line; and units
-//! say which direction is better.
+//! Numbers in the user's locale: decimal commas and groups are interpreted from all numbers of a
+//! file, or refused with the line. Also the better direction implied by units.
 
 use assay_data::import::{ImportOptions, load_bytes};
 use assay_data::{Better, Samples};
@@ -9,7 +9,7 @@ fn read(text: &str) -> Result<Samples, String> {
     read.map_err(|error| error.to_string())
 }
 
-/// All values of a metric, summaries' means and medians behind them.
+/// Returns all values of a metric, followed by the means and medians of summaries.
 fn values(text: &str, metric: &str) -> Vec<f64> {
     let samples = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let index = samples.metric_index(metric).expect(metric);
@@ -82,7 +82,7 @@ fn perf_parts_numbers_at_the_commas_of_a_language() {
     close(&cpu("12,31,msec,task-clock,12306721,100,00,0,CPUs utilized\n"), &[12.306_721e-3]);
     close(&cpu("1,231,msec,task-clock,12306721,100,00,0,CPUs utilized\n"), &[1.231e-3]);
     close(&cpu("0,31;msec;task-clock;306721;100,00;0;CPUs utilized\n"), &[306_721e-9]);
-    // Repeated, by intervals, by processors, by sockets.
+    // Repeated runs, intervals, processors, sockets.
     let repeated = read("0,51,msec,task-clock,1,52%,512345,100,00,,\n").expect("a mean");
     assert!(
         (repeated.summaries[0].standard_error.expect("given") / (0.0152 * 512_345e-9) - 1.0).abs()
@@ -93,7 +93,7 @@ fn perf_parts_numbers_at_the_commas_of_a_language() {
     close(&cpu("S0,4,0,51,msec,task-clock,512345,100,00,,\n"), &[512_345e-9]);
     assert_eq!(values("S0,4,1234,,cycles,512345,100,00,,\n", "cycles"), [1234.0]);
     assert_eq!(values("1294,ns,duration_time,12941,100,00,,\n", "wall"), [1294e-9]);
-    // With a decimal point nothing is put together.
+    // With a decimal point, fields are not joined.
     close(&cpu("0.51,msec,task-clock,512345,100.00,0.412,CPUs utilized\n"), &[512_345e-9]);
     let print = " Performance counter stats for 'ls':\n\n 1.234,56 msec task-clock   # 0,998 CPUs utilized\n 1.234.567 cycles\n\n 1,25 seconds time elapsed\n";
     close(&cpu(print), &[1.234_56]);

@@ -1,4 +1,5 @@
-//! Several recordings of one side: files, directories, documents behind one another or in a list.
+//! Several recordings of one side: files, directories, and documents one after another or in a
+//! list.
 
 use assay_data::Samples;
 use assay_data::import::{ImportOptions, SideFiles, load, load_sides};
@@ -52,7 +53,7 @@ fn files_directories_and_documents_are_the_same_recordings() {
         assert_eq!(levels(&samples, 0), expected);
         assert_eq!(samples.sides[0].recordings.len(), 4);
     }
-    // The directory and the file of all of them: each counts once, and that is said.
+    // The directory, and the file with all of its documents: each counts once, with a finding.
     let twice = read(&[("old", vec![at("o"), joined])]);
     assert_eq!(levels(&twice, 0), expected);
     assert!(twice.findings.iter().any(|finding| finding.code == "SAME_RECORDING"));

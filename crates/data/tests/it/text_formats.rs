@@ -1,5 +1,5 @@
-//! The files that benchmark tools print as text, as the tools wrote them: counts, names, parameters, units, exact values, facts and
-//! findings of every one; and that no damage to them makes a reader fall over.
+//! Text output of benchmark tools, as the tools wrote it: counts, names, parameters, units, exact
+//! values, facts and findings of every file; and damage to the files never makes a reader panic.
 
 mod benchmark_ips;
 mod catch2_text;
@@ -22,7 +22,7 @@ fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats").join(name)
 }
 
-/// The text of a file under `tests/formats`.
+/// Returns the text of a file under `tests/formats`.
 fn text(name: &str) -> String {
     std::fs::read_to_string(path(name)).expect("the file is there and is text")
 }
@@ -31,7 +31,7 @@ fn load_file(name: &str) -> Samples {
     load(&[path(name)], &ImportOptions::default()).expect(name)
 }
 
-/// Reads a text as a file that is called `x.txt`.
+/// Reads a text as a file named `x.txt`.
 fn plain(text: impl AsRef<[u8]>) -> Result<Samples, String> {
     let read = load_bytes(text.as_ref().to_vec(), "x.txt", &ImportOptions::default());
     read.map_err(|error| error.to_string())
@@ -53,13 +53,13 @@ fn codes(samples: &Samples) -> Vec<&str> {
     samples.findings.iter().map(|finding| finding.code.as_str()).collect()
 }
 
-/// Parameters of a subject as `name=value`.
+/// Returns the parameters of a subject as `name=value`.
 fn parameters(samples: &Samples, subject: &str) -> Vec<String> {
     let found = samples.subjects.iter().find(|s| s.name == subject).expect(subject);
     found.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
 
-/// All values of a metric of a subject.
+/// Returns all values of a metric of a subject.
 fn values(samples: &Samples, subject: &str, metric: &str) -> Vec<f64> {
     let subject = samples.subjects.iter().position(|s| s.name == subject).expect(subject);
     let metric = samples.metric_index(metric).expect(metric);
@@ -72,7 +72,7 @@ fn summary<'a>(samples: &'a Samples, subject: &str, metric: &str) -> &'a Summary
     found.expect("a summary of it")
 }
 
-/// All files of all formats that are tested here.
+/// Returns all files of all formats tested here.
 fn all_files() -> Vec<String> {
     const FOLDERS: [&str; 20] = [
         "benchmark-ips",
@@ -104,7 +104,7 @@ fn all_files() -> Vec<String> {
     files.collect()
 }
 
-/// Text whose ends of lines are those of Windows, behind a byte-order mark.
+/// Returns the text with Windows line endings and a byte-order mark.
 fn as_windows(text: &str) -> String {
     format!("\u{feff}{}", text.replace('\n', "\r\n"))
 }
@@ -116,7 +116,7 @@ fn every_file_reads_the_same_with_the_line_ends_of_windows_and_compressed() {
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         std::io::Write::write_all(&mut packed, text.as_bytes()).expect("into memory");
         let packed = packed.finish().expect("into memory");
-        // As text, in which a missing value equals a missing value.
+        // As text, in which missing values are equal.
         let shown = |bytes: &[u8]| format!("{:?}", plain(bytes).expect(&name));
         let expected = shown(text.as_bytes());
         assert_eq!(shown(as_windows(&text).as_bytes()), expected, "{name}");
@@ -137,7 +137,7 @@ fn a_file_that_breaks_off_anywhere_never_makes_a_reader_fall_over() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Bytes changed, taken out and repeated: the reader answers, whatever it says.
+    /// With bytes changed, removed and repeated, the reader returns some result.
     #[test]
     fn no_damage_makes_a_reader_fall_over(
         file in any::<prop::sample::Index>(),

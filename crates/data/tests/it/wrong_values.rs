@@ -1,4 +1,5 @@
-//! Values that cannot be: what is not finite and times below zero are told for every tool's format, never dropped or taken in silence.
+//! Impossible values: non-finite values and negative times are reported for every tool's format,
+//! never silently dropped or accepted.
 
 #![allow(clippy::panic, reason = "a test may fail loudly")]
 
@@ -10,7 +11,8 @@ fn read(text: &str) -> Result<Samples, String> {
     read.map_err(|error| error.to_string())
 }
 
-/// A file of each tool that writes JSON, with a value in a line of its own where `VALUE` stands; its benchmark.
+/// Name, benchmark and file of each tool that writes JSON, with a value on a line of its own in
+/// place of `VALUE`.
 const FILES: [(&str, &str, &str); 17] = [
     (
         "Google Benchmark",
@@ -116,7 +118,7 @@ VALUE]]]}}"#,
     ("benchmark-ips, held", "b", "[{\"item\":\"b\",\"samples\":[1,\nVALUE],\"cycles\":1}]"),
 ];
 
-/// Such a file, and the line of the value.
+/// Returns such a file, and the line of the value.
 fn with_value(text: &str, value: &str) -> (String, usize) {
     let line = text.lines().position(|line| line.contains("VALUE")).expect("it has a value") + 1;
     (text.replace("VALUE", value), line)
@@ -144,7 +146,7 @@ fn what_is_not_finite_is_left_out_and_told_with_its_line() {
 
 #[test]
 fn a_time_below_zero_is_an_error_with_its_line() {
-    // Of an iteration count a second, which is no time, nothing is known that would be wrong.
+    // Iterations per second are not a time, so nothing is known to be wrong with them.
     for (tool, _, text) in FILES.into_iter().filter(|(tool, ..)| *tool != "benchmark-ips, held") {
         let (text, line) = with_value(text, "-1.5");
         let error = read(&text).expect_err(tool);

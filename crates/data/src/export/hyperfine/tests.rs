@@ -1,4 +1,5 @@
-//! Real files of hyperfine 1.20 and 2.0 (their first results), taken apart into samples, must come back the same.
+//! Real files of hyperfine 1.20 and 2.0 (their first results), imported as samples, must be
+//! exported unchanged.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 use super::*;
@@ -16,7 +17,8 @@ fn metrics() -> Vec<Metric> {
     metrics
 }
 
-/// Same members in the same kinds of JSON, and numbers equal but for the order of summing.
+/// Asserts that the members have the same JSON types, and numbers that are equal except for the
+/// order of summing.
 fn assert_same(ours: &Json, theirs: &Json, place: &str) {
     match (ours, theirs) {
         (Json::Object(a), Json::Object(b)) => {
@@ -180,7 +182,7 @@ fn commands_that_are_the_same_are_told_apart_by_name() {
     samples.subjects[1].command = Some("y".to_owned());
     assert_eq!(names(&samples), [json!("x"), json!("y")]);
     assert_eq!(two(&samples)["results"][1]["name"], "b");
-    // The name that people gave is kept beside the command.
+    // The user's name is kept next to the command.
     assert_eq!(one(&samples)["results"][1]["name"], "b");
     samples.subjects[1].name = "y".to_owned();
     assert!(one(&samples)["results"][1].get("name").is_none());

@@ -1,4 +1,4 @@
-//! What a file of Google Benchmark says of the machine and the library, as facts, and what of it one should know.
+//! Facts about the machine and the library in a file of Google Benchmark, and findings about them.
 
 use super::super::recorder::Recorder;
 use crate::export::google_context::{COUNTERS, FIELDS, OF_MACHINE};
@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// Records the object `context` of a JSON file. What the author of the benchmark added keeps its name, behind the tool's.
+/// Records the object `context` of a JSON file. Entries added by the benchmark's author keep their
+/// name, prefixed with the tool's.
 pub(super) fn record(context: &Map<String, Value>, recorder: &mut Recorder<'_>) {
     for (name, value) in context {
         match (name.as_str(), value) {
@@ -34,24 +35,25 @@ pub(super) fn record(context: &Map<String, Value>, recorder: &mut Recorder<'_>) 
     }
 }
 
-/// The metrics of the counters by their names, where our own exporter wrote the file: its counters are no totals.
+/// Returns the metrics of the counters, by name, if our own exporter wrote the file: its counters
+/// are not totals.
 pub(super) fn counters(context: &Map<String, Value>) -> Option<HashMap<String, Metric>> {
     let told = context.get(COUNTERS)?.as_object()?.iter();
     let metrics = told.filter_map(|(counter, told)| {
         let metric = Metric::deserialize(told).ok()?;
-        // What has a field of its own is no counter.
+        // A metric with its own field is not a counter.
         (!FIELDS.contains(&metric.name.as_str())).then(|| (counter.clone(), metric))
     });
     Some(metrics.collect())
 }
 
-/// The program that measured, without its directories, which may show whose it is.
+/// Records the measured program without its directories, which may identify its owner.
 pub(super) fn executable(path: &str, recorder: &mut Recorder<'_>) {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     recorder.fact("google_benchmark.executable", name);
 }
 
-/// How the library, not the code that it measured, was built.
+/// Records how the library was built, as opposed to the measured code.
 pub(super) fn build_type(build: &str, recorder: &mut Recorder<'_>) {
     recorder.fact("google_benchmark.library_build_type", build);
     if build.eq_ignore_ascii_case("debug") {
@@ -66,7 +68,7 @@ pub(super) fn build_type(build: &str, recorder: &mut Recorder<'_>) {
     }
 }
 
-/// Whether the frequency of the processors followed the load.
+/// Records whether the frequency of the processors followed the load.
 pub(super) fn scaling(enabled: bool, recorder: &mut Recorder<'_>) {
     recorder.fact("google_benchmark.cpu_scaling_enabled", enabled);
     if enabled {

@@ -1,19 +1,25 @@
-//! From rows of Google Benchmark to samples, and what its counters are.
+//! Converts rows of Google Benchmark to samples, and interprets its counters.
 //!
-//! A counter that the author did not flag is a total over all iterations, and says nothing until it is divided by them: 8.96
-//! million calls against 9.00 million may just be another number of iterations. The file does not mark flags, so they are found
-//! out from the values. The first rule that fits a counter's name, over all rows of the file, decides:
+//! A counter that the author did not flag is a total over all iterations, and meaningless until it
+//! is divided by them: 8.96 million calls against 9.00 million may merely reflect a different
+//! number of iterations. The file does not record flags, so they are inferred from the values. The
+//! first rule that fits a counter's name, over all rows of the file, decides:
 //!
-//! 1. what the library itself computes (`items_per_second`, `allocs_per_iter`, …) is what its name says;
-//! 2. a counter with a fraction in any row is a rate or a mean: it stands as it is;
-//! 3. whole in all rows, and in some row of at least a thousand iterations a multiple of them (but for a thousandth, which
-//!    preparations may add): a total. It is divided, and called `NAME/iteration`;
-//! 4. whole in all rows, and beside a total in some row: most likely counted in the same way, but too small to show it (two calls
-//!    in a million iterations). It is kept as `NAME` and as `NAME/iteration`; one that is nothing in all rows only as the latter, since none
-//!    in all is none in each;
-//! 5. all else stands as it is.
+//! 1. what the library itself computes (`items_per_second`, `allocs_per_iter`, …) is what its name
+//!    says;
+//! 2. a counter with a fraction in any row is a rate or a mean: it is kept as it is;
+//! 3. whole in all rows, and in some row of at least a thousand iterations a multiple of them
+//!    (except for a thousandth, which setup may add): a total. It is divided, and called
+//!    `NAME/iteration`;
+//! 4. whole in all rows, and next to a total in some row: most likely counted in the same way, but
+//!    too small to show it (two calls in a million iterations). It is kept as `NAME` and as
+//!    `NAME/iteration`; one that is zero in all rows is kept only as the latter, because zero in
+//!    total is zero per iteration;
+//! 5. anything else is kept as it is.
 //!
-//! In a file that our own exporter wrote all counters stand as they are, as the metrics that it names. Aggregates do not give the iterations: there, whole counters are left out, since totals cannot be distinguished from them.
+//! In a file that our own exporter wrote, all counters are kept as they are, as the metrics that it
+//! names. Aggregates do not give the iterations: there, whole counters are left out, because they
+//! cannot be distinguished from totals.
 
 use super::super::recorder::Recorder;
 use super::super::{ImportError, Part};
@@ -26,18 +32,18 @@ use crate::{Action, Finding, Severity};
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
 
-/// Fewest iterations of which a multiple is no accident.
+/// Minimum number of iterations of which a multiple is not an accident.
 const TELLING_ITERATIONS: f64 = 1000.0;
-/// How far from a multiple a total may be, as a share of the iterations.
+/// Maximum distance of a total from a multiple, as a fraction of the iterations.
 const PREPARATIONS: f64 = 1e-3;
-/// A count of bytes from which on it is none: more memory than a process can address.
+/// Counts of bytes from here on are not valid: more memory than a process can address.
 const NO_BYTES: f64 = (1u64 << 44) as f64;
-/// Most findings about single benchmarks.
+/// Maximum number of findings about single benchmarks.
 const MAX_ERRORS: usize = 100;
-/// Endings of the names of aggregates, in files that do not name their kind.
+/// Suffixes of the names of aggregates, in files that do not name their kind.
 const ENDINGS: [&str; 6] = ["_mean", "_median", "_stddev", "_cv", "_BigO", "_RMS"];
 
-/// What was seen of a counter in all rows.
+/// Observations about a counter over all rows.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     metric: Option<usize>,
@@ -48,7 +54,7 @@ struct Seen {
     fraction_in_aggregates: bool,
 }
 
-/// Of what an aggregate is one.
+/// The quantity of which an aggregate is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Of {
     Wall,
@@ -60,13 +66,13 @@ enum Of {
 pub(super) struct Gatherer<'c> {
     pub recorder: Recorder<'c>,
     pub counters: Counters,
-    /// What the counters of a file that we wrote ourselves are.
+    /// The metrics of the counters, for a file written by us.
     pub told: Option<HashMap<String, Metric>>,
     seen: Vec<Seen>,
-    /// The metrics that every row has, declared with the first one: wall, cpu, iterations.
+    /// The metrics that every row has, declared with the first row: wall, cpu, iterations.
     common: Option<[usize; 3]>,
     values: Vec<(usize, f64)>,
-    /// For every benchmark whether it has observations.
+    /// For every benchmark, whether it has observations.
     observed: Vec<bool>,
     aggregates: Vec<(Of, Summary)>,
     aggregate_of: HashMap<(usize, Of), usize>,
@@ -97,10 +103,10 @@ impl<'c> Gatherer<'c> {
         }
     }
 
-    /// Takes one row.
+    /// Processes one row.
     ///
     /// # Errors
-    /// When it has a unit that the library does not know, or there is too much of something.
+    /// If it has a unit that the library does not use, or a limit is exceeded.
     pub(super) fn take(&mut self, row: &Row) -> Result<(), String> {
         self.seen.resize(self.counters.names.len(), Seen::default());
         let name = if row.run_name.is_empty() { &row.name } else { &row.run_name };
@@ -114,13 +120,13 @@ impl<'c> Gatherer<'c> {
         }
     }
 
-    /// A name that is that of a benchmark that was met and an aggregate's ending.
+    /// Splits a name that consists of the name of a known benchmark and an aggregate's suffix.
     fn told_by_ending<'n>(&self, name: &'n str) -> Option<(&'n str, &'n str)> {
         let (base, aggregate) = ENDINGS.iter().find_map(|ending| {
             let base = name.strip_suffix(ending)?;
             Some((base, &name[base.len() + 1..]))
         })?;
-        // Of a fit only the common part of the names is left.
+        // For a fit, only the common part of the names remains.
         let is_fit = aggregate == "BigO" || aggregate == "RMS";
         (is_fit || self.recorder.find(base).is_some()).then_some((base, aggregate))
     }
@@ -198,7 +204,8 @@ impl<'c> Gatherer<'c> {
         self.recorder.observe(benchmark, &[], Outcome::Ok, &self.values)
     }
 
-    /// Records the error of a failed or skipped benchmark, whose times are zeros. Returns false for any other row.
+    /// Records the error of a failed or skipped benchmark, whose times are zeros. Returns false for
+    /// any other row.
     fn has_failed(&mut self, name: &str, row: &Row) -> bool {
         if !row.is_error && !row.is_skipped {
             return false;
@@ -224,7 +231,7 @@ impl<'c> Gatherer<'c> {
             return Ok(());
         }
         let put: fn(&mut Summary, f64) = match aggregate {
-            // compare.py takes one that does not say of what kind it is for a time like others.
+            // compare.py treats an aggregate without a kind like any other time.
             "mean" | "" => |summary, value| summary.mean = Some(value),
             "median" => |summary, value| summary.median = Some(value),
             "stddev" => |summary, value| summary.sd = Some(value),
@@ -258,7 +265,7 @@ impl<'c> Gatherer<'c> {
         Ok(())
     }
 
-    /// Keeps what the library found of the growth of the times with the arguments, as a fact.
+    /// Keeps the library's fit of the growth of times with the arguments, as a fact.
     fn fit(&mut self, name: &str, row: &Row) {
         let of_name = self.complexity.entry(name).or_insert_with(|| Map::new().into());
         let Some(fit) = of_name.as_object_mut() else { return };
@@ -273,10 +280,10 @@ impl<'c> Gatherer<'c> {
         }
     }
 
-    /// The samples; `holds` says what the file holds where there are none.
+    /// Returns the samples; `holds` describes the contents of a file without any.
     ///
     /// # Errors
-    /// When there is neither a value nor a summary.
+    /// If there is neither a value nor a summary.
     pub(super) fn finish(mut self, holds: &'static str) -> Result<Part, ImportError> {
         let divided = self.divide_totals().map_err(|problem| self.recorder.whole_file(problem))?;
         let left_out = self.summaries().map_err(|problem| self.recorder.whole_file(problem))?;
@@ -318,7 +325,7 @@ impl<'c> Gatherer<'c> {
         self.recorder.finish(holds)
     }
 
-    /// Divides what is a total, and returns the names.
+    /// Divides the totals, and returns their names.
     fn divide_totals(&mut self) -> Result<Vec<String>, String> {
         let mut divided = Vec::new();
         let (Some([.., iterations]), None) = (self.common, &self.told) else {
@@ -331,7 +338,7 @@ impl<'c> Gatherer<'c> {
             };
             if is_total {
                 let mut per_iteration = format!("{name}/iteration");
-                // An author may have divided one himself, and called it so.
+                // An author may have divided a counter and used this name.
                 while self.recorder.has_metric(&per_iteration) {
                     per_iteration += " (divided)";
                 }
@@ -347,7 +354,8 @@ impl<'c> Gatherer<'c> {
         Ok(divided)
     }
 
-    /// Hands over the aggregates of benchmarks without repetitions, and returns the counters that are left out.
+    /// Records the aggregates of benchmarks without repetitions, and returns the counters that are
+    /// left out.
     fn summaries(&mut self) -> Result<Vec<String>, String> {
         let mut left_out = BTreeSet::new();
         for (of, mut summary) in std::mem::take(&mut self.aggregates) {
@@ -373,7 +381,7 @@ impl<'c> Gatherer<'c> {
         Ok(left_out.into_iter().collect())
     }
 
-    /// What a counter is as a metric.
+    /// Returns the metric of a counter.
     fn metric_of(&self, counter: &str) -> Metric {
         let told = self.told.as_ref().and_then(|told| told.get(counter)).cloned();
         told.unwrap_or_else(|| metric_of(counter))
@@ -392,7 +400,8 @@ impl<'c> Gatherer<'c> {
     }
 }
 
-/// Counters that are totals, or may be, and what became of them: `these counters are …`.
+/// Returns the finding about counters that are totals, or may be, and how they were treated: `these
+/// counters are …`.
 fn counter_totals(severity: Severity, what: &str, names: &[String], remedy: &str) -> Finding {
     let message = format!("these counters are {what}: {}", listed(names));
     Finding::new("COUNTER_TOTALS", severity, message)
@@ -400,10 +409,10 @@ fn counter_totals(severity: Severity, what: &str, names: &[String], remedy: &str
         .advise(Action::text(remedy))
 }
 
-/// How many of a unit of time are a second.
+/// Returns how many of a unit of time are in one second.
 fn per_second(unit: &str) -> Result<f64, String> {
     match unit {
-        // Files of the first versions know nanoseconds only.
+        // Files of the first versions always use nanoseconds.
         "ns" | "" => Ok(1e9),
         "us" => Ok(1e6),
         "ms" => Ok(1e3),
@@ -415,7 +424,7 @@ fn per_second(unit: &str) -> Result<f64, String> {
     }
 }
 
-/// Whether a count is a multiple of the iterations, but for what preparations add.
+/// Returns true if a count is a multiple of the iterations, except for what setup adds.
 fn is_multiple(value: f64, iterations: f64) -> bool {
     let per_iteration = value / iterations;
     iterations >= TELLING_ITERATIONS
@@ -424,13 +433,13 @@ fn is_multiple(value: f64, iterations: f64) -> bool {
         && (per_iteration - per_iteration.round()).abs() <= PREPARATIONS
 }
 
-/// Whether the library computes it, or its memory manager.
+/// Returns true if the library or its memory manager computes the counter.
 fn is_of_library(counter: &str) -> bool {
     is_bytes(counter)
         || matches!(counter, "items_per_second" | "bytes_per_second" | "allocs_per_iter")
 }
 
-/// Whether it is a count of bytes from a memory manager.
+/// Returns true for a count of bytes from a memory manager.
 fn is_bytes(counter: &str) -> bool {
     matches!(counter, "max_bytes_used" | "total_allocated_bytes" | "net_heap_growth")
 }
@@ -447,7 +456,7 @@ fn metric_of(counter: &str) -> Metric {
     }
 }
 
-/// Names as a sentence lists them.
+/// Returns names as listed in a sentence.
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 8;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|n| crate::excerpt::excerpt(n)).collect();

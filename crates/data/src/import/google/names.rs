@@ -1,12 +1,14 @@
-//! The name of a benchmark as Google Benchmark prints it, taken apart: base name, arguments, and settings of the library.
+//! Parses the name of a benchmark as Google Benchmark prints it: base name, arguments, and settings
+//! of the library.
 
-/// Settings that the library appends to a name with their value; they change how was measured, not what.
+/// Settings that the library appends to a name with their value; they change how it was measured,
+/// not what.
 const SETTINGS: [&str; 4] = ["iterations", "min_time", "min_warmup_time", "repeats"];
 /// Settings that it appends as a word.
 const FLAGS: [&str; 3] = ["manual_time", "process_time", "real_time"];
 
-/// The base name and the arguments of `name`: named ones as in `w:8`, others under their place, counted from 1. `threads:2`
-/// is an argument like any other.
+/// Returns the base name and the arguments of `name`: named ones as in `w:8`, others under their
+/// position, counted from 1. `threads:2` is an argument like any other.
 pub(super) fn take_apart(name: &str) -> (&str, Vec<(String, String)>) {
     let mut parts = parts(name);
     let base = parts.next().unwrap_or(name);
@@ -25,7 +27,8 @@ pub(super) fn take_apart(name: &str) -> (&str, Vec<(String, String)>) {
     (base, parameters)
 }
 
-/// The parts between slashes. A slash within the brackets of a template's arguments, or of a captured expression, is none.
+/// Returns the parts between slashes, except slashes within the brackets of template arguments or
+/// of a captured expression.
 fn parts(name: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0i32;
     name.split(move |c| {

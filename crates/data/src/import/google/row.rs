@@ -1,4 +1,4 @@
-//! One row of a file of Google Benchmark, read into memory that is reused from row to row.
+//! One row of a file of Google Benchmark, read into memory that is reused for every row.
 
 use super::super::json::{Number, is_disguised};
 use serde::de::{
@@ -7,22 +7,22 @@ use serde::de::{
 use std::collections::HashMap;
 use std::fmt;
 
-/// Most names of counters in one file.
+/// Maximum number of counter names in one file.
 const MAX_COUNTERS: usize = 1000;
 
-/// What kind of row it is.
+/// Kind of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Kind {
-    /// The file does not say, as files of 1.4 and tables.
+    /// Not stated, as in files of 1.4 and in tables.
     #[default]
     Unknown,
     /// One repetition.
     Iteration,
-    /// Something computed from repetitions.
+    /// A value computed from repetitions.
     Aggregate,
 }
 
-/// One row; texts that are not there are empty, numbers NaN.
+/// One row; missing texts are empty, missing numbers NaN.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     pub name: String,
@@ -39,9 +39,9 @@ pub(super) struct Row {
     pub is_skipped: bool,
     pub message: String,
     pub big_o: String,
-    /// Numbers of a fit of the complexity, by their keys.
+    /// Numbers of a complexity fit, by key.
     pub complexity: Vec<(&'static str, f64)>,
-    /// Counters by their index among [`Counters`].
+    /// Counters, by index in [`Counters`].
     pub counters: Vec<(usize, f64)>,
 }
 
@@ -70,7 +70,7 @@ impl Row {
     }
 }
 
-/// The names of counters, in the order in which they were met.
+/// The names of counters, in order of first appearance.
 #[derive(Default)]
 pub(super) struct Counters {
     pub names: Vec<String>,
@@ -78,10 +78,10 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// The index of a counter of this name.
+    /// Returns the index of the counter `name`.
     ///
     /// # Errors
-    /// When there are too many.
+    /// If there are too many counters.
     pub(super) fn index(&mut self, name: &str) -> Result<usize, String> {
         if let Some(&index) = self.by_name.get(name) {
             return Ok(index);
@@ -95,7 +95,7 @@ impl Counters {
     }
 }
 
-/// Reads a row, whatever the order of its keys.
+/// Reads a row with its keys in any order.
 pub(super) struct RowSeed<'a> {
     pub row: &'a mut Row,
     pub counters: &'a mut Counters,
@@ -221,7 +221,7 @@ impl Visitor<'_> for KeySeed<'_> {
     }
 }
 
-/// Reads a text into memory that is there already.
+/// Reads a text into an existing buffer.
 struct Text<'a>(&'a mut String);
 
 impl<'de> DeserializeSeed<'de> for Text<'_> {
@@ -268,7 +268,7 @@ impl Visitor<'_> for KindVisitor {
     }
 }
 
-/// The value of a key that is none of the library's own: a number, or something to leave out.
+/// The value of a key that is not one of the library's own: a number, or something to ignore.
 struct Counter(Option<f64>);
 
 impl<'de> Deserialize<'de> for Counter {

@@ -1,8 +1,8 @@
-//! The table that Google Benchmark writes with `--benchmark_format=csv`, also with the context above it that goes to the standard
-//! error stream.
+//! The table that Google Benchmark writes with `--benchmark_format=csv`, also with the context
+//! above it that goes to standard error.
 //!
-//! Its rows do not say what they are: one whose name is that of a benchmark above and an aggregate's ending (`_mean`) is taken for
-//! an aggregate.
+//! Its rows do not state their kind: a row whose name consists of the name of a benchmark above and
+//! an aggregate's suffix (`_mean`) is taken for an aggregate.
 
 use super::super::recorder::Recorder;
 use super::super::{Context, Head, ImportError, Part};
@@ -13,7 +13,7 @@ use crate::input::Input;
 use crate::lines::Lines;
 use crate::number::plain;
 
-/// How the table begins.
+/// Start of the table.
 const HEADER: &str = "name,iterations,real_time,cpu_time,time_unit,";
 
 pub(in super::super) fn recognise(head: &Head<'_>) -> bool {
@@ -45,7 +45,7 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
     gatherer.finish("a header and rows without values")
 }
 
-/// Lines above the table: the date, the program and the machine.
+/// Reads a line above the table: the date, the program or the machine.
 fn preamble(line: &str, number: u64, recorder: &mut Recorder<'_>) {
     if let Some(program) = line.strip_prefix("Running ") {
         context::executable(program, recorder);
@@ -66,7 +66,8 @@ fn preamble(line: &str, number: u64, recorder: &mut Recorder<'_>) {
     }
 }
 
-/// The cells of a row. Texts stand in quotes, with quotes within them doubled; `None` if one does not end.
+/// Returns the cells of a row. Texts are in quotes, with quotes within them doubled; `None` if one
+/// is not closed.
 fn cells(line: &str) -> Option<Vec<String>> {
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
@@ -89,7 +90,7 @@ fn fill(
     for (column, cell) in header.iter().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
         let number = || match plain(cell) {
             Some(value) if value.is_finite() => Ok(value),
-            // The library prints `nan` for what it could not compute.
+            // The library prints `nan` for values that it could not compute.
             Some(_) => Ok(f64::NAN),
             None => {
                 let shown = crate::excerpt::excerpt(cell);
@@ -113,7 +114,7 @@ fn fill(
             }
         }
     }
-    // A fit has its letter where others have the unit, and a deviation per cent.
+    // A fit has its letter where other rows have the unit, and its deviation is in percent.
     if row.name.ends_with("_BigO") {
         row.big_o = std::mem::take(&mut row.time_unit);
         row.complexity =

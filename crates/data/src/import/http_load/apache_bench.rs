@@ -1,6 +1,8 @@
-//! What ab (ApacheBench) prints, and its table of percentiles (`-e`). Reports appended to one file are observations.
+//! The output of ab (ApacheBench), and its table of percentiles (`-e`). Reports appended to one
+//! file are observations.
 //!
-//! The text has whole milliseconds; the table has microseconds. Answers of another length than the first are no failures here: pages differ.
+//! The output has whole milliseconds, the table microseconds. Responses with a length other than
+//! that of the first are not failures here: pages differ.
 
 use super::super::{Context, Head, ImportError, Part};
 use super::{BREAKS_OFF, Report, Reports, finish, number};
@@ -11,7 +13,7 @@ use crate::lines::Lines;
 use crate::number::plain;
 
 const TABLE: &str = "Percentage served,Time in ms";
-/// The percentiles of the table that are read; it has all whole ones.
+/// Percentiles of the table that are read; it has all integer ones.
 const OF_TABLE: [u32; 7] = [0, 50, 75, 90, 95, 98, 99];
 
 pub(in super::super) fn recognise(head: &Head<'_>) -> bool {
@@ -44,17 +46,17 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
     finish(recorder, context.label, &reports, &[])
 }
 
-/// A report that may go on.
+/// A report that may continue.
 #[derive(Default)]
 struct Open {
     report: Report,
     host: String,
     port: String,
     complete: Option<f64>,
-    /// Complete requests that were no good answers.
+    /// Number of completed requests without a successful response.
     failed: f64,
     rate: Option<f64>,
-    /// Whether percentiles were begun, and whether they are at their end.
+    /// `Some` once percentiles have started; true if they have ended.
     percentiles: Option<bool>,
 }
 
@@ -93,7 +95,7 @@ impl Open {
                 self.failed += count;
             }
             "Requests per second" => self.rate = Some(number(first)?),
-            // The other line of this name is per request of all connections together.
+            // The other line of this name is per request over all connections together.
             "Time per request" if !rest.contains("across") => {
                 self.report.milliseconds("latency_mean", number(first)?);
             }
@@ -115,7 +117,7 @@ impl Open {
         Ok(())
     }
 
-    /// `(Connect: 0, Receive: 0, Length: 137, Exceptions: 0)`
+    /// Parses `(Connect: 0, Receive: 0, Length: 137, Exceptions: 0)`.
     fn failures(&mut self, kinds: &str) -> Result<(), String> {
         let kinds = format!("Connect:{}", kinds.trim_end_matches(')'));
         for kind in kinds.split(',') {
@@ -159,7 +161,7 @@ pub(in super::super) fn read_table(
     let mut lines = Lines::new(input.into_reader(), context.file);
     let mut reports = Reports::default();
     let mut open = Report::default();
-    // The percentile that comes next; a table has those from 0 to 99.
+    // The next percentile; a table has those from 0 to 99.
     let mut next = 100u32;
     while let Some(line) = lines.next()? {
         let text = line.text.trim();

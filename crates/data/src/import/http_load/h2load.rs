@@ -1,7 +1,7 @@
-//! What h2load prints. Reports appended to one file are observations.
+//! The output of h2load. Reports appended to one file are observations.
 //!
-//! It prints no quantiles: these are in the log of single requests (`--log-file`). Its time to the first byte is that of a connection, from
-//! connecting on.
+//! It prints no quantiles: these are in the log of single requests (`--log-file`). Its time to the
+//! first byte is per connection, from the start of connecting.
 
 use super::super::{Context, Head, ImportError, Part};
 use super::{BREAKS_OFF, Report, Reports, finish, number, time};
@@ -45,7 +45,7 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
     finish(recorder, context.label, &reports, &[])
 }
 
-/// A report that is not at its end.
+/// An incomplete report.
 #[derive(Default)]
 struct Open {
     report: Report,
@@ -57,7 +57,7 @@ struct Open {
 }
 
 impl Open {
-    /// Takes one line; true for the last of a report.
+    /// Reads one line; returns true for the last line of a report.
     fn line(&mut self, text: &str) -> Result<bool, String> {
         if let Some((_, rest)) = text.split_once("spawning thread #") {
             let clients = rest.split_once(": ").and_then(|(_, rest)| rest.split(' ').next());
@@ -102,7 +102,7 @@ impl Open {
                 "total" => self.total = count,
                 "done" => self.done = count,
                 "succeeded" => self.well = count,
-                // Time-outs are among them.
+                // Includes timeouts.
                 "errored" => self.report.failure("errored", count),
                 _ => {}
             }
@@ -129,7 +129,7 @@ impl Open {
     }
 }
 
-/// `70 2xx, 0 3xx`: each number with its word.
+/// Parses `70 2xx, 0 3xx` into numbers with their words.
 fn pairs(text: &str) -> Result<Vec<(f64, &str)>, String> {
     let wrong = |text: &str| format!("`{}` is no number of requests", quoted_start(text));
     text.split(',')

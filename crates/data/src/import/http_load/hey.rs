@@ -1,6 +1,7 @@
-//! What hey and oha print: both have a summary, a distribution, details and the statuses. Reports appended to one file are observations.
+//! The output of hey and oha: both have a summary, a distribution, details and statuses. Reports
+//! appended to one file are observations.
 //!
-//! Their requests per second count those that failed, too. oha's requests that it gave up at the end of the time that it was given are no
+//! Their requests per second include failed ones. Requests that oha aborted at its deadline are not
 //! failures of the server.
 
 use super::super::{Context, Head, ImportError, Part};
@@ -11,9 +12,9 @@ use crate::input::Input;
 use crate::lines::Lines;
 
 const STATUSES: &str = "Status code distribution:";
-/// How oha counts the requests under way at the end.
+/// oha's name for requests in progress at the end.
 pub(super) const CUT_BY_OHA: &str = "aborted due to deadline";
-/// What is said of oha's latencies.
+/// Caveat about oha's latencies.
 pub(super) const UNLESS_CORRECTED: &str =
     ", unless `--latency-correction` was given, which its report doesn't say";
 
@@ -76,7 +77,7 @@ enum Section {
     Other,
 }
 
-/// A report that may go on.
+/// A report that may continue.
 #[derive(Default)]
 struct Open {
     report: Report,
@@ -84,7 +85,7 @@ struct Open {
     has_statuses: bool,
     rate: f64,
     well: f64,
-    /// Those that were answered in any way, those that were not, and those that oha gave up.
+    /// Number of requests with any response; `errors` had none, and `cut` were aborted by oha.
     answered: f64,
     errors: f64,
     cut: f64,

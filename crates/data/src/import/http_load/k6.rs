@@ -1,8 +1,9 @@
-//! k6's summary: the JSON of `--summary-export` (both layouts) and of `handleSummary`, and the text at the end of a test. Summaries appended to one
-//! file are observations.
+//! k6's summary: the JSON of `--summary-export` (both layouts) and of `handleSummary`, and the text
+//! at the end of a test. Summaries appended to one file are observations.
 //!
-//! k6 times a request from sending to the end of the answer; connecting stands apart. Whether requests were due by a schedule is the scenario's
-//! affair, which only the text shows; iterations that a schedule could not start are `dropped_iterations`.
+//! k6 times a request from sending to the end of the response; connecting is separate. Whether
+//! requests followed a schedule depends on the scenario, which only the text shows; iterations that
+//! a schedule could not start are `dropped_iterations`.
 
 use super::super::{Context, Head, ImportError, Part, json};
 use super::{BREAKS_OFF, Of, Report, Reports, finish, number, time};
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 const EXPECTED: &str = "k6's summary: `{\"metrics\": {\"http_req_duration\": {…}, …}}`";
 const DURATION: &str = "http_req_duration";
 
-/// Means that are taken beside the duration.
+/// Means that are read in addition to the duration.
 const PARTS: [(&str, &str); 4] = [
     ("http_req_connecting", "connect"),
     ("http_req_tls_handshaking", "tls"),
@@ -36,10 +37,10 @@ pub(in super::super) fn recognise_text(head: &Head<'_>) -> bool {
     head.text.lines().any(|line| row(line).is_some_and(|(name, _)| name == DURATION))
 }
 
-/// What is known of one metric: `avg`, `p(90)`, `count`, `rate`, … as numbers; times in milliseconds.
+/// The values of one metric: `avg`, `p(90)`, `count`, `rate`, … as numbers; times in milliseconds.
 type Values = BTreeMap<String, f64>;
 
-/// Metrics of one summary by name.
+/// The metrics of one summary, by name.
 #[derive(Default)]
 struct Summary {
     metrics: BTreeMap<String, Values>,
@@ -90,7 +91,7 @@ fn of_json(file: File) -> Summary {
     let mut metrics: BTreeMap<String, Values> = BTreeMap::new();
     for (name, value) in file.metrics.into_iter().flatten() {
         let Value::Object(mut value) = value else { continue };
-        // Within `handleSummary` the numbers stand one deeper.
+        // In `handleSummary` the numbers are one level deeper.
         let value = match value.remove("values") {
             Some(Value::Object(values)) => values,
             _ => value,
@@ -109,7 +110,7 @@ impl Summary {
         self.metrics.get(metric)?.get(key).copied()
     }
 
-    /// The report; none without requests.
+    /// Returns the report; `None` without requests.
     fn report(&self) -> Option<Report> {
         let requests = self.number("http_reqs", "count")?;
         let mut report = Report::default();
@@ -131,7 +132,7 @@ impl Summary {
         for (part, metric) in PARTS {
             report.milliseconds(metric, self.number(part, "avg").unwrap_or(f64::NAN));
         }
-        // Of a request that got no answer the time is zero.
+        // The time of a request without a response is zero.
         if report.value("latency_max") == Some(0.0) {
             report.without_times();
         }
@@ -152,7 +153,7 @@ impl Summary {
     }
 }
 
-/// Name and values of a row such as `http_reqs......: 100    5351.752496/s`.
+/// Parses a row such as `http_reqs......: 100    5351.752496/s` into name and values.
 fn row(line: &str) -> Option<(&str, &str)> {
     let (name, values) = line.trim().trim_start_matches(['✓', '✗', ' ']).split_once(": ")?;
     let bare = name.trim_end_matches('.');
@@ -196,7 +197,7 @@ fn end(recorder: &Recorder<'_>, (begins, summary): &(u64, Summary)) -> Result<Re
     Ok(Report { begins: *begins, ..report })
 }
 
-/// The numbers of a row under the keys that they have in JSON; `None` for a row of which nothing is taken.
+/// Returns the numbers of a row under their JSON keys; `None` for a row that is not used.
 fn numbers(name: &str, text: &str) -> Result<Option<Values>, String> {
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let first = words.first().copied().unwrap_or_default();

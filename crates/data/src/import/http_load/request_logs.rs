@@ -1,7 +1,8 @@
-//! Logs of single requests: hey's and oha's CSV, ab's table for gnuplot (`-g`), h2load's `--log-file`. Each row is an observation.
+//! Logs of single requests: hey's and oha's CSV, ab's table for gnuplot (`-g`), h2load's
+//! `--log-file`. Each row is an observation.
 //!
-//! hey and oha leave out requests that got no answer; of those h2load has the time until they failed. ab sorts its rows by time, so that nothing
-//! shows how they depend on each other.
+//! hey and oha leave out requests without a response; for these h2load has the time until they
+//! failed. ab sorts its rows by time, so that their dependence on each other is lost.
 
 use super::super::{Context, Head, ImportError, Part};
 use super::{Of, metric_of};
@@ -13,12 +14,12 @@ use crate::number::plain;
 use crate::read_error::quoted_start;
 use crate::samples::Outcome;
 
-/// One of the logs: which columns are times, and what divides them to seconds.
+/// A log format: its time columns, and their divisor to seconds.
 struct Log {
     tool: &'static str,
     header: Option<&'static str>,
     separator: char,
-    /// Places of columns of time, that of latency first.
+    /// Indices of the time columns, latency first.
     times: &'static [(usize, &'static str)],
     divisor: f64,
     status: Option<usize>,
@@ -62,7 +63,7 @@ const LOGS: [Log; 4] = [
 ];
 
 impl Log {
-    /// Which one a file is, by its first row.
+    /// Identifies the format by the first row of a file.
     fn of(first: &str) -> Option<&'static Self> {
         LOGS.iter().find(|log| match log.header {
             Some(header) => first == header,
@@ -71,7 +72,7 @@ impl Log {
     }
 }
 
-/// Microseconds since 1970, a status or -1, microseconds.
+/// Recognizes microseconds since 1970, a status or -1, and microseconds.
 fn is_of_h2load(row: &str) -> bool {
     let mut columns = row.split('\t');
     let mut number = || columns.next().and_then(|text| text.parse::<i64>().ok());
@@ -107,7 +108,7 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
                 found
             }
         };
-        // Of several files appended to each other each has its header.
+        // If files were appended to each other, each has its header.
         if log.header == Some(text) {
             continue;
         }

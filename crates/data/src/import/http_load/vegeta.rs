@@ -1,7 +1,8 @@
-//! What `vegeta report` prints, as text and as JSON (`-type=json`). Reports appended to one file are observations.
+//! The output of `vegeta report`, as text and as JSON (`-type=json`). Reports appended to one file
+//! are observations.
 //!
-//! vegeta keeps its schedule and counts latency from sending. `rate_achieved` is its throughput, that of requests answered well; the rate at
-//! which it sent is `rate_sent`.
+//! vegeta keeps its schedule and counts latency from sending. `rate_achieved` is its throughput,
+//! that of successful requests; the rate at which it sent is `rate_sent`.
 
 use super::super::{Context, Head, ImportError, Part, json};
 use super::{BREAKS_OFF, Of, Report, Reports, finish, number, time};
@@ -61,7 +62,7 @@ fn of_json(file: &File) -> Report {
     let mut report = Report::default();
     let latency = |key: &str| file.latencies.get(key).map_or(f64::NAN, |value| value.0 / 1e9);
     for quantile in QUANTILES {
-        // Quantiles have no zero in front of their ending: `99th`.
+        // Quantiles have no zero before their suffix: `99th`.
         if let Ok(percent) = quantile.parse() {
             report.quantile(percent, latency(&format!("{quantile}th")));
         }
@@ -82,7 +83,7 @@ fn of_json(file: &File) -> Report {
 fn sent(report: &mut Report, [requests, rate, throughput]: [f64; 3], success: f64) {
     report.set("rate_achieved", Of::PerSecond, throughput);
     report.set("rate_sent", Of::PerSecond, rate);
-    // A share of a whole number, of which the text has two decimals of a per cent.
+    // A fraction of a whole number; the text has two decimals of a percentage.
     report.requests(requests, (requests * success).round());
 }
 
@@ -124,7 +125,7 @@ pub(in super::super) fn read_text(
     }
 }
 
-/// A report of text that is not at its end.
+/// An incomplete text report.
 #[derive(Default)]
 struct Open {
     report: Report,

@@ -1,8 +1,10 @@
-//! What wrk and wrk2 print, with or without `--latency`. Reports appended to one file are observations.
+//! The output of wrk and wrk2, with or without `--latency`. Reports appended to one file are
+//! observations.
 //!
-//! wrk2 keeps a schedule: its latencies count from the planned instant, and those of `-U` from sending become `service_…`. wrk does not; and it
-//! adds latencies of its own making to those that it measured. The text names neither version, so that wrk2 is known by its calibration and its
-//! histogram.
+//! wrk2 keeps a schedule: its latencies count from the planned time, and those of `-U`, which count
+//! from sending, become `service_…`. wrk does not keep a schedule, and adds synthetic latencies to
+//! those that it measured. The text names neither version; wrk2 is recognized by its calibration
+//! and its histogram.
 
 use super::super::{Context, Head, ImportError, Part};
 use super::{BREAKS_OFF, Report, Reports, finish, number, time};
@@ -47,17 +49,17 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
 struct Reader {
     reports: Reports,
     open: Option<Open>,
-    /// Whether some report is of wrk2, and whether some is of wrk.
+    /// True if any report is of wrk2.
     has_schedule: bool,
     lacks_schedule: bool,
 }
 
-/// A report that is not at its end.
+/// An incomplete report.
 #[derive(Default)]
 struct Open {
     report: Report,
     is_wrk2: bool,
-    /// What the quantiles that follow are of; `None` outside of them.
+    /// The quantity of the quantiles that follow; `None` outside of them.
     quantiles_of: Option<&'static str>,
     mean: Option<[f64; 3]>,
     complete: f64,
@@ -94,7 +96,7 @@ impl Reader {
 }
 
 impl Open {
-    /// Takes one line; true for the last of a report.
+    /// Reads one line; returns true for the last line of a report.
     fn line(&mut self, text: &str) -> Result<bool, String> {
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         match words[..] {
@@ -138,7 +140,8 @@ impl Open {
         Ok(false)
     }
 
-    /// `Socket errors: connect 0, read 3, write 0, timeout 5`. A request that came after the time-out is among those that are complete.
+    /// Parses `Socket errors: connect 0, read 3, write 0, timeout 5`. A request whose response
+    /// arrived after the timeout is among the complete ones.
     fn socket_errors(&mut self, words: &[&str]) -> Result<(), String> {
         for pair in words[2..].chunks_exact(2) {
             let count = number(pair[1])?;
@@ -168,7 +171,7 @@ impl Open {
     }
 }
 
-/// Bytes of `38.17MB`, in which a kB is 1024 bytes.
+/// Parses `38.17MB` into bytes; a kB is 1024 bytes.
 fn bytes(text: &str) -> Result<f64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let power = match &text[digits.len()..] {

@@ -1,7 +1,9 @@
-//! What is left of a command in hyperfine's JSON where its runs were taken out: mean, standard deviation, median and extremes.
+//! The statistics of a command in hyperfine's JSON from which the runs were removed: mean, standard
+//! deviation, median and extremes.
 //!
-//! hyperfine writes the runs always; people's scripts drop them, since they are most of a file. How many there were is reported by the
-//! lists that stand beside them (1.x) or by the summary itself (2.x). It makes no summaries of runs that are there.
+//! hyperfine always writes the runs; scripts drop them, because they are most of a file. Their
+//! number is the length of the lists next to them (1.x) or in the summary itself (2.x). No
+//! summaries are made of runs that are present.
 
 use super::super::json::Number;
 use super::super::recorder::Recorder;
@@ -11,7 +13,7 @@ use crate::unit::Unit;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What is known of one metric: all of it by 2.x, and by 1.x without unit and count.
+/// Statistics of one metric: complete in 2.x, without unit and count in 1.x.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Reported {
@@ -25,7 +27,7 @@ pub(super) struct Reported {
 }
 
 impl Reported {
-    /// With each number converted.
+    /// Returns the summary with each number converted.
     fn summary(&self, convert: impl Fn(f64) -> f64) -> Summary {
         let of = |number: Option<Number>| number.and_then(Number::finite).map(&convert);
         Summary {
@@ -40,7 +42,8 @@ impl Reported {
     }
 }
 
-/// Hands over the summary of a command of 1.x, if it has one: of its wall time, and the means of user and system time.
+/// Records the summary of a command of 1.x, if it has one: that of its wall time, and the means of
+/// user and system time.
 pub(super) fn of_1(
     recorder: &mut Recorder<'_>,
     subject: usize,
@@ -61,7 +64,8 @@ pub(super) fn of_1(
     Ok(())
 }
 
-/// Hands over the summaries of a command of 2.x, that of the metric `primary` first, since it decides.
+/// Records the summaries of a command of 2.x, first that of the metric `primary`, because it
+/// decides.
 pub(super) fn of_2(
     recorder: &mut Recorder<'_>,
     subject: usize,

@@ -1,6 +1,6 @@
 //! The table of `hyperfine --export-csv`, of 1.x and 2.x: a summary per command, no runs.
 //!
-//! How many runs a row was made from is not in it. Version 1.x has means alone of user and system time.
+//! The number of runs of a row is not in it. For user and system time, version 1.x has only means.
 
 use super::super::recorder::Recorder;
 use super::super::{Context, Head, ImportError, Part};
@@ -12,7 +12,7 @@ use crate::samples::{Metric, Summary};
 use crate::unit::Unit;
 
 const HEADER_1: &str = "command,mean,stddev,median,user,system,min,max";
-/// What a metric's columns of 2.x end with.
+/// Suffixes of a metric's columns in 2.x.
 const STATISTICS: [&str; 5] = ["_mean", "_stddev", "_median", "_min", "_max"];
 
 pub(in super::super) fn recognise(head: &Head<'_>) -> bool {
@@ -65,16 +65,16 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
     recorder.finish("a header")
 }
 
-/// The bytes behind a byte-order mark, if there is one.
+/// Returns the bytes after a byte-order mark, if there is one.
 fn without_mark(mut reader: impl std::io::BufRead) -> impl std::io::Read {
-    // An error of reading comes again when the table is read.
+    // A read error occurs again when the table is read.
     if reader.fill_buf().is_ok_and(|bytes| bytes.starts_with(b"\xef\xbb\xbf")) {
         reader.consume(3);
     }
     reader
 }
 
-/// What one row says of each metric.
+/// Returns the statistics of each metric in a row.
 fn summaries(
     header: &csv::StringRecord,
     row: &csv::StringRecord,
@@ -83,7 +83,7 @@ fn summaries(
         header.iter().position(|name| name == column).and_then(|at| row.get(at)).unwrap_or_default()
     };
     let number = |column: &str| match cell(column) {
-        // hyperfine has none of a single run.
+        // Empty for a single run.
         "" => Ok(None),
         text => {
             let value = finite(text);

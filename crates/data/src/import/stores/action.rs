@@ -1,8 +1,9 @@
-//! The data of github-action-benchmark: `data.js`, or the JSON of `external-data-json-path`. Every run of every suite is one value for each
-//! benchmark, with the commit and the moment.
+//! The data of github-action-benchmark: `data.js`, or the JSON of `external-data-json-path`. Every
+//! run of every suite has one value per benchmark, with the commit and the time.
 //!
-//! What tools of benchmarks printed are averages: they are kept as such, a summary, and never as samples; what is said of their spread is kept
-//! as it stands, for each tool means something else by it. A value of the user's own choosing (`custom…IsBetter`) is an observation.
+//! The output of benchmark tools consists of averages: these are stored as summaries and never as
+//! samples. Their stated spread is stored unchanged, because its meaning differs between tools. A
+//! custom value of the user (`custom…IsBetter`) is an observation.
 
 use super::{RunStore, Runs, StoredRun, whole};
 use crate::import::recorder::Recorder;
@@ -21,11 +22,11 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 const EXPECTED: &str = "github-action-benchmark's data: `{\"entries\": {\"SUITE\": [{\"commit\": {\"id\": …}, \"benches\": […]}, …]}}`";
-/// What `data.js` gives a name to.
+/// The variable to which `data.js` assigns.
 const NAME: &str = "window.BENCHMARK_DATA";
-/// What a suite is called that was given no name.
+/// Name of a suite that was not given one.
 const UNNAMED: &str = "Benchmark";
-/// A file larger than this is none of these, bytes.
+/// Maximum size of such a file, in bytes.
 const MOST: u64 = 1 << 28;
 
 #[derive(Deserialize)]
@@ -61,7 +62,7 @@ pub(super) struct Run {
     entry: Entry,
 }
 
-/// The store that a file is, by its beginning.
+/// Opens a file that is a store according to its beginning.
 pub(super) fn open(path: &Path) -> Result<Option<RunStore>, ImportError> {
     if !path.is_file() {
         return Ok(None);
@@ -91,7 +92,7 @@ fn is_data(head: &str) -> bool {
     begins.starts_with(NAME) || is_json
 }
 
-/// The value of the script's assignment, or the JSON itself.
+/// Parses the value assigned by the script, or the JSON itself.
 fn parsed(text: &str, file: &str) -> Result<Data, ImportError> {
     let begin = text.find('{').unwrap_or(0);
     let lines_before = text[..begin].matches('\n').count();
@@ -104,7 +105,7 @@ pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
     is_data(head.text)
 }
 
-/// A published history as samples: of every benchmark one observation for each run, in their order.
+/// Reads a published history as samples: for every benchmark one observation per run, in order.
 pub(in crate::import) fn read_history(
     input: Input,
     context: &Context<'_>,
@@ -140,7 +141,7 @@ fn name_of(suite: &str, bench: &Bench) -> String {
     }
 }
 
-/// The metric of a value, with the direction that the tool's name has.
+/// Returns the metric of a value, with the direction implied by the tool's name.
 fn metric_of(bench: &Bench, tool: &str) -> Rated {
     let Rated { metric, conversion } = rated(&bench.unit);
     let better = match tool {
@@ -170,7 +171,7 @@ pub(super) fn read(
     recorder.fact("github-action-benchmark.tool", tool);
     let started = entry.date.and_then(Number::finite);
     if let Some(date) = started {
-        // Two runs of a commit that came to the same are two runs.
+        // Two runs of a commit with the same results are still two runs.
         recorder.fact("github-action-benchmark.date", date);
     }
     let mut ranges = Map::new();

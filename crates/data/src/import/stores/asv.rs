@@ -1,7 +1,9 @@
-//! The results of asv: `results/benchmarks.json`, and `results/MACHINE/COMMIT-ENVIRONMENT.json` for each run.
+//! The results of asv: `results/benchmarks.json`, and `results/MACHINE/COMMIT-ENVIRONMENT.json` for
+//! each run.
 //!
-//! `benchmarks.json` has the names of parameters and the units of what is tracked. A machine may have measured a commit in several
-//! environments (versions of Python and of packages): they are another parameter, so that each has a history of its own.
+//! `benchmarks.json` has the names of parameters and the units of tracked values. A machine may
+//! have measured a commit in several environments (versions of Python and of packages): they are
+//! another parameter, so that each has its own history.
 
 use super::{RunStore, Runs, StoredRun, files, name_of, whole, with_context};
 use crate::import::{ImportError, ImportOptions, asv, json};
@@ -15,10 +17,10 @@ use std::path::Path;
 
 const EXPECTED: &str = "asv's list of benchmarks: `{\"a.time_b\": {\"param_names\": […], …}, …}`";
 
-/// What the parameter of the environment is called.
+/// Name of the parameter for the environment.
 const ENVIRONMENT: &str = "environment";
 
-/// What is known of the benchmarks, by name.
+/// Descriptions of the benchmarks, by name.
 pub(super) type Benchmarks = HashMap<String, asv::Described>;
 
 pub(super) fn open(directory: &Path) -> Result<Option<RunStore>, ImportError> {
@@ -36,7 +38,7 @@ pub(super) fn open(directory: &Path) -> Result<Option<RunStore>, ImportError> {
         return Ok(None);
     }
     let known: HashMap<String, Value> = json::read(Input::open(&list)?, EXPECTED, PhantomData)?;
-    // The version of the list stands among the benchmarks.
+    // The version of the list is among the benchmarks.
     let described = known
         .into_iter()
         .filter_map(|(name, of)| Some((name, asv::Described::deserialize(of).ok()?)));
@@ -49,7 +51,7 @@ pub(super) fn read(
     options: &ImportOptions,
 ) -> Result<StoredRun, ImportError> {
     let source = path.display().to_string();
-    // Whatever the file is called: its content is what a run is known by.
+    // The same for every file: a run is identified by its content.
     let label = "asv";
     let (part, about) = with_context(path, label, options, |input, context| {
         asv::read_of_store(input, context, benchmarks)

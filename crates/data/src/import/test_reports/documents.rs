@@ -1,6 +1,7 @@
-//! Reports of tests that are one JSON document: rspec's, jest's and vitest's, and that of pytest-json-report.
+//! Test reports that are one JSON document: those of rspec, jest and vitest, and of
+//! pytest-json-report.
 //!
-//! Several documents one behind the other are runs of one suite.
+//! Consecutive documents are runs of one suite.
 
 use super::{Status, Tests};
 use crate::import::json::{self, Number};
@@ -47,7 +48,7 @@ struct Said {
     message: Option<String>,
 }
 
-/// `rspec --format json`: examples are called by their file and their description.
+/// Reads `rspec --format json`. Examples are named by their file and their description.
 pub(in crate::import) fn read_rspec(
     input: Input,
     context: &Context<'_>,
@@ -108,7 +109,8 @@ struct Assertion {
     failure_messages: Vec<String>,
 }
 
-/// `jest --json`, `vitest --reporter=json`: times are milliseconds; jest rounds them to whole ones.
+/// Reads `jest --json` and `vitest --reporter=json`. Times are in milliseconds; jest rounds them to
+/// whole ones.
 pub(in crate::import) fn read_jest(
     input: Input,
     context: &Context<'_>,
@@ -168,7 +170,8 @@ struct Stage {
     crash: Option<Said>,
 }
 
-/// pytest-json-report: a test's time is that of its setup, its body and its teardown, as in pytest's own XML.
+/// Reads pytest-json-report. The time of a test is that of its setup, body and teardown, as in
+/// pytest's own XML.
 pub(in crate::import) fn read_pytest(
     input: Input,
     context: &Context<'_>,
@@ -216,7 +219,8 @@ fn joined(file: &str, name: &str) -> String {
     if file.is_empty() { name.to_owned() } else { format!("{file}: {name}") }
 }
 
-/// For every path its last component, with as many before it as distinguish it from the others: where the project lies must not be in a name.
+/// Returns for every path its last component, with as many before it as are needed to distinguish
+/// it from the others: a name must not contain the location of the project.
 fn short_paths(paths: &[&str]) -> Vec<String> {
     let tail = |path: &str, depth: usize| -> String {
         let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
@@ -238,5 +242,5 @@ fn short_paths(paths: &[&str]) -> Vec<String> {
     short
 }
 
-/// Components of a path that a name has at most.
+/// Maximum number of components of a path in a name.
 const MOST_PARTS: usize = 16;

@@ -1,6 +1,8 @@
-//! Reports of tests that are events, a JSON object on each line: `go test -json`, libtest's JSON (`cargo test`, nextest), pytest-reportlog.
+//! Test reports that are events, one JSON object per line: `go test -json`, libtest's JSON (`cargo
+//! test`, nextest), pytest-reportlog.
 //!
-//! Names are unique in such a stream, so that a name that comes again is another run of the test, as with `go test -count 5`.
+//! Names are unique in such a stream, so that a repeated name is another run of the test, as with
+//! `go test -count 5`.
 
 use super::{Status, Tests};
 use crate::import::json::{self, Number};
@@ -14,7 +16,7 @@ use std::marker::PhantomData;
 
 pub(in crate::import) fn recognise_go(head: &Head<'_>) -> bool {
     let has = |key: &str| head.text.contains(key);
-    // Streams with benchmarks are those of the importer for them.
+    // Streams with benchmarks are left to their own importer.
     head.first.starts_with('{')
         && has("\"Action\":")
         && (has("\"Test\":") || has("\"Package\":"))
@@ -34,7 +36,7 @@ pub(in crate::import) fn recognise_reportlog(head: &Head<'_>) -> bool {
     head.first.starts_with('{') && head.first.contains("\"$report_type\"")
 }
 
-/// Reads a JSON object on each line that is one; the tests print between them.
+/// Reads the lines that are JSON objects; tests print other lines in between.
 fn each<T: for<'de> Deserialize<'de>>(
     input: Input,
     context: &Context<'_>,
@@ -71,29 +73,30 @@ struct GoEvent {
     #[serde(default, deserialize_with = "json::some_time")]
     elapsed: Option<Number>,
     output: Option<String>,
-    /// What was built, of events of builds,
+    /// The package that was built, in build events.
     import_path: Option<String>,
-    /// and what could not be, of a package that failed by it.
+    /// The package that could not be built, in the event of one that failed because of it.
     failed_build: Option<String>,
 }
 
-/// What is known of a Go test that runs.
+/// State of a running Go test.
 #[derive(Default)]
 struct Running {
     began: Option<Moment>,
-    /// What it printed, where somebody wants to know why it failed.
+    /// Its output, if failures are to be explained.
     said: String,
-    /// When it went on after it had waited.
+    /// When it continued after waiting.
     resumed: Option<Moment>,
-    /// Whether it waited for others: then the time from begin to end is not its own.
+    /// True if it waited for other tests: the time from start to end is then not its own.
     paused: bool,
     has_subtests: bool,
     /// True if one of its subtests failed.
     has_failed_below: bool,
 }
 
-/// `go test -json`. A test with subtests is what holds them, and not listed itself unless it failed although they passed. `Elapsed` has steps of 10 ms: the times of the events are
-/// taken instead, unless the test waited for others.
+/// Reads `go test -json`. A test with subtests merely groups them, and is listed only if it failed
+/// although they passed. `Elapsed` has a resolution of 10 ms: the times of the events are used
+/// instead, unless the test waited for others.
 pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut tests = Tests::new(context, "go test -json")?;
     let mut running: HashMap<String, Running> = HashMap::new();
@@ -108,7 +111,8 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
         let at = event.time.as_deref().and_then(moment);
         let Some(test) = &event.test else {
             packages.event(&event, at, &tests);
-            // Its tests are unknown, those of the others are not. To whoever wants to know what failed it counts as a test; as a time it is none.
+            // Its tests are unknown, unlike those of other packages. If single tests are kept it
+            // counts as a failed test; it has no time to compare.
             if let Some(said) = packages.not_built(&event).filter(|_| tests.kept.is_some()) {
                 let took = event.elapsed.map_or(0.0, |time| time.0);
                 tests.observe(&event.package, Some(took), Status::Failed)?;
@@ -134,7 +138,7 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
                 }
                 Ok(())
             }
-            // It waited for others, and now runs beside them.
+            // It waited for other tests, and now runs in parallel with them.
             "cont" => {
                 if let Some(test) = running.get_mut(&name).filter(|test| test.resumed.is_none()) {
                     test.resumed = at;
@@ -171,7 +175,7 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
                 let between = at.zip(known.began).filter(|_| !known.paused);
                 let seconds = between.map(|(end, begin)| end.since(begin).max(0.0));
                 let seconds = seconds.or(event.elapsed.map(|time| time.0));
-                // That of subtests is theirs.
+                // The time of subtests is their own.
                 tests.observe(&name, seconds.filter(|_| !known.has_subtests), status)?;
                 tests.more(|own| {
                     own.file = Some(event.package.clone());
@@ -190,7 +194,8 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
     tests.finish("events of no test")
 }
 
-/// Calls a function with each running test that holds this one: names of subtests follow a slash, and may contain slashes themselves.
+/// Calls a function for each running test that contains this one: the names of subtests follow a
+/// slash, and may contain slashes themselves.
 fn each_holder(
     running: &mut HashMap<String, Running>,
     package: &str,
@@ -204,25 +209,25 @@ fn each_holder(
     }
 }
 
-/// So many bytes are kept of what a test prints.
+/// Maximum number of bytes kept of a test's output.
 const MOST_SAID: usize = 4096;
 
 /// The packages of a run of Go tests: when each ran, and which failed before any of its tests did.
 #[derive(Default)]
 struct Packages {
     began: HashMap<String, f64>,
-    /// Those of which a test failed.
+    /// Packages with a failed test.
     failed: HashSet<String>,
-    /// What compilers and `go vet` said of what could not be built.
+    /// Output of compilers and `go vet` for packages that could not be built.
     builds: HashMap<String, String>,
 }
 
 impl Packages {
-    /// What was said of a package that could not be built, if the event says that of one.
+    /// Returns the build output of a package if the event says that it could not be built.
     fn not_built(&mut self, event: &GoEvent) -> Option<String> {
         if let (Some(what), Some(output)) = (&event.import_path, &event.output) {
             let said = self.builds.entry(what.clone()).or_default();
-            // Its first line names the package.
+            // The first line names the package.
             if said.len() < MOST_SAID && !output.starts_with("# ") {
                 said.push_str(output);
             }
@@ -231,7 +236,7 @@ impl Packages {
         Some(self.builds.get(failed).map_or(String::new(), |said| said.trim().to_owned()))
     }
 
-    /// Takes an event of a package.
+    /// Processes an event of a package.
     fn event(&mut self, event: &GoEvent, at: Option<Moment>, tests: &Tests<'_>) {
         let Some(kept) = tests.kept else { return };
         let at = at.map(Moment::since_1970);
@@ -254,8 +259,8 @@ impl Packages {
     }
 }
 
-/// Midnight before a time such as `2026-11-21T02:23:09.097574815Z` or `…+02:00`, and the time since then, s: in one number
-/// microseconds would be lost.
+/// Parses a time such as `2026-11-21T02:23:09.097574815Z` or `…+02:00` into midnight before it and
+/// the seconds since then: in a single number, microseconds would be lost.
 fn moment(time: &str) -> Option<Moment> {
     let (date, clock) = time.split_once('T')?;
     let (clock, zone) = clock.split_at(clock.find(['Z', '+', '-'])?);
@@ -272,7 +277,7 @@ fn moment(time: &str) -> Option<Moment> {
         (None, Some(zone)) => minutes_off(zone)? * -60.0,
         (None, None) => 0.0,
     };
-    // Years begin in March, so that the day that comes every four years is the last.
+    // Years begin in March, so that the leap day is the last day.
     let (year, month) = if month < 3.0 { (year - 1.0, month + 9.0) } else { (year, month - 3.0) };
     let of_year = ((153.0 * month + 2.0) / 5.0).floor() + day - 1.0;
     let leap = (year / 4.0).floor() - (year / 100.0).floor() + (year / 400.0).floor();
@@ -283,7 +288,7 @@ fn moment(time: &str) -> Option<Moment> {
     })
 }
 
-/// A moment: seconds from 1970 to a midnight, and from there.
+/// A time: seconds from 1970 to a midnight, and seconds from there.
 #[derive(Clone, Copy)]
 struct Moment {
     midnight: f64,
@@ -316,14 +321,15 @@ struct LibtestEvent {
     reason: Option<String>,
 }
 
-/// libtest's JSON, as `cargo test -- -Zunstable-options --format json --report-time` and `cargo nextest run --message-format libtest-json` write it.
+/// Reads libtest's JSON, as written by `cargo test -- -Zunstable-options --format json
+/// --report-time` and `cargo nextest run --message-format libtest-json`.
 pub(in crate::import) fn read_libtest(
     input: Input,
     context: &Context<'_>,
 ) -> Result<Part, ImportError> {
     let mut tests = Tests::new(context, "libtest")?;
     let expected = "events of libtest: `{\"type\": \"test\", \"event\": \"ok\", \"name\": …}`";
-    // Of those who run the suite: what ran when it ended.
+    // If single tests are kept: the tests that were running at the end.
     let mut running: BTreeSet<String> = BTreeSet::new();
     each(input, context, expected, |event: LibtestEvent| {
         if let (Some(kept), "suite", Some(time)) =
@@ -338,7 +344,7 @@ pub(in crate::import) fn read_libtest(
             "ok" => Status::Passed,
             "failed" => Status::Failed,
             "ignored" => Status::Skipped,
-            // A `timeout` says that it runs for a minute, and its end is still to come.
+            // A `timeout` means that it has been running for a minute; its end is still to come.
             _ => return Ok(()),
         };
         if event.kind != "test" {
@@ -357,8 +363,8 @@ pub(in crate::import) fn read_libtest(
     tests.finish("events without times; have them written: `-- -Zunstable-options --report-time`")
 }
 
-/// The name of a test of nextest, `CRATE::BINARY$TEST`, without the number of attempts behind a `#`, which it has if there were several; and how many of them
-/// came before the last one.
+/// Splits the name of a nextest test, `CRATE::BINARY$TEST`, from the number of the attempt after a
+/// `#`, which it has if there were several. Returns the number of attempts before the last one.
 fn attempts(name: &str) -> (&str, u32) {
     let counted = name.rsplit_once('#').filter(|(test, _)| test.contains('$'));
     let counted = counted.and_then(|(test, times)| Some((test, times.parse::<u32>().ok()?)));
@@ -381,7 +387,7 @@ struct LogEvent {
     pytest_version: Option<String>,
 }
 
-/// pytest-reportlog: a test's time is that of its setup, its body and its teardown.
+/// Reads pytest-reportlog. The time of a test is that of its setup, body and teardown.
 pub(in crate::import) fn read_reportlog(
     input: Input,
     context: &Context<'_>,

@@ -1,11 +1,14 @@
-//! JUnit's XML, which nearly every test framework writes in a dialect of its own: Surefire, Gradle, pytest, rspec, jest, vitest, node,
-//! nextest, gotestsum, ctest, GoogleTest, Catch2, minitest.
+//! JUnit's XML, of which nearly every test framework writes its own dialect: Surefire, Gradle,
+//! pytest, rspec, jest, vitest, node, nextest, gotestsum, ctest, GoogleTest, Catch2, minitest.
 //!
-//! A test is called by its class and its own name, unless one is the beginning of the other; below groups within a suite (node) by those.
-//! `<failure>` and `<error>` mean that it failed; `<skipped>`, or a status that says so, that it did not run, except for pytest's `xfail`, which
-//! ran and failed as expected. ctest also writes `notrun` for tests that it could not start (no program, no required file, a failed fixture): those
-//! have failed, as ctest says itself. Failed attempts before the last one (`<flakyFailure>`, `<rerunFailure>`) are counted as retries. The failure of a
-//! whole suite, and failures that are counted but belong to no test, are faults of the report.
+//! A test is named by its class and its own name, unless one is a prefix of the other; within
+//! groups of a suite (node), by those groups. `<failure>` and `<error>` mean that it failed;
+//! `<skipped>`, or a corresponding status, that it did not run, except for pytest's `xfail`, which
+//! ran and failed as expected. ctest also writes `notrun` for tests that it could not start (no
+//! program, no required file, a failed fixture): those have failed, as ctest itself reports. Failed
+//! attempts before the last one (`<flakyFailure>`, `<rerunFailure>`) are counted as retries. The
+//! failure of a whole suite, and failures that are counted but belong to no test, are errors of the
+//! report.
 
 use super::{Status, Tests};
 use crate::import::xml::{Tag, Xml, attributes};
@@ -31,23 +34,23 @@ struct Case {
     line: u64,
     /// True if its status says that it was not run.
     is_not_run: bool,
-    /// Failed attempts before the last one.
+    /// Number of failed attempts before the last one.
     retries: u32,
 }
 
-/// Failures that a report declares, compared with the failed tests that it lists.
+/// The failures that a report declares, compared with the failed tests that it lists.
 #[derive(Default)]
 struct Counted {
-    /// Largest number of failures and errors that a suite counts.
+    /// The largest number of failures and errors declared by a suite.
     declared: u64,
-    /// Tests that failed.
+    /// Number of failed tests.
     failed: u64,
 }
 
 pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut tests = Tests::new(context, "JUnit XML")?;
     let mut xml = Xml::new(input.into_reader(), context.file);
-    // Names of the suites that are open, and the test.
+    // Names of the open suites.
     let mut suites: Vec<String> = Vec::new();
     let mut case: Option<Case> = None;
     let mut has_started = false;
@@ -67,7 +70,8 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
                     match key {
                         "name" => own = value.into_owned(),
                         "failures" | "errors" => declared += value.trim().parse().unwrap_or(0),
-                        // It is the sum of its tests, and not read; but it shows what marks mean.
+                        // The sum over the tests; not read, but evidence for the meaning of the
+                        // marks.
                         "time" => context.marks.see(value.trim()),
                         "timestamp" if !has_started && !value.starts_with("0001") => {
                             tests.recorder.started(&value);
@@ -145,7 +149,7 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
     tests.finish("tests without times (`<testcase time=\"…\">`)")
 }
 
-/// The fault of a suite that failed as a whole.
+/// Returns the error of a suite that failed as a whole.
 fn of_suite(suites: &[String], message: Option<String>) -> String {
     let named = suites.iter().rev().find(|own| !own.is_empty());
     let suite = named.map_or("a suite".to_owned(), |own| format!("the suite `{own}`"));
@@ -155,7 +159,8 @@ fn of_suite(suites: &[String], message: Option<String>) -> String {
     }
 }
 
-/// Returns true if ctest gives a reason why it could not start the test, rather than a requested skip.
+/// Returns true if ctest gives a reason why it could not start the test, as opposed to a requested
+/// skip.
 fn could_not_start(text: &str) -> bool {
     let message = attributes(text).find(|(key, _)| *key == "message");
     message.is_some_and(|(_, why)| {
@@ -190,7 +195,7 @@ fn opened(text: &str, suites: &[String], marks: &Marks) -> Result<Case, String> 
         }
     }
     let groups = match class.trim() {
-        // Node's, of every test.
+        // The class name that node gives to every test.
         "" | "test" => {
             let inner = suites.get(1..).unwrap_or_default().iter();
             inner.filter(|own| !own.is_empty()).cloned().collect::<Vec<_>>().join(": ")
@@ -211,7 +216,8 @@ fn opened(text: &str, suites: &[String], marks: &Marks) -> Result<Case, String> 
     Ok(Case { name, seconds, status, message, file, line, is_not_run, retries })
 }
 
-/// The seconds of a `time` attribute; `None` if it is empty. Surefire groups digits with commas; other tools use the user's locale.
+/// Parses a `time` attribute into seconds; `None` if it is empty. Surefire groups digits with
+/// commas; other tools use the user's locale.
 fn time(text: &str, marks: &Marks) -> Result<Option<f64>, String> {
     let plain = text.trim();
     if plain.is_empty() {

@@ -1,9 +1,13 @@
-//! The Test Anything Protocol, versions 12 to 14, with times where there are any: `duration_ms` in the block below a result (node), or
-//! `# time=12.3ms` after it (tap, tape; prove's `--timer` prints no time per test).
+//! The Test Anything Protocol, versions 12 to 14, with times if there are any: `duration_ms` in the
+//! block below a result (node), or `# time=12.3ms` after it (tap, tape; prove's `--timer` prints no
+//! time per test).
 //!
-//! Subtests are indented and precede the line of their parent. The innermost subtests are the tests; their names begin with the names of their
-//! parents. A parent that failed although its subtests passed is a failed test without a time. A new document begins with a version line, a file heading of `prove -v`, or a plan or first result after a complete document. A
-//! missing or unmet plan, results out of sequence, and `Bail out!` are faults of the report, as they are for prove.
+//! Subtests are indented and precede the line of their parent. The innermost subtests are the
+//! tests; their names are prefixed with the names of their parents. A parent that failed although
+//! its subtests passed is a failed test without a time. A new document begins with a version line,
+//! a file heading of `prove -v`, or a plan or first result after a complete document. A missing or
+//! unmet plan, results out of sequence, and `Bail out!` are errors of the report, as they are for
+//! prove.
 
 use super::{Status, Tests};
 use crate::import::{Context, Head, ImportError, Part};
@@ -11,16 +15,17 @@ use crate::input::Input;
 use crate::lines::Lines;
 use crate::number::plain;
 
-/// Spaces by which a subtest is indented.
+/// Indentation of a subtest, in spaces.
 const INDENT: usize = 4;
-/// Deepest nesting.
+/// Maximum nesting depth.
 const MAX_DEPTH: usize = 100;
 
 pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
     let lines = || head.text.lines().map(str::trim_end);
     let is_version = |line: &str| line.starts_with("TAP version 1");
     let has_result = || lines().any(|line| result(line).is_some());
-    // With a plan at the end, which may be far, two results in sequence are a sign as good.
+    // If the plan is at the end, which may be far away, two results in sequence are equally good
+    // evidence.
     let in_sequence = || {
         let mut numbers = lines().filter_map(|line| result(line)?.number);
         numbers.next() == Some(1) && numbers.next() == Some(2)
@@ -30,7 +35,7 @@ pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
         || in_sequence()
 }
 
-/// A result whose time may still come.
+/// A result whose time may follow.
 struct Pending {
     depth: usize,
     name: String,
@@ -39,11 +44,11 @@ struct Pending {
     message: Option<String>,
     /// True if the message is on the next line.
     says_more: bool,
-    /// True if it holds subtests, whose times are its own.
+    /// True if it contains subtests, which have the times.
     holds_others: bool,
 }
 
-/// The results of one depth, held against their plan.
+/// The results of one depth, compared with their plan.
 #[derive(Clone, Copy, Default)]
 struct Level {
     plan: Option<u64>,
@@ -60,15 +65,16 @@ impl Level {
 
 struct Reader<'a> {
     tests: Tests<'a>,
-    /// What is said to hold the subtests of each depth.
+    /// The stated parent of the subtests of each depth.
     groups: Vec<String>,
-    /// The result that was read last.
+    /// The last result.
     pending: Option<Pending>,
-    /// The results of each depth since the last one of a depth less.
+    /// The results of each depth since the last one at a lower depth.
     levels: Vec<Level>,
-    /// The indentation of the block of YAML below a result, while it is open.
+    /// Indentation of the open YAML block below a result.
     block: Option<usize>,
-    /// True for output of `prove -v`, which ends each file with a line that looks like a result.
+    /// True if this is output of `prove -v`, which ends each file with a line that looks like a
+    /// result.
     is_prove: bool,
     /// True if the current document bailed out.
     bailed: bool,
@@ -110,7 +116,7 @@ impl Reader<'_> {
                 }
                 return self.diagnostic(text, indent);
             }
-            // It was cut.
+            // The block was truncated.
             self.block = None;
         }
         let depth = indent / INDENT;
@@ -144,7 +150,7 @@ impl Reader<'_> {
         check_depth(depth)?;
         let is_bare = found.number.is_none() && found.name.is_empty();
         if depth == 0 && self.level(0).is_kept() {
-            // `ok`, or `not ok`, of prove itself on the file.
+            // prove's own `ok` or `not ok` for the file.
             if is_bare && self.is_prove {
                 return Ok(());
             }
@@ -164,7 +170,7 @@ impl Reader<'_> {
                 "results are out of sequence: there is number {number} where {due} was due"
             ));
         }
-        // It is a test only if it failed by itself, as by what is done after its subtests.
+        // It is a test only if it failed on its own, for example during cleanup after its subtests.
         if holds_others && (found.status != Status::Failed || below.has_failed) {
             return Ok(());
         }
@@ -224,7 +230,7 @@ impl Reader<'_> {
             && !text.is_empty()
             && !text.starts_with(['#', '.'])
         {
-            // mocha writes what was thrown as plain text.
+            // mocha writes the thrown error as plain text.
             pending.message = said(text);
         }
         Ok(())
@@ -237,7 +243,7 @@ impl Reader<'_> {
         &mut self.levels[depth]
     }
 
-    /// Ends the subtests of all depths below this one.
+    /// Ends the subtests at all greater depths.
     fn close_below(&mut self, depth: usize) {
         for level in self.levels.split_off(self.levels.len().min(depth + 1)) {
             if let Some(plan) = level.plan.filter(|_| !level.is_kept() && !self.bailed) {
@@ -252,7 +258,7 @@ impl Reader<'_> {
         self.close_below(0);
         let level = std::mem::take(self.level(0));
         match level.plan {
-            // A suite that bailed out need not keep its plan.
+            // A suite that bailed out need not meet its plan.
             _ if self.bailed => {}
             Some(plan) if !level.is_kept() => self.tests.fault(not_kept(plan, level.results)),
             None if level.results > 0 => {
@@ -269,7 +275,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Adds the result that was read last: what follows is not about it.
+    /// Adds the last result: what follows does not concern it.
     fn settle(&mut self) -> Result<(), String> {
         self.block = None;
         let Some(Pending { name, seconds, status, message, holds_others, .. }) =
@@ -295,7 +301,7 @@ fn not_kept(plan: u64, results: u64) -> String {
     format!("the plan is for {plan} {tests}, and there are results of {results}")
 }
 
-/// The number of tests of a plan line.
+/// Returns the number of tests in a plan line.
 fn plan(line: &str) -> Option<u64> {
     let rest = line.strip_prefix("1..")?;
     rest.split([' ', '#']).next()?.trim_end().parse().ok()
@@ -312,7 +318,7 @@ struct Found<'a> {
     status: Status,
     number: Option<u64>,
     name: &'a str,
-    /// Its time, if that is behind the name.
+    /// Its time, if it follows the name.
     seconds: Option<f64>,
 }
 
@@ -330,7 +336,7 @@ fn result(text: &str) -> Option<Found<'_>> {
     let (number, rest) = rest.split_at(if is_number { digits } else { 0 });
     let rest = rest.trim_start();
     let rest = if rest == "-" { "" } else { rest.strip_prefix("- ").unwrap_or(rest) };
-    // A `#` that is escaped belongs to the name.
+    // An escaped `#` belongs to the name.
     let mark = rest
         .match_indices('#')
         .map(|(at, _)| at)
@@ -342,7 +348,7 @@ fn result(text: &str) -> Option<Found<'_>> {
     let status = match passed {
         _ if is("skip") => Status::Skipped,
         true => Status::Passed,
-        // What is still to do may fail.
+        // A TODO test may fail.
         false if is("todo") => Status::Passed,
         false => Status::Failed,
     };
@@ -354,7 +360,7 @@ fn result(text: &str) -> Option<Found<'_>> {
     })
 }
 
-/// `time=12.3ms`, `time=1.2s`.
+/// Parses `time=12.3ms` or `time=1.2s`.
 fn time_behind(directive: &str) -> Option<f64> {
     let text = directive.strip_prefix("time=")?.split_whitespace().next()?;
     match text.strip_suffix("ms") {

@@ -1,4 +1,5 @@
-//! Formats whose beginnings are alike are not taken for one another: every recogniser is run over every file that a real tool wrote.
+//! Formats with similar beginnings are not confused: every recognizer is run on every file written
+//! by a real tool.
 
 #![allow(clippy::panic, reason = "tests")]
 
@@ -6,7 +7,7 @@ use super::super::{FORMATS, Head, valid_text};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Formats that take any table or list, and stand last for that reason.
+/// Formats that accept any table or list, and come last for that reason.
 const GENERAL: [&str; 3] =
     ["lines of `key=value`", "CSV with `,`, `;` or tabs", "columns of numbers"];
 
@@ -17,7 +18,7 @@ fn files_under(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Which format must read a file, by its folder and ending.
+/// Returns the format that must read a file, by its folder and extension.
 fn expected(name: &str) -> &'static str {
     let (folder, file) = name.split_once('/').unwrap();
     match (folder, file.rsplit('.').next().unwrap()) {
@@ -90,7 +91,7 @@ fn every_real_file_is_known_as_its_own_format_and_as_no_other_of_a_tool() {
     files_under(&root, &mut files);
     assert!(files.len() > 100, "{} files", files.len());
     for path in files {
-        // Names of a benchmark stand beside its samples.
+        // The names of a benchmark are next to its samples.
         if path.file_name().is_some_and(|name| name == "benchmark.json") {
             continue;
         }

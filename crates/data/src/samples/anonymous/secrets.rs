@@ -1,45 +1,46 @@
-//! Leaving out what must not be handed on: values of variables, and words of command lines that look like secrets.
+//! Removes values of variables, and words of command lines that look like secrets.
 //!
-//! What a secret is called is all that can be known of it: `--password=…`, `--token …`, `https://user:…@host`, and some services'
-//! tokens by their first letters. A secret that is a plain word in a plain place stays; nothing can know it.
+//! A secret can be recognized only by its name: `--password=…`, `--token …`, `https://user:…@host`,
+//! and for some services by the first letters of their tokens. A secret that is a plain word in a
+//! plain place is kept, because it cannot be recognized.
 
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// What stands where something was left out.
+/// Replacement for removed text.
 pub(super) const LEFT_OUT: &str = "…";
 
 /// Names of secrets.
 const NAMES: &str = r"(?:[\w-]*[_-])?(?:\w*pass(?:word|wd|phrase|code)|pass|pwd|secrets?|token|api[-_]?key|access[-_]?key|private[-_]?key|auth|authorization|bearer|credentials?|cookie|session[-_]?id|signature)(?:[_-][\w-]*)?";
 
 fn pattern(text: &str) -> Regex {
-    // The patterns are constants, and a test runs through all of them.
+    // The patterns are constants, and a test exercises all of them.
     #[expect(clippy::unwrap_used, reason = "a constant pattern either compiles always or never")]
     Regex::new(text).unwrap()
 }
 
-/// `--db-password=x`, `TOKEN=x`, `Authorization: Bearer x`, `"token": "x"`.
+/// Matches `--db-password=x`, `TOKEN=x`, `Authorization: Bearer x`, `"token": "x"`.
 static GIVEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(r#"(?i)(\b{NAMES}["']?\s*[=:]\s*["']?(?:(?:bearer|basic)\s+)?)([^\s"'&;,]+)"#))
 });
-/// `--password x`.
+/// Matches `--password x`.
 static FOLLOWING: LazyLock<Regex> =
     LazyLock::new(|| pattern(&format!(r"(?i)((?:^|\s)--?{NAMES}\s+)([^\s-]\S*)")));
-/// `https://user:x@host`.
+/// Matches `https://user:x@host`.
 static IN_URL: LazyLock<Regex> = LazyLock::new(|| pattern(r"(\w+://[^\s/:@]*:)([^\s/@]+)(@)"));
-/// Tokens that tell what they are.
+/// Tokens with a recognizable prefix.
 static TOKENS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"\b(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-|AKIA|ASIA|eyJ)[\w.-]{12,}")
 });
-/// Variables in front of a command.
+/// Variables before a command.
 static IN_FRONT: LazyLock<Regex> =
     LazyLock::new(|| pattern(r#"^((?:\s*env\s)?\s*[A-Za-z_]\w*=)("[^"]*"|'[^']*'|\S+)"#));
-/// A word after which a secret comes as a word of its own.
+/// A word that is followed by a secret as a separate word.
 static ANNOUNCES: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i)^--?{NAMES}$")));
-/// An option of ours that gives variables.
+/// Our own option for variables.
 static VARIABLES: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(--(?:old-|new-)?env)(?:=(.*))?$"));
 
-/// The text without what looks like a secret. To do it again changes nothing.
+/// Returns the text without anything that looks like a secret. Idempotent.
 pub fn without(text: &str) -> String {
     let keep_first = |found: &Captures<'_>| format!("{}{LEFT_OUT}", &found[1]);
     let text = GIVEN.replace_all(text, keep_first);
@@ -49,7 +50,7 @@ pub fn without(text: &str) -> String {
     TOKENS.replace_all(&text, LEFT_OUT).into_owned()
 }
 
-/// A command's text without secrets, and without the values of variables in front of it.
+/// Returns a command's text without secrets, and without the values of variables before it.
 pub(super) fn of_command(text: &str) -> String {
     let (mut front, mut rest) = (String::new(), text);
     while let Some(found) = IN_FRONT.captures(rest) {
@@ -60,12 +61,12 @@ pub(super) fn of_command(text: &str) -> String {
     front + &without(rest)
 }
 
-/// The value of a variable: nothing is kept of it.
+/// Removes the value of a variable.
 pub(super) fn of_variable(value: &mut String) {
     LEFT_OUT.clone_into(value);
 }
 
-/// The words of our own command line.
+/// Removes secrets from the words of our own command line.
 pub(super) fn of_words(words: &mut [String]) {
     let variable = |assignment: &str| match assignment.split_once('=') {
         Some((name, _)) => format!("{name}={LEFT_OUT}"),

@@ -1,4 +1,4 @@
-//! What an anonymous record holds no longer, and what it still does.
+//! Tests of what an anonymous record no longer contains, and what it still does.
 
 use super::*;
 use crate::{Environment, Finding, Metric, ParameterValue, Severity, Subject};
@@ -70,7 +70,7 @@ fn what_was_measured_is_still_known() {
     let source = samples.sides[0].source.as_deref();
     assert_eq!((old.cwd.as_deref(), source), (None, Some("old.csv")));
     assert_eq!(old.env, pairs(&[("LIBRARIES", "…"), ("LANG", "…")]));
-    // A change of the file is still noticed, and the two values are still two.
+    // A change of the file is still noticed, and the two values are still different.
     assert_eq!(old.files, pairs(&[("b.sh", "sha256:1")]));
     assert_eq!(old.parameters, parameters(&[("data", "data"), ("n", "4")]));
     assert_eq!(new.parameters, parameters(&[("data", "data #2"), ("n", "4")]));

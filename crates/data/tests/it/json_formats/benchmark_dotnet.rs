@@ -1,4 +1,5 @@
-//! BenchmarkDotNet's JSON, full and brief: written here after its layout, and real files where `ASSAY_TEST_DATA` names a directory.
+//! BenchmarkDotNet's JSON, full and brief: files written here in its layout, and real files if
+//! `ASSAY_TEST_DATA` names a directory.
 
 #![allow(clippy::print_stdout, reason = "tests")]
 

@@ -6,7 +6,7 @@ fn at(place: &str) -> Samples {
     read(&format!("criterion/{place}"))
 }
 
-/// Values as the files under a run's directory have them.
+/// Returns the values in the files under a run's directory.
 fn plain_values(directory: &str) -> Vec<f64> {
     let sample = plainly(&format!("criterion/{directory}/sample.json"));
     let of = |key: &str| -> Vec<f64> {
@@ -71,7 +71,8 @@ fn wrong_places_and_damaged_files_are_refused() {
     let said =
         |place: &str| load(&[path(place)], &ImportOptions::default()).unwrap_err().to_string();
     assert!(said("criterion/linear/other").contains("does not exist"));
-    // A directory without benchmarks of criterion stands for the files in it: there must be one.
+    // A directory without criterion benchmarks represents the files in it, so there must be at
+    // least one.
     let empty = tempfile::tempdir().unwrap();
     let error = load(&[empty.path()], &ImportOptions::default()).unwrap_err().to_string();
     assert!(error.contains("is a directory"), "{error}");

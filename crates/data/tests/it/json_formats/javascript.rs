@@ -1,4 +1,4 @@
-//! JSON of vitest, tinybench and mitata: summaries in seconds, as the files say them.
+//! JSON of vitest, tinybench and mitata: summaries in seconds, as stated by the files.
 
 use super::{findings, names, parameters, plainly, read, refused, summary};
 use assay_data::import::{ImportOptions, load_bytes};

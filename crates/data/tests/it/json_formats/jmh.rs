@@ -35,7 +35,7 @@ fn forks_and_iterations_are_kept_with_the_metrics_of_profilers() {
     assert_eq!(samples.environment.text("recorded_by"), Some("JMH 1.37"));
 }
 
-/// One result of a mode, with the rest of its primary metric.
+/// Returns one result of a mode, with the rest of its primary metric.
 fn result(mode: &str, unit: &str, raw: &str) -> String {
     format!(
         r#"{{"jmhVersion":"1.37","benchmark":"a.B.m","mode":"{mode}","threads":1,"forks":1,
@@ -70,7 +70,7 @@ fn a_histogram_cannot_fill_the_memory() {
     let huge = result("sample", "ms/op", r#""rawDataHistogram":[[[[1.0,18446744073709551615]]]]"#);
     let message = refused(format!("[{huge}]"));
     assert!(message.contains("measure in mode avgt"), "{message}");
-    // Nor can several of them together.
+    // Several of them together are refused as well.
     let half = result("sample", "ms/op", r#""rawDataHistogram":[[[[1.0,9000000]]]]"#);
     let other = half.replace("a.B.m", "a.B.other").replace("9000000", "9999999999");
     assert!(refused(format!("[{half},{other}]")).contains("measure in mode avgt"));

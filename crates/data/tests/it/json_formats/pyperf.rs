@@ -45,7 +45,7 @@ fn units_and_metadata_are_inherited() {
     let samples = load_bytes(text.into(), "x", &ImportOptions::default()).unwrap();
     assert_eq!(values(&samples, "peak", "memory"), [1024.0, 2048.0]);
     assert_eq!(samples.metrics[0].unit, assay_data::Unit::Byte);
-    // Where there is one run alone, its memory stands with the file.
+    // With a single run, its memory is in the metadata of the file.
     let text = r#"{"version":"1.0","metadata":{"name":"sum","mem_max_rss":4096},
         "benchmarks":[{"runs":[{"values":[0.5, 0.25]}]}]}"#;
     let samples = load_bytes(text.into(), "x", &ImportOptions::default()).unwrap();

@@ -1,4 +1,4 @@
-//! One value a benchmark: github-action-benchmark's entries and Bencher's metrics.
+//! Formats with one value per benchmark: github-action-benchmark's entries and Bencher's metrics.
 
 use super::{metrics, names, read, refused, values};
 use assay_data::Better;

@@ -49,7 +49,7 @@ fn a_damaged_table_names_the_line_and_the_column() {
     assert_eq!(refused(head), "`x.json` holds no numbers, only a header");
 }
 
-/// A result of hyperfine's, of either layout, without the key that holds its runs.
+/// Reads a result of hyperfine, in either layout, without the key that holds its runs.
 fn without(file: &str, runs: &str) -> Samples {
     let mut value: Value = serde_json::from_str(file).unwrap();
     for result in value["results"].as_array_mut().unwrap() {

@@ -1,4 +1,4 @@
-//! benchmark-ips: what 2.7 and 2.14 print, their JSON, and held results.
+//! benchmark-ips: the output of 2.7 and 2.14, their JSON, and held results.
 
 use super::*;
 use assay_data::Better;

@@ -1,4 +1,4 @@
-//! What Catch2 prints.
+//! The text output of Catch2.
 
 use super::{as_windows, load_file, names, plain, refused, summary, text};
 

@@ -1,4 +1,5 @@
-//! `go test -bench`: the files of a comparison, of several packages with failures and torn lines, and of the JSON stream.
+//! `go test -bench`: the files of a comparison, of several packages with failures and split lines,
+//! and of the JSON stream.
 
 use super::*;
 use assay_data::{Better, Unit};
@@ -56,7 +57,8 @@ fn two_files_are_matched_by_the_names_of_their_benchmarks() {
 #[test]
 fn packages_processors_failures_and_torn_lines_are_told_apart() {
     let samples = load_file("go-bench/mixed.txt");
-    // Four sub-benchmarks, `Chatty` and `UnfinishedLine` of one package, `Sort` of the other, each on one and two processors.
+    // Four sub-benchmarks, `Chatty` and `UnfinishedLine` of one package, `Sort` of the other, each
+    // on one and two processors.
     assert_eq!(samples.subjects.len(), 14);
     assert_eq!(samples.len(), 28);
     let chatty = "BenchmarkChatty";

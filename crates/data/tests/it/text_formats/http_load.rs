@@ -1,14 +1,16 @@
-//! Reports and logs of HTTP load generators: that all of them give the same metrics, with the values that they print.
+//! Reports and logs of HTTP load generators: all of them give the same metrics, with the values
+//! that they print.
 
 use super::*;
 
-/// The only value of a metric of a file with one report; `None` where it has none.
+/// Returns the only value of a metric in a file with one report; `None` if it has none.
 fn value(samples: &Samples, metric: &str) -> Option<f64> {
     let metric = samples.metric_index(metric)?;
     samples.series(0, metric).values.first().copied()
 }
 
-/// That a file is one observation with these values, and none of what stands behind them.
+/// Asserts that a file is one observation with the `expected` values, and without the `absent`
+/// metrics.
 fn holds(file: &str, expected: &[(&str, f64)], absent: &[&str]) -> Samples {
     let samples = load_file(file);
     assert_eq!((samples.len(), samples.subjects.len()), (1, 1), "{file}");
@@ -175,7 +177,7 @@ fn load_failed(file: &str) -> f64 {
 
 #[test]
 fn what_the_generator_did_is_not_blamed_on_the_server() {
-    // oha gave up five requests at the end of its second.
+    // oha aborted five requests at its deadline.
     let deadline = holds("oha/deadline.txt", &[("answered", 1.0), ("requests", 15_879.0)], &[]);
     assert_eq!(codes(&deadline), ["CLOSED_LOOP"]);
     // k6 could not start 282 iterations.

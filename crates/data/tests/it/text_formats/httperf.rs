@@ -1,4 +1,5 @@
-//! httperf: reports with and without errors, sessions, a ramp of rates, reports appended to one file.
+//! httperf: reports with and without errors, sessions, a ramp of rates, reports appended to one
+//! file.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Lines of logs: by a pattern of the user's, and as logfmt.
+//! Lines of logs, read by the user's pattern and as logfmt.
 
 use super::*;
 use assay_data::Unit;

@@ -1,4 +1,5 @@
-//! `perf stat`: fields and JSON, runs appended, repeated runs, intervals, processors, and the print for people.
+//! `perf stat`: fields and JSON, appended runs, repeated runs, intervals, processors, and the
+//! human-readable output.
 
 use super::*;
 
@@ -15,7 +16,7 @@ fn a_run_is_one_observation_in_base_units() {
         assert_eq!(samples.summaries, []);
         let one = samples.subjects[0].name.clone();
         assert_eq!(values(&samples, &one, "wall"), [wall / 1e9], "{file}");
-        // Printed as 3.96 msec; the time for which it counted says it whole.
+        // Printed as 3.96 msec; the time for which it counted has the full precision.
         assert_eq!(values(&samples, &one, "cpu"), [cpu / 1e9], "{file}");
         assert_eq!(samples.metrics[0].name, "cpu", "what perf told first");
         assert_eq!(codes(&samples), ["NOT_COUNTED"]);
@@ -46,7 +47,7 @@ fn runs_appended_to_a_file_are_one_observation_each() {
     assert_eq!(values(&samples, "appended", "page-faults"), [64.0, 64.0, 61.0, 64.0, 64.0]);
     let json = load_file("perf-stat/appended.json");
     assert_eq!(values(&json, "appended", "page-faults"), [50.0, 47.0, 48.0]);
-    // The same without the lines that tell when each began, as on the standard error.
+    // The same without the lines with the start of each run, as on standard error.
     let bare: String = text("perf-stat/appended.csv")
         .lines()
         .filter(|line| !line.starts_with('#') && !line.is_empty())
@@ -81,7 +82,7 @@ fn the_table_shows_that_the_per_cent_are_of_the_standard_error() {
     let mean = walls.iter().sum::<f64>() / 5.0;
     let squares: f64 = walls.iter().map(|wall| (wall - mean).powi(2)).sum();
     let error = (squares / 4.0 / 5.0).sqrt();
-    // What perf printed: `0.01698 +- 0.00306 seconds time elapsed`.
+    // perf printed `0.01698 +- 0.00306 seconds time elapsed`.
     assert!((mean - 0.01698).abs() < 5e-6 && (error - 0.00306).abs() < 5e-6);
 }
 

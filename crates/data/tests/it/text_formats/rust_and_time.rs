@@ -1,4 +1,4 @@
-//! What `cargo bench` and `time` print.
+//! The output of `cargo bench` and `time`.
 
 use super::{load_file, metrics, names, plain, refused, summary, text, values};
 use assay_data::Outcome;

@@ -1,4 +1,4 @@
-//! Reports of test frameworks: which tests there are, how long they took, which failed.
+//! Reports of test frameworks: the tests, their durations, and which of them failed.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -6,7 +6,7 @@ use super::{codes, load_file, names, path, plain, refused, text};
 use assay_data::import::{ImportOptions, load};
 use assay_data::{Outcome, Samples};
 
-/// Each test with its time in milliseconds, `F` behind those that failed.
+/// Returns each test with its time in milliseconds, followed by `F` if it failed.
 fn times(samples: &Samples) -> Vec<String> {
     let one = |o: assay_data::Observation| {
         let failed = if o.outcome == Outcome::Ok { "" } else { " F" };
@@ -65,7 +65,8 @@ fn two_reports_are_two_sides_of_the_same_tests() {
     let samples = load(&both, &ImportOptions::default()).unwrap();
     assert_eq!((samples.sides.len(), samples.rows.len()), (2, 7));
     assert_eq!(codes(&samples)[0], "BENCHMARK_SKIPPED");
-    // The same tests have the same names in both of vitest's reports, but for the arrow of groups.
+    // The same tests have the same names in both of vitest's reports, except for the arrow between
+    // groups.
     let (xml, json) = (of("vitest.xml"), of("vitest.json"));
     assert_eq!(xml.len(), json.len());
 }
@@ -116,12 +117,12 @@ fn a_package_of_go_that_can_not_be_built_is_one_that_failed() {
     assert!(results.unfinished.is_empty(), "{:?}", results.unfinished);
 }
 
-/// Reads a report as that of a suite.
+/// Reads a report as one of a suite.
 fn told(text: &str) -> assay_data::test_results::TestResults {
     assay_data::import::read_tests(text.as_bytes().to_vec(), "report").unwrap()
 }
 
-/// Names and outcomes: passed, failed, skipped as `.`, `F`, `s`.
+/// Returns names and outcomes: passed, failed and skipped as `.`, `F`, `s`.
 fn outcomes(text: &str) -> String {
     use assay_data::test_results::TestStatus;
     let one = |test: &assay_data::test_results::TestResult| {
@@ -180,14 +181,14 @@ fn a_plan_that_is_not_kept_is_a_fault() {
     for text in [
         "1..2\nok 1 a\nok 2 b\n",
         "ok 1 a\nok 2 b\n1..2\n",
-        // Several documents one behind the other.
+        // Several documents one after the other.
         "1..1\nok 1 a\n1..1\nok 1 a\n",
         "ok 1 a\n1..1\nok 1 a\n1..1\n",
         "TAP version 13\n1..1\nok 1 a\nTAP version 13\nok 1 b\n1..1\n",
-        // prove -v has a word of its own on each file.
+        // prove -v adds its own result for each file.
         "t/a.t .. \n1..2\nok 1 - a\nok 2 - b\nok\nt/b.t ...... \nok 1 - c\n1..1\nok\nAll tests successful.\n",
         "1..1\n# Subtest: a\n    ok 1 b\n    ok 2 c\n    1..2\nok 1 a\n",
-        // Within a block nothing is a result.
+        // Nothing within a block is a result.
         "1..1\nnot ok 1 a\n  ---\n  stack: |-\n    ok 7 x\n    1..9\n  ...\n",
     ] {
         assert_eq!(told(text).faults, Vec::<String>::new(), "{text}");
@@ -245,7 +246,7 @@ fn failures_that_belong_to_no_test_are_faults() {
 
 #[test]
 fn what_holds_tests_and_failed_by_itself_is_a_test_that_failed() {
-    // Its hook behind them failed, as node writes it.
+    // The hook after its subtests failed, as node reports it.
     let tap = "1..1\n# Subtest: a\n    ok 1 - b\n      ---\n      duration_ms: 2\n      ...\n    1..1\nnot ok 1 - a\n  ---\n  duration_ms: 5\n  error: 'no end'\n  ...\n";
     assert_eq!(outcomes(tap), "a: b. aF");
     let results = told(tap);
@@ -253,7 +254,7 @@ fn what_holds_tests_and_failed_by_itself_is_a_test_that_failed() {
         (results.tests[1].seconds, results.tests[1].message.as_deref()),
         (None, Some("no end"))
     );
-    // It failed because one of them did, however deep, and else if that may fail.
+    // It failed because one of its subtests did, at any depth, unless that one may fail.
     let inner = |result: &str| {
         format!(
             "1..1\n    # Subtest: b\n        {result}\n        1..1\n    not ok 1 - b\n    1..1\nnot ok 1 - a\n"
