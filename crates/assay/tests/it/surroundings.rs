@@ -2,9 +2,9 @@
 //! standard output, names that a terminal would obey, a system that allows no thread, arguments that are not UTF-8.
 
 use crate::room::{Ended, Room, finish};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -180,4 +180,42 @@ fn programs_and_files_may_have_any_name() {
     command.arg(typed);
     finish(command).ends(0);
     assert_eq!(fs::read(room.path("said")).unwrap(), b"\xe9 word\n");
+}
+
+#[test]
+fn branches_projects_and_build_lines_may_have_any_name() {
+    let room = room();
+    let any = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+    let branched = room.shell("git branch $(printf 'caf\\351') HEAD~1").status().unwrap();
+    assert!(branched.success());
+    let asked = |words: &[OsString]| {
+        let mut command = room.assay(&[]);
+        command.args(words).env("XDG_CACHE_HOME", room.path("cache"));
+        finish(command)
+    };
+    let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+    let here = room.path("");
+    let latin = any(&[b"printf x > '", here.as_os_str().as_bytes(), b"\xe9'"].concat());
+    let range = any(b"caf\xe9..HEAD");
+    let mut bisect = words("bisect --time 1s --quiet --build");
+    bisect.extend([latin, range]);
+    bisect.extend(words("-- true"));
+    let ended = asked(&bisect);
+    assert!([0, 1, 3].contains(&ended.status), "{ended:?}");
+    assert!(here.join(any(b"\xe9")).is_file(), "{ended:?}");
+    room.run(&["run", "--runs", "3", "--save", "r.assay", "true"]).ends(0);
+    for (project, runs) in [(&b"p\xe9"[..], 1), (b"p\xe8", 0)] {
+        let mut add = words("history add r.assay --store s.db --rev");
+        add.extend([any(b"caf\xe9"), "--project".into(), any(b"p\xe9")]);
+        asked(&add).ends(0);
+        let mut log = words("history log --json --store s.db --project");
+        log.push(any(project));
+        let found = asked(&log);
+        let found = if found.status == 0 { found.json()["total"].as_u64() } else { Some(0) };
+        assert_eq!(found, Some(runs), "{project:?}");
+    }
+    // Where an option is not known, the advice looks at all words.
+    let mut wrong = words("compare -col .name");
+    wrong.push(any(b"\xff"));
+    asked(&wrong).ends(2).complains("--col");
 }
