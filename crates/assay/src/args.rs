@@ -14,7 +14,7 @@ use assay_measure::{text_of, word_of};
 use assay_report::remarks::Remarks;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Reads what a command is made of, which need not be UTF-8: programs and files may have such names.
 pub(crate) fn any_words() -> impl TypedValueParser<Value = String> {

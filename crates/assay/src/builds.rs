@@ -6,8 +6,8 @@ use crate::bench::{self, Build, Side};
 use anyhow::{Context, bail};
 use assay_analysis::policy::FEWEST_BUILDS;
 use assay_data::{Finding, Severity};
-use assay_measure::{Command, word_of};
 use assay_measure::fingerprint::Fingerprints;
+use assay_measure::{Command, word_of};
 use clap::builder::TypedValueParser;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ impl std::str::FromStr for Builds {
 
 /// Reads what `--builds` says, in which files may have any name.
 pub(crate) fn any_builds() -> impl TypedValueParser<Value = Builds> {
-    any_words().try_map(|text| text.parse())
+    any_words().try_map(|text| text.parse::<Builds>())
 }
 
 /// What the first pattern has before its wildcard; all of it where that is not its end.

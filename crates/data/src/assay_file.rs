@@ -22,7 +22,7 @@ pub(crate) use number::push_number;
 pub(crate) use read::read_input;
 pub use read::{MAX_METRICS, read, read_from};
 pub use resume::resume;
-pub use write::{Header, Writer, write};
+pub use write::{Header, Writer, write, write_without_sources};
 
 /// The version of the format that is written and read here.
 pub const VERSION: u64 = 1;

@@ -49,7 +49,12 @@ pub struct Place {
 pub fn place(directory: &Path, revision: &str) -> Option<Place> {
     let ask = |words: &[&str]| {
         let mut git = quiet(directory);
-        git.args(words).arg("--end-of-options").arg(word_of(revision)).arg("--").stdout(Stdio::piped()).spawn()
+        git.args(words)
+            .arg("--end-of-options")
+            .arg(word_of(revision))
+            .arg("--")
+            .stdout(Stdio::piped())
+            .spawn()
     };
     let told = |asked: std::io::Result<Child>| {
         let answer = asked.and_then(Child::wait_with_output).ok();

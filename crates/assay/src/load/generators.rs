@@ -157,7 +157,8 @@ impl Remote {
             Some(program) => program.into(),
             None => own::program()?.into_os_string(),
         };
-        let mut words: Vec<std::ffi::OsString> = way.prefix.iter().map(|word| word_of(word)).collect();
+        let mut words: Vec<std::ffi::OsString> =
+            way.prefix.iter().map(|word| word_of(word)).collect();
         words.extend([program, "load".into(), "--as-generator".into()]);
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());

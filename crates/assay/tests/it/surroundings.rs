@@ -219,3 +219,25 @@ fn branches_projects_and_build_lines_may_have_any_name() {
     wrong.push(any(b"\xff"));
     asked(&wrong).ends(2).complains("--col");
 }
+
+#[test]
+fn a_full_directory_for_temporary_files_is_named_whoever_failed_by_it() {
+    let room = room();
+    room.write("serve.sh", "echo started || exit 1\nsleep 9\n");
+    let full = room.path("full").display().to_string();
+    let fill = "mkdir -p full && mount -t tmpfs -o size=64k none full && ! head -c 99999 /dev/zero > full/x 2>/dev/null &&";
+    let within = |line: &str| room.shell(&format!("unshare -m sh -c '{fill} {line}'"));
+    if !within("true").output().unwrap().status.success() {
+        println!("skipped: nothing can be mounted here");
+        return;
+    }
+    for line in [
+        "load --rate 5 --time 1s --no-save --serve \"sh serve.sh\" http://127.0.0.1:9/",
+        "tests --no-save -- python3 -m unittest t",
+        "history backfill --build true --at HEAD --store s.db -- run --runs 3 true",
+        "calibrate --time 1s",
+    ] {
+        let ended = finish(within(&format!("TMPDIR={full} exec $ASSAY {line}")));
+        assert!(ended.status != 0 && ended.stderr.contains(&full), "{line}: {ended:?}");
+    }
+}

@@ -82,7 +82,9 @@ impl BySubject<'_> {
 
     /// The values of [`series`](Self::series) alone.
     pub fn values(&self, subject: usize, metric: usize) -> Vec<f64> {
-        self.series(subject, metric).map(|(_, value)| value).collect()
+        let mut values = Vec::with_capacity(self.observations(subject).len());
+        values.extend(self.series(subject, metric).map(|(_, value)| value));
+        values
     }
 
     /// The nesting of an observation, outermost first; empty where none was recorded. O(1).

@@ -287,8 +287,7 @@ mod tests {
         let own = steps(&recipe, room.path(), &runtime, None);
         assert_eq!(own.test.as_deref(), Some("go test ./a"));
         assert!(own.is_own_test && !own.is_own_install && own.install.len() == 2);
-        let own_install =
-            Recipe { install: vec!["pip install .".to_owned()], ..Recipe::default() };
+        let own_install = Recipe { install: vec!["pip install .".to_owned()], ..Recipe::default() };
         let own = steps(&own_install, room.path(), &runtime, None);
         assert_eq!(own.install, ["pip install ."]);
         let python = Runtime { name: "python", ..runtime };

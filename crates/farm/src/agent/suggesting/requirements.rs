@@ -96,11 +96,17 @@ fn nox(top: &Path) -> Vec<String> {
     });
     let calls = of_tests.flat_map(|own| own.split(".install(").skip(1));
     let arguments = calls.map(|call| {
-        let found: Vec<(&str, &str)> = literals(call.split(')').next().unwrap_or_default()).collect();
-        let is_plain = found.iter().all(|(before, _)| before.trim_matches([',', ' ', '\n']).is_empty());
-        found.into_iter().filter(|_| is_plain).map(|(_, text)| text.to_owned()).collect()
+        let found: Vec<(&str, &str)> =
+            literals(call.split(')').next().unwrap_or_default()).collect();
+        let is_plain =
+            found.iter().all(|(before, _)| before.trim_matches([',', ' ', '\n']).is_empty());
+        found
+            .into_iter()
+            .filter(|_| is_plain)
+            .map(|(_, text)| text.to_owned())
+            .collect::<Vec<String>>()
     });
-    arguments.collect::<Vec<Vec<String>>>().concat()
+    arguments.collect::<Vec<_>>().concat()
 }
 
 /// What the environment of tests is given in tox.ini, without what depends on its name.
