@@ -12,6 +12,7 @@ case $time in
     *m) seconds=$((${time%m} * 60)) ;;
     *) seconds=$((${time%s})) ;;
 esac
+only="$*"
 [ $# -gt 0 ] || set -- $(ls fuzz/fuzz_targets | sed 's/\.rs$//')
 each=$((seconds / $#))
 if [ "$each" -lt 1 ]; then
@@ -24,10 +25,17 @@ PATH=$tools/bin:$PATH
 if ! cargo fuzz --version >/dev/null 2>&1; then
     cargo install --quiet --locked --root "$tools" cargo-fuzz
 fi
+# One unit of each crate would take one core minutes, for targets that run hardly quicker.
+units="--codegen-units 16"
 began=$(date +%s)
-for target; do
-    cargo +nightly fuzz build "$target"
-done
+if [ -n "$only" ]; then
+    for target; do
+        cargo +nightly fuzz build $units "$target"
+    done
+else
+    # All of them at once keep all cores busy.
+    cargo +nightly fuzz build $units
+fi
 echo "built in $(($(date +%s) - began)) s; each of $# targets runs for $each s"
 
 log=$(mktemp)
@@ -43,7 +51,7 @@ for target; do
     [ "$target" != profile ] || seeds=crates/profiles/tests/files
     set -- -max_total_time="$each" -print_final_stats=1
     case $target in import_any | import_json | import_text) set -- "$@" -dict=fuzz/dictionaries/import.dict ;; esac
-    if ! cargo +nightly fuzz run "$target" "$corpus" "$seeds" -- "$@" >"$log" 2>&1; then
+    if ! cargo +nightly fuzz run $units "$target" "$corpus" "$seeds" -- "$@" >"$log" 2>&1; then
         broken="$broken $target"
         tail -n 40 "$log" >&2
     fi

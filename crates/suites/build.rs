@@ -21,7 +21,7 @@ const LIBRARIES: [(&str, &str, &[&str]); 2] = [
     ),
     ("../../c/python_calls.c", "assay_python_calls.so", &["-Wl,-z,defs"]),
 ];
-const FLAGS: [&str; 11] = [
+const FLAGS: [&str; 12] = [
     "-std=gnu11",
     "-Wall",
     "-Wextra",
@@ -33,6 +33,8 @@ const FLAGS: [&str; 11] = [
     "-fvisibility=hidden",
     "-Wl,--build-id=none",
     "-Wl,-z,noexecstack",
+    // Fuzz targets are compiled with one, which needs what only a program of theirs has.
+    "-fno-sanitize=all",
 ];
 
 fn main() -> Result<(), String> {

@@ -48,6 +48,8 @@ pub use shape::{BENCHMARK, Only, Shape, is_suite};
 
 /// Bins of the small pictures.
 const BINS: usize = 7;
+/// Of a suite with more comparisons than this, what is compared is made whenever it is wanted, and never held for all of them.
+const MOST_HELD: usize = 10_000;
 
 /// All that is said about samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -226,7 +228,7 @@ pub fn analyse_telling(
     let primary = primary_metric(samples, options, &plan)?;
     let secondary = secondary_metrics(samples, options, &plan, primary)?;
     check_threshold(&plan.threshold, &samples.metrics[primary])?;
-    let keys = Keys::of(samples, options.reference.as_deref())?;
+    let keys = Keys::of(samples, options.reference.as_deref(), options.alone)?;
     let is_suite = keys.shape == Shape::Rows;
     let design = samples.design();
     let in_blocks = design == Design::Blocks;
@@ -235,8 +237,10 @@ pub fn analyse_telling(
     let own_confidence = if in_blocks && alone { 1.0 - plan.level() } else { plan.confidence };
     tell("sorting");
     let evidence = Evidence::of(samples);
+    let keeps = !is_suite || keys.pairs.len() <= MOST_HELD;
+    let held = if keeps { samples.subjects.len() } else { 0 };
     let recordings: Vec<Rc<Recording<'static>>> =
-        (0..samples.subjects.len()).map(|s| evidence.recording(s, primary)).collect();
+        (0..held).map(|s| evidence.recording(s, primary)).collect();
     let confidences = (own_confidence, plan.confidence);
     let subjects = describe(samples, &evidence, &keys, primary, &recordings, confidences);
     let histogram = if is_suite {
@@ -255,11 +259,10 @@ pub fn analyse_telling(
     };
     let mut decided = |members: &[Member<'_>]| -> Vec<Comparison> {
         let (wholes, others): (Vec<_>, Vec<_>) = members.iter().partition(is_whole);
-        let mut family =
-            |members: &[_]| family::decide(members, options.adjust, &mut distribution).into_iter();
-        let (mut wholes, mut others) = (family(&wholes), family(&others));
-        let own = |member| if is_whole(&member) { wholes.next() } else { others.next() };
-        let found: Vec<Comparison> = members.iter().filter_map(own).collect();
+        let places = (0..members.len()).filter(|&place| is_whole(&&members[place]));
+        let mut family = |members: &[_]| family::decide(members, options.adjust, &mut distribution);
+        let mut found = family(&others);
+        places.zip(family(&wholes)).for_each(|(place, whole)| found.insert(place, whole));
         if mixed { found.into_iter().map(Comparison::withheld).collect() } else { found }
     };
     let question = |plan, metric: usize, of, against| {
@@ -272,9 +275,10 @@ pub fn analyse_telling(
         } else {
             evidence.pair_or_empty(against, of, primary, &recordings)
         };
-        Some(Member { question: question(&plan, primary, of, against), pair })
+        Some(Member::new(question(&plan, primary, of, against), pair, &evidence, keeps))
     };
-    let members: Vec<Member<'_>> = keys.pairs.iter().filter_map(member).collect();
+    let mut members = Vec::with_capacity(keys.pairs.len());
+    members.extend(keys.pairs.iter().filter_map(member));
     let noun = shape::noun(&keys.rows).to_owned();
     if is_suite && members.is_empty() {
         let metric = samples.metrics[primary].name.clone();
@@ -306,7 +310,8 @@ pub fn analyse_telling(
         .flat_map(pairs_of)
         .filter_map(|(metric, (of, against))| {
             let pair = evidence.pair(against, of, metric, &[])?;
-            Some(Member { question: question(&of_others, metric, of, against), pair })
+            let question = question(&of_others, metric, of, against);
+            Some(Member::new(question, pair, &evidence, keeps))
         })
         .collect();
     let secondary_comparisons = decided(&members);
@@ -377,7 +382,7 @@ fn describe(
     evidence: &Evidence<'_>,
     keys: &Keys,
     primary: usize,
-    of_primary: &[Rc<Recording<'_>>],
+    of_primary: &[Rc<Recording<'static>>],
     (primary_confidence, confidence): (f64, f64),
 ) -> Vec<SubjectSummary> {
     let index = evidence.index();
@@ -397,7 +402,9 @@ fn describe(
         metrics: (0..samples.metrics.len())
             .map(|metric| {
                 if metric == primary {
-                    Description::of_recording(&of_primary[subject], primary_confidence)
+                    let known = of_primary.get(subject).cloned();
+                    let own = known.unwrap_or_else(|| evidence.recording(subject, primary));
+                    Description::of_recording(&own, primary_confidence)
                 } else {
                     Description::of(&index.values(subject, metric), confidence)
                 }

@@ -10,11 +10,11 @@ use assay_data::import::{ColumnRef, ImportOptions, SideFiles};
 use assay_data::select::Filter;
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Better, Threshold, Unit};
-use assay_measure::text_of;
+use assay_measure::{text_of, word_of};
 use assay_report::remarks::Remarks;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Reads what a command is made of, which need not be UTF-8: programs and files may have such names.
 pub(crate) fn any_words() -> impl TypedValueParser<Value = String> {
@@ -151,7 +151,7 @@ pub(crate) struct SideArgs {
     /// FILES are paths and patterns, separated by blanks; a directory stands for the files in it, and
     /// a file of several JSON documents for those. Each recording is one unit, however many values it
     /// has: the verdict rests on the spread between recordings.
-    #[arg(long = "side", value_name = "NAME=FILES")]
+    #[arg(long = "side", value_name = "NAME=FILES", value_parser = any_words())]
     pub sides: Vec<String>,
 }
 
@@ -177,8 +177,9 @@ impl SideArgs {
             }
             let mut files = Vec::new();
             for pattern in patterns.split_whitespace() {
-                let found = match Path::new(pattern).exists() || pattern == "-" {
-                    true => vec![PathBuf::from(pattern)],
+                let path = PathBuf::from(word_of(pattern));
+                let found = match path.exists() || pattern == "-" {
+                    true => vec![path],
                     false => matching(pattern, |path| path.exists())
                         .with_context(|| format!("--side {text}: {pattern}"))?,
                 };

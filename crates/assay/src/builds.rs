@@ -1,12 +1,14 @@
 //! `--builds` of `assay run` and `assay bench`: several builds a side, so that the luck of placement is measured and not mistaken for a
 //! change. Which files they are is found out here; the engine takes them by turns, and the interval is over them.
 
+use crate::args::any_words;
 use crate::bench::{self, Build, Side};
 use anyhow::{Context, bail};
 use assay_analysis::policy::FEWEST_BUILDS;
 use assay_data::{Finding, Severity};
-use assay_measure::Command;
 use assay_measure::fingerprint::Fingerprints;
+use assay_measure::{Command, word_of};
+use clap::builder::TypedValueParser;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -49,6 +51,11 @@ impl std::str::FromStr for Builds {
         }
         Ok(Self::Files(names.into_iter().zip(sides).collect()))
     }
+}
+
+/// Reads what `--builds` says, in which files may have any name.
+pub(crate) fn any_builds() -> impl TypedValueParser<Value = Builds> {
+    any_words().try_map(|text| text.parse::<Builds>())
 }
 
 /// What the first pattern has before its wildcard; all of it where that is not its end.
@@ -172,10 +179,9 @@ pub(crate) fn matching(
     wanted: fn(&PathBuf) -> bool,
 ) -> anyhow::Result<Vec<PathBuf>> {
     let mut places = vec![PathBuf::new()];
-    for part in Path::new(pattern).components() {
+    for part in Path::new(&word_of(pattern)).components() {
         let part = part.as_os_str();
-        let text = part.to_string_lossy();
-        if !text.contains(['*', '?']) {
+        if !part.as_encoded_bytes().iter().any(|byte| b"*?".contains(byte)) {
             places.iter_mut().for_each(|place| place.push(part));
             continue;
         }
@@ -184,7 +190,7 @@ pub(crate) fn matching(
             let directory = if place.as_os_str().is_empty() { Path::new(".") } else { place };
             let Ok(entries) = std::fs::read_dir(directory) else { continue };
             let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
-            let fits = names.filter(|name| fits(text.as_bytes(), name.as_encoded_bytes()));
+            let fits = names.filter(|name| fits(part.as_encoded_bytes(), name.as_encoded_bytes()));
             next.extend(fits.map(|name| place.join(name)));
         }
         places = next;

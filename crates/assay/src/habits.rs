@@ -2,6 +2,7 @@
 //!
 //! Only texts stand here. None of these options is accepted: each error names the one right spelling.
 
+use assay_measure::text_of;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// An option of another tool, and what does the same here.
@@ -79,7 +80,7 @@ pub(crate) fn advised(mut error: clap::Error) -> clap::Error {
         HABITS.iter().find(|(option, _)| *option == name)
     };
     // Of `-col` the error knows the first letter alone; a dash alone begins every option.
-    let own = || std::env::args().take_while(|word| word != "--");
+    let own = || std::env::args_os().map(|word| text_of(&word)).take_while(|word| word != "--");
     let whole = || {
         let mut words = own().filter(|word| typed != "-" && word.starts_with(typed));
         words.find_map(|word| of(&word))

@@ -11,14 +11,14 @@ mod waiting;
 #[cfg(unix)]
 pub(crate) use keeping::{KeepInHistoryArgs, keep};
 
-use crate::args::{LookArgs, ReadingArgs};
+use crate::args::{LookArgs, ReadingArgs, any_words};
 use crate::store;
 use anyhow::{Context, bail};
 use assay_analysis::history::Revision;
 use assay_data::import::stores::last_written;
 use assay_data::{Samples, private};
 use assay_history::{Access, Added, NewRun, Place, Store, StoreError};
-use assay_measure::git;
+use assay_measure::{git, text_of};
 use jiff::Timestamp;
 use std::cell::RefCell;
 use std::fs;
@@ -39,7 +39,7 @@ pub(crate) struct StoreArgs {
     pub store: Option<PathBuf>,
 
     /// Project that the runs belong to [default: the name of the repository's directory]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = any_words())]
     pub project: Option<String>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct BesideArgs {
     pub of: StoreArgs,
 
     /// Name of the machine, where its host name changes from run to run
-    #[arg(long, value_name = "NAME", help_heading = "History")]
+    #[arg(long, value_name = "NAME", help_heading = "History", value_parser = any_words())]
     pub machine: Option<String>,
 
     #[command(flatten)]
@@ -86,7 +86,7 @@ impl StoreArgs {
 
     /// The project's name.
     pub fn project(&self) -> String {
-        let own = || base().file_name().map(|name| name.to_string_lossy().into_owned());
+        let own = || base().file_name().map(text_of);
         self.project.clone().or_else(own).unwrap_or_else(|| "default".to_owned())
     }
 

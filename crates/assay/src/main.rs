@@ -356,6 +356,10 @@ fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {
         Ok(ending) => ending.into(),
         Err(error) => {
             output::error(&error);
+            #[cfg(unix)]
+            if let Some(why) = room::why_else(&error) {
+                output::say(&why);
+            }
             Ending::InputError.into()
         }
     }

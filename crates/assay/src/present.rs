@@ -16,6 +16,7 @@ use assay_data::export::{Escapes, plain_text};
 use assay_data::finding::shared::RECORDINGS_ALTERNATE;
 use assay_data::{Design, Finding, Metric, Samples, StopReason};
 use assay_history::without_password;
+use assay_measure::text_of;
 use assay_report::benchmarks::Shown;
 use assay_report::json::{Decision, Meta, Rigorous};
 use assay_report::{csv, json, markdown, protocol, terminal};
@@ -27,7 +28,7 @@ pub(crate) const TOOL: &str = concat!("assay ", env!("CARGO_PKG_VERSION"));
 
 /// The arguments as recordings and reports carry them; what is not UTF-8 is replaced there, and passwords of databases are left out.
 pub(crate) fn argv() -> Vec<String> {
-    std::env::args_os().map(|word| without_password(&word.to_string_lossy())).collect()
+    std::env::args_os().map(|word| without_password(&text_of(&word))).collect()
 }
 
 /// Checks before anything is measured that the files named by `--export`, `--report` and `--plots` can be written, and

@@ -9,8 +9,8 @@ Nobody else needs to: it reads requests from its standard input, and answers the
 ";
 
 fn main() -> ExitCode {
-    let word = std::env::args().nth(1);
-    let (text, status) = match word.as_deref() {
+    let word = std::env::args_os().nth(1);
+    let (text, status) = match word.as_ref().map(|word| word.to_str().unwrap_or_default()) {
         Some("--version" | "-V") => (concat!("assay-blocks ", env!("CARGO_PKG_VERSION"), "\n"), 0),
         Some("--help" | "-h") => (ABOUT, 0),
         None if !io::stdin().is_terminal() => return serve(),

@@ -24,7 +24,7 @@ pub(crate) use number::push_number;
 pub(crate) use read::read_input;
 pub use read::{MAX_METRICS, read, read_from};
 pub use resume::resume;
-pub use write::{Header, Writer, write};
+pub use write::{Header, Writer, write, write_without_sources};
 
 /// Version of the format that this module reads and writes.
 pub const VERSION: u64 = 1;

@@ -39,7 +39,6 @@ use assay_builds::{FarmError, Store};
 use assay_console::output;
 use assay_history::{Access, Place};
 use dispatch::{App, now, router};
-use futures_util::future::{Either, select};
 use hosts::Hosts;
 use kept::Kept;
 use limits::Limits;
@@ -48,7 +47,6 @@ use pool::Pool;
 use std::mem;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -125,11 +123,10 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
         let mut ended = signal(SignalKind::terminate())?;
         let sweeping = tokio::spawn(sweep(Arc::clone(&app)));
         let connections = connections::Connections::new(router(&app), tls, app.ending.clone());
-        let (interrupted, ended) = (pin!(interrupted.recv()), pin!(ended.recv()));
-        let accepting = pin!(connections.accept(listener));
-        let ending = match select(accepting, select(interrupted, ended)).await {
-            Either::Right((Either::Left(_), _)) => Ending::Interrupted,
-            _ => Ending::Fine,
+        let ending = tokio::select! {
+            () = connections.accept(listener) => Ending::Fine,
+            _ = interrupted.recv() => Ending::Interrupted,
+            _ = ended.recv() => Ending::Fine,
         };
         log::info!("ending");
         let _everybody_hears = tell.send(true);

@@ -2,7 +2,7 @@
 
 use crate::db::{Db, DbError, Value, values};
 use crate::error::StoreError;
-use crate::packed::{digest, fingerprint, pack};
+use crate::packed::{digest_of_packed, fingerprint, pack};
 use crate::query::UNDIRECTED;
 use crate::sql;
 use crate::store::Store;
@@ -11,7 +11,7 @@ use assay_analysis::history::{
     of_samples,
 };
 use assay_analysis::{Analysis, Options, analyse};
-use assay_data::{Better, Metric, Samples, assay_file};
+use assay_data::{Better, Finding, Metric, Samples, assay_file};
 use std::collections::HashMap;
 
 /// A run that is to be kept.
@@ -61,30 +61,26 @@ impl Store {
     /// # Errors
     /// When it holds no result, or the store can't be written.
     pub fn add(&mut self, new: &NewRun<'_>) -> Result<Added, StoreError> {
-        let mut samples = new.samples.clone();
-        // The same numbers from another directory are the same run.
-        samples.sides.iter_mut().for_each(|side| side.source = None);
-        let mut text = Vec::new();
-        assay_file::write(&samples, &mut text)?;
-        let digest = digest(&text, new.revision.as_ref().map(|r| r.commit.as_str()));
-        // Of a large suite the text is as large as the file was: it goes before the analysis comes.
-        let (bytes, deflated) = (text.len(), pack(&text)?);
-        drop(text);
+        let samples = new.samples;
+        // Of a large suite the text is as large as the file was: it is never there as a whole.
+        let (bytes, deflated) = pack(|sink| assay_file::write_without_sources(samples, sink))?;
+        let commit = new.revision.as_ref().map(|r| r.commit.as_str());
+        let digest = digest_of_packed(&deflated, bytes, commit)?;
         let project = self.project(new.project)?;
         if let Some(project) = project
             && let Some(known) = self.known(project, &digest)?
         {
             return Ok(Added::Known(known));
         }
-        let compares = samples.sides.len() > 1;
-        if !compares {
-            // Benchmarks of one side are no rivals.
-            let own = samples.subjects.iter_mut().enumerate();
-            own.for_each(|(index, subject)| subject.against = Some(index));
-        }
-        let analysis = analyse(&samples, &Options::default()).ok();
-        drop(samples);
-        let summaries = of_samples(new.samples);
+        // Benchmarks of one side are no rivals.
+        let alone = samples.sides.len() < 2;
+        let analysis = analyse(samples, &Options { alone, ..Options::default() }).ok();
+        let found = analysis.map(|analysis| Found {
+            primary: analysis.primary,
+            findings: analysis.findings.clone(),
+            compared: Some(analysis).filter(|_| !alone),
+        });
+        let summaries = of_samples(samples);
         if summaries.is_empty() {
             return Err(StoreError::Nothing);
         }
@@ -94,8 +90,7 @@ impl Store {
             bytes,
             deflated: &deflated,
             summaries: &summaries,
-            analysis: analysis.as_ref(),
-            compares,
+            found: found.as_ref(),
         };
         let written = self.transact(|transaction| parts.write(transaction))?;
         let run = self.known(written.project, &digest)?;
@@ -148,16 +143,22 @@ impl Store {
     }
 }
 
+/// What of an analysis is kept.
+struct Found {
+    primary: usize,
+    findings: Vec<Finding>,
+    /// All of it, where sides were compared.
+    compared: Option<Analysis>,
+}
+
 /// All that is written of a run.
 struct Parts<'a> {
     new: &'a NewRun<'a>,
     digest: &'a str,
-    bytes: usize,
+    bytes: u64,
     deflated: &'a [u8],
     summaries: &'a [Summarised],
-    analysis: Option<&'a Analysis>,
-    /// Whether sides were compared.
-    compares: bool,
+    found: Option<&'a Found>,
 }
 
 struct Written {
@@ -176,7 +177,7 @@ impl Parts<'_> {
         let revision = new.revision.as_ref().map(|r| revision(db, project, r)).transpose()?;
         let metrics = new.samples.metrics.iter().map(|metric| metric_of(db, metric));
         let metrics: Vec<i64> = metrics.collect::<Result<_, DbError>>()?;
-        let primary = self.analysis.map_or(0, |analysis| analysis.primary);
+        let primary = self.found.map_or(0, |found| found.primary);
         let primary = Some(primary).filter(|p| self.summaries.iter().any(|s| s.metric == *p));
         let primary = primary.or(self.summaries.first().map(|s| s.metric));
         let worst = self.compared().and_then(Analysis::worst);
@@ -206,7 +207,7 @@ impl Parts<'_> {
     }
 
     fn compared(&self) -> Option<&Analysis> {
-        self.analysis.filter(|_| self.compares)
+        self.found?.compared.as_ref()
     }
 
     fn results(&self, db: &Db, ids: Ids, metrics: &[i64]) -> Result<(), DbError> {
@@ -259,7 +260,7 @@ impl Parts<'_> {
     }
 
     fn findings(&self, db: &Db, recording: i64) -> Result<(), DbError> {
-        let findings = self.analysis.map_or(&self.new.samples.findings, |a| &a.findings);
+        let findings = self.found.map_or(&self.new.samples.findings, |found| &found.findings);
         for (place, finding) in findings.iter().enumerate() {
             let (code, severity) = (&finding.code, finding.severity.word());
             let row = values![recording, place as i64, code, severity, &finding.message];

@@ -4,13 +4,22 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use sha2::{Digest, Sha256};
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, IntoInnerError, Read, Write};
 
-/// Deflates a text.
-pub(crate) fn pack(text: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = ZlibEncoder::new(Vec::with_capacity(text.len() / 6), Compression::default());
-    encoder.write_all(text)?;
-    encoder.finish()
+/// Bytes that are deflated, or inflated, at once.
+const PART: usize = 1 << 16;
+
+/// Deflates a text as it is written; how many bytes it has, and what came of it.
+pub(crate) fn pack(
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<(u64, Vec<u8>)> {
+    let encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    let mut sink = BufWriter::with_capacity(PART, encoder);
+    write(&mut sink)?;
+    let mut encoder = sink.into_inner().map_err(IntoInnerError::into_error)?;
+    encoder.try_finish()?;
+    let bytes = encoder.total_in();
+    Ok((bytes, encoder.finish()?))
 }
 
 /// The text of so many bytes. What says that it is longer is not believed.
@@ -30,13 +39,35 @@ pub(crate) fn unpack(deflated: &[u8], bytes: u64) -> Result<Vec<u8>, String> {
     }
 }
 
-/// What a run is known by: its text, and the revision that it is said to be of.
-pub(crate) fn digest(text: &[u8], commit: Option<&str>) -> String {
+/// What a run is known by: its text, of so many bytes, and the revision that it is said to be of.
+///
+/// # Errors
+/// When what was packed can't be unpacked.
+pub(crate) fn digest_of_packed(
+    deflated: &[u8],
+    bytes: u64,
+    commit: Option<&str>,
+) -> io::Result<String> {
+    digest_of(ZlibDecoder::new(deflated), bytes, commit)
+}
+
+/// The same of a text that is no run's.
+pub(crate) fn digest(text: &str) -> io::Result<String> {
+    digest_of(text.as_bytes(), text.len() as u64, None)
+}
+
+fn digest_of(mut text: impl Read, bytes: u64, commit: Option<&str>) -> io::Result<String> {
     let mut digest = Sha256::new();
-    digest.update((text.len() as u64).to_le_bytes());
-    digest.update(text);
+    digest.update(bytes.to_le_bytes());
+    let mut part = vec![0; PART];
+    loop {
+        match text.read(&mut part)? {
+            0 => break,
+            read => digest.update(&part[..read]),
+        }
+    }
     digest.update(commit.unwrap_or_default().as_bytes());
-    hexadecimal(&digest.finalize())
+    Ok(hexadecimal(&digest.finalize()))
 }
 
 /// What machines are known by.
@@ -62,14 +93,21 @@ mod tests {
     proptest! {
         #[test]
         fn a_text_comes_out_as_it_went_in(text in proptest::collection::vec(any::<u8>(), 0..2000)) {
-            let packed = pack(&text).expect("memory takes it");
+            let (bytes, packed) = pack(|sink| sink.write_all(&text)).expect("memory takes it");
+            prop_assert_eq!(bytes, text.len() as u64);
+            let told = String::from_utf8_lossy(&text);
+            let (bytes, own) = pack(|sink| sink.write_all(told.as_bytes())).expect("memory takes it");
+            prop_assert_eq!(
+                digest_of_packed(&own, bytes, None).ok(),
+                digest(&told).ok()
+            );
             prop_assert_eq!(unpack(&packed, text.len() as u64), Ok(text));
         }
 
         #[test]
         fn damage_is_noticed(place in 0_usize..1000, bit in 0_u8..8) {
             let text = b"{\"kind\":\"obs\"}\n".repeat(50);
-            let mut packed = pack(&text).expect("memory takes it");
+            let (_, mut packed) = pack(|sink| sink.write_all(&text)).expect("memory takes it");
             let place = place % packed.len();
             packed[place] ^= 1 << bit;
             // A bit that means nothing may be any.

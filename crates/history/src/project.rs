@@ -38,7 +38,7 @@ impl Store {
         })?;
         let runs = counted.first().map_or([0; 3], |counts| *counts);
         let text = format!("{} {} {}\n{}{blessings}", runs[0], runs[1], runs[2], aliases.concat());
-        Ok(crate::packed::digest(text.as_bytes(), None)[..16].to_owned())
+        Ok(crate::packed::digest(&text)?[..16].to_owned())
     }
 
     /// The runs of a project in the order in which they were added, each once for every revision that it measured, with that

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::command::word_of;
 use crate::sys::asked::says_anything;
 
 /// What is known of a working tree.
@@ -48,7 +49,12 @@ pub struct Place {
 pub fn place(directory: &Path, revision: &str) -> Option<Place> {
     let ask = |words: &[&str]| {
         let mut git = quiet(directory);
-        git.args(words).args(["--end-of-options", revision, "--"]).stdout(Stdio::piped()).spawn()
+        git.args(words)
+            .arg("--end-of-options")
+            .arg(word_of(revision))
+            .arg("--")
+            .stdout(Stdio::piped())
+            .spawn()
     };
     let told = |asked: std::io::Result<Child>| {
         let answer = asked.and_then(Child::wait_with_output).ok();
@@ -192,7 +198,7 @@ pub fn changed_since(top: &Path, revision: &str) -> Option<Vec<String>> {
         return None;
     }
     let asked = |words: &[&str]| {
-        let answer = reading(top)?.args(words).output().ok();
+        let answer = reading(top)?.args(words.iter().map(|word| word_of(word))).output().ok();
         let answer = answer.filter(|answer| answer.status.success())?;
         let text = String::from_utf8_lossy(&answer.stdout).into_owned();
         Some(
@@ -212,7 +218,7 @@ pub fn changed_lines(top: &Path, revision: &str) -> Option<BTreeMap<String, Vec<
         return None;
     }
     let asked = |words: &[&str]| {
-        let answer = reading(top)?.args(words).output().ok();
+        let answer = reading(top)?.args(words.iter().map(|word| word_of(word))).output().ok();
         let answer = answer.filter(|answer| answer.status.success())?;
         Some(String::from_utf8_lossy(&answer.stdout).into_owned())
     };

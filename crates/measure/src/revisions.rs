@@ -23,6 +23,7 @@ use std::time::{Duration, SystemTime};
 use assay_data::private;
 use rustix::fs::FlockOperation;
 
+use crate::command::word_of;
 use crate::interrupt;
 pub use error::RevisionError;
 pub use links::{Linker, Links, SEED};
@@ -118,7 +119,8 @@ impl Repository {
         let name = if is_working_tree { "HEAD" } else { written };
         // What begins with a dash would be an option of git.
         let asked = if name.starts_with('-') { format!("refs/heads/{name}") } else { name.into() };
-        let found = self.git(["rev-parse", "--verify", &format!("{asked}^{{commit}}")])?;
+        let asked = word_of(&format!("{asked}^{{commit}}"));
+        let found = self.git(["rev-parse".into(), "--verify".into(), asked])?;
         let commit = found.success.then(|| found.text().trim().to_owned());
         if commit.is_none() && !is_working_tree {
             let (revision, repository) = (written.to_owned(), self.top.clone());

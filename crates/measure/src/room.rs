@@ -84,10 +84,7 @@ impl Room {
 
     /// Whether next to nothing can be written any more where it is: then what programs complain about is not their fault.
     pub fn is_full(&self) -> bool {
-        rustix::fs::statvfs(&self.path).is_ok_and(|found| {
-            let no_names_left = found.f_files > 0 && found.f_favail == 0;
-            found.f_bavail.saturating_mul(found.f_frsize) < FULL || no_names_left
-        })
+        is_full(&self.path)
     }
 
     /// Where it is, absolute.
@@ -106,6 +103,14 @@ impl Drop for Room {
         // What a command put there goes too. If it cannot be removed, the next room's maker tries again.
         let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+/// Whether next to nothing can be written any more in a directory.
+pub fn is_full(directory: &Path) -> bool {
+    rustix::fs::statvfs(directory).is_ok_and(|found| {
+        let no_names_left = found.f_files > 0 && found.f_favail == 0;
+        found.f_bavail.saturating_mul(found.f_frsize) < FULL || no_names_left
+    })
 }
 
 /// Removes the rooms of this user whose owners are gone; root may have given some to others, and removes all such. What can't be removed

@@ -1,6 +1,8 @@
 //! What one may type after `assay mutate`.
 
 use assay_console::output::ColorWhen;
+use assay_measure::text_of;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -43,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "list")]
     pub diff: bool,
     /// Only in lines that are not as in this revision of git
-    #[arg(long, value_name = "REV")]
+    #[arg(long, value_name = "REV", value_parser = OsStringValueParser::new().map(|word| text_of(&word)))]
     pub since: Option<String>,
     /// Print the result as JSON
     #[arg(long)]

@@ -9,8 +9,9 @@
 //! asked again: it has none, or its difference is known to be below the threshold, and then a wider interval may only say less.
 
 use crate::comparison::{Comparison, Question};
-use crate::evidence::Pair;
+use crate::evidence::{Evidence, Pair};
 use assay_stats::signed_rank::SignedRankDistribution;
+use std::borrow::Cow;
 
 /// In larger families it pays to find out first who has no direction at any level.
 const SMALL: usize = 8;
@@ -42,13 +43,38 @@ impl Adjust {
 /// One comparison of a family.
 pub(super) struct Member<'a> {
     pub question: Question<'a>,
-    pub pair: Pair,
+    /// What is compared; `None` where it is made again whenever it is wanted: of a suite of a hundred thousand rows all pairs would be more than the
+    /// samples.
+    pub held: Option<Pair>,
+    evidence: &'a Evidence<'a>,
+    /// Whether it is known, and takes nothing of the error.
+    is_certain: bool,
 }
 
-impl Member<'_> {
+impl<'a> Member<'a> {
+    /// Two subjects of which there is something to compare; `keeps`: whether it is held.
+    pub fn new(
+        question: Question<'a>,
+        pair: Pair,
+        evidence: &'a Evidence<'a>,
+        keeps: bool,
+    ) -> Self {
+        let is_certain = pair.is_certain();
+        Self { question, held: Some(pair).filter(|_| keeps), evidence, is_certain }
+    }
+
+    /// What is compared.
+    pub fn pair(&self) -> Cow<'_, Pair> {
+        let Question { against, of, metric, .. } = self.question;
+        match &self.held {
+            Some(pair) => Cow::Borrowed(pair),
+            None => Cow::Owned(self.evidence.pair_or_empty(against, of, metric, &[])),
+        }
+    }
+
     fn has_direction(&self, share: f64, distribution: &mut SignedRankDistribution) -> bool {
         let question = Question { share, ..self.question };
-        self.pair.decide(question, distribution).verdict.is_directional()
+        self.pair().decide(question, distribution).verdict.is_directional()
     }
 }
 
@@ -59,12 +85,11 @@ pub(super) fn decide(
     distribution: &mut SignedRankDistribution,
 ) -> Vec<Comparison> {
     // Counts that are known take nothing of the error.
-    let uncertain: Vec<&Member<'_>> =
-        members.iter().copied().filter(|m| !m.pair.is_certain()).collect();
+    let uncertain: Vec<&Member<'_>> = members.iter().copied().filter(|m| !m.is_certain).collect();
     let mut shared = shares(&uncertain, adjust, distribution).into_iter();
     let mut decided = |member: &Member<'_>| {
-        let share = if member.pair.is_certain() { 1.0 } else { shared.next().unwrap_or(1.0) };
-        member.pair.compare(Question { share, ..member.question }, distribution)
+        let share = if member.is_certain { 1.0 } else { shared.next().unwrap_or(1.0) };
+        member.pair().compare(Question { share, ..member.question }, distribution)
     };
     members.iter().map(|member| decided(member)).collect()
 }

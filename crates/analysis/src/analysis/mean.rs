@@ -141,16 +141,19 @@ fn mean(
         return None;
     }
     let ratio = |index: usize| decided[index].ratio.map(|r| r.estimate.ln());
-    let (effects, pairs): (Vec<f64>, Vec<&Pair>) = which
+    let (effects, own): (Vec<f64>, Vec<&Member<'_>>) = which
         .iter()
-        .filter_map(|&index| Some((ratio(index).filter(|r| r.is_finite())?, &members[index].pair)))
+        .filter_map(|&index| Some((ratio(index).filter(|r| r.is_finite())?, &members[index])))
         .unzip();
     if effects.len() < FEWEST {
         return None;
     }
     let mean = descriptive::mean(&effects);
-    let (of_these, of_such) = resampled(&pairs, plan)
-        .unwrap_or_else(|| from_errors(mean, &effects, &pairs, plan.confidence));
+    // So many that they are not held are too many to resample.
+    let held: Option<Vec<&Pair>> = own.iter().map(|member| member.held.as_ref()).collect();
+    let (of_these, of_such) = held
+        .and_then(|pairs| resampled(&pairs, plan))
+        .unwrap_or_else(|| from_errors(mean, &effects, &own, plan.confidence));
     let left_out = which.len() - effects.len();
     Some(Mean { estimate: mean.exp(), of_these, of_such, rows: effects.len(), left_out })
 }
@@ -220,9 +223,9 @@ fn error_of(pair: &Pair) -> Option<(f64, f64)> {
     Some((all, df))
 }
 
-fn from_errors(mean: f64, effects: &[f64], pairs: &[&Pair], confidence: f64) -> Intervals {
+fn from_errors(mean: f64, effects: &[f64], own: &[&Member<'_>], confidence: f64) -> Intervals {
     let k = effects.len() as f64;
-    let errors: Option<Vec<(f64, f64)>> = pairs.iter().map(|pair| error_of(pair)).collect();
+    let errors: Option<Vec<(f64, f64)>> = own.iter().map(|own| error_of(&own.pair())).collect();
     let around = |error: f64, df: f64| {
         let reach = student_t::two_sided(confidence, df) * error;
         reach.is_finite().then_some(Interval { lower: mean - reach, upper: mean + reach })

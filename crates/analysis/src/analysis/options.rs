@@ -22,6 +22,8 @@ pub struct Options {
     pub adjust: Adjust,
     /// The subject, of a suite the side, that all others are compared with; what the samples say, or the first.
     pub reference: Option<String>,
+    /// Nothing is compared: every subject is looked at by itself.
+    pub alone: bool,
 }
 
 /// Why samples can't be analysed.

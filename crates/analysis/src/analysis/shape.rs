@@ -54,17 +54,24 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Sorts out the subjects. `reference`: the subject, of a suite the side, that all others are compared with. O(subjects).
+    /// Sorts out the subjects. `reference`: the subject, of a suite the side, that all others are compared with; `alone`: none is compared. O(subjects).
     ///
     /// # Errors
     /// When there is no such reference.
-    pub fn of(samples: &Samples, reference: Option<&str>) -> Result<Self, AnalysisError> {
-        if is_suite(samples) {
+    pub fn of(
+        samples: &Samples,
+        reference: Option<&str>,
+        alone: bool,
+    ) -> Result<Self, AnalysisError> {
+        let alone = alone || are_alone(samples);
+        if !alone && is_suite(samples) {
             Self::of_suite(samples, reference)
-        } else if reference.is_none() && has_benchmarks(samples) && are_alone(samples) {
+        } else if alone && reference.is_none() && has_benchmarks(samples) {
             Ok(Self::of_numbers(samples))
         } else {
-            Self::of_sides(samples, reference)
+            let mut keys = Self::of_sides(samples, reference)?;
+            keys.pairs.retain(|_| !alone || reference.is_some());
+            Ok(keys)
         }
     }
 
@@ -143,7 +150,8 @@ impl Keys {
         order.iter().enumerate().for_each(|(new, &side)| place[side] = new);
         let mut in_order: Vec<usize> = (0..samples.subjects.len()).collect();
         in_order.sort_by_key(|&s| place[samples.subjects[s].side]);
-        let (mut rows, mut subjects) = (Vec::new(), Vec::<Vec<Option<usize>>>::new());
+        let mut rows = Vec::with_capacity(samples.rows.len());
+        let mut subjects: Vec<Vec<Option<usize>>> = Vec::with_capacity(samples.rows.len());
         let mut met: HashMap<usize, usize> = HashMap::new();
         let mut places = vec![(0, 0); samples.subjects.len()];
         for subject in in_order {

@@ -181,3 +181,46 @@ fn a_machine_that_changes_its_speed_takes_the_amount_its_interval_and_leaves_the
         assert!(only.decision.interval.is_some_and(|i| i.is_bounded()));
     }
 }
+
+#[test]
+fn pairs_that_are_not_held_are_decided_as_those_that_are() {
+    let mut samples = Samples::new(vec![Metric::wall()]);
+    for (side, name) in ["old", "new"].into_iter().enumerate() {
+        samples.add_side(Side { name: name.to_owned(), ..Side::default() });
+        for row in 0..12 {
+            if side == 0 {
+                samples.row_named(&format!("r{row}"));
+            }
+            let name = format!("{name} r{row}");
+            let of = samples.add(assay_data::Subject { side, row, name, ..Default::default() });
+            for value in 0..15_u32 {
+                // Half of the rows differ by more than their noise.
+                let noise = f64::from((value * 7 + row as u32 * 3) % 11);
+                let change = if row % 2 == 0 { 30.0 * side as f64 } else { 0.0 };
+                samples.push_value(of, 100.0 + noise + change);
+            }
+        }
+    }
+    let (plan, evidence) = (plan_for(&samples, &Options::default()), Evidence::of(&samples));
+    let keys = Keys::of(&samples, None, false).expect("a suite");
+    let decided = |keeps: bool| {
+        let member = |&(of, against): &(usize, usize)| {
+            let better = samples.metrics[0].better;
+            let question =
+                Question { plan: &plan, metric: 0, better, against, of, share: 1.0, end: End::Any };
+            let pair = evidence.pair(against, of, 0, &[]).expect("there are values");
+            Member::new(question, pair, &evidence, keeps)
+        };
+        let members: Vec<Member<'_>> = keys.pairs.iter().map(member).collect();
+        let all: Vec<&Member<'_>> = members.iter().collect();
+        let adjust = Adjust::FalseDiscovery;
+        let found = family::decide(&all, adjust, &mut SignedRankDistribution::default());
+        let groups = keys.groups(&members, &found, &plan);
+        (found, groups[0].mean.as_ref().map(|mean| mean.estimate))
+    };
+    let (held, mean) = decided(true);
+    assert_eq!(held.len(), 12);
+    assert!(held.iter().any(|c| c.decision.verdict == Verdict::Slower));
+    let (again, mean_again) = decided(false);
+    assert_eq!((format!("{held:?}"), mean), (format!("{again:?}"), mean_again));
+}

@@ -1,6 +1,7 @@
 //! Keeps what a verb measured in the history, where `--keep` asks for it.
 
 use super::{Adding, Kept, StoreArgs};
+use crate::args::any_words;
 use crate::output;
 use crate::record::Record;
 use crate::resume::RecordArgs;
@@ -24,7 +25,7 @@ pub(crate) struct KeepInHistoryArgs {
     pub store: Option<PathBuf>,
 
     /// Name of the machine, where its host name changes from run to run
-    #[arg(long, value_name = "NAME", requires = "keep")]
+    #[arg(long, value_name = "NAME", requires = "keep", value_parser = any_words())]
     pub machine: Option<String>,
 }
 

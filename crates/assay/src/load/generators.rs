@@ -9,7 +9,7 @@ use anyhow::Context;
 use assay_data::threads;
 use assay_load::{Hooks, Job, Pace, Tally, generate, probe};
 use assay_measure::clock::now_seconds;
-use assay_measure::interrupt;
+use assay_measure::{interrupt, word_of};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -157,7 +157,8 @@ impl Remote {
             Some(program) => program.into(),
             None => own::program()?.into_os_string(),
         };
-        let mut words: Vec<std::ffi::OsString> = way.prefix.iter().map(Into::into).collect();
+        let mut words: Vec<std::ffi::OsString> =
+            way.prefix.iter().map(|word| word_of(word)).collect();
         words.extend([program, "load".into(), "--as-generator".into()]);
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());

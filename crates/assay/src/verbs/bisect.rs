@@ -1,6 +1,6 @@
 //! `assay bisect GOOD..BAD`: which commit brought a change, of a command or of a benchmark, by a search that noise can't lead astray.
 
-use crate::args::{KeepArgs, LookArgs, confidence, seconds, threshold};
+use crate::args::{KeepArgs, LookArgs, any_words, confidence, seconds, threshold};
 use crate::bench::Asker;
 use crate::bisect::{Commits, How, What};
 use crate::ending::{close, ending};
@@ -63,7 +63,7 @@ Exit codes: 0 nothing got worse, 1 the commit of a worsening was found, 2 usage 
 3 not known, 4 a measured command failed, 130 interrupted.")]
 pub(crate) struct Args {
     /// The good and the bad commit, as in v1.2..HEAD; without BAD it is HEAD
-    #[arg(value_name = "GOOD..BAD", required_unless_present = "resume")]
+    #[arg(value_name = "GOOD..BAD", required_unless_present = "resume", value_parser = any_words())]
     range: Option<String>,
 
     /// Command to measure, run at the root of each commit's tree; with --benchmark the program that
@@ -73,7 +73,7 @@ pub(crate) struct Args {
 
     /// Shell line that builds a commit, run at the root of its tree, once per commit [default:
     /// nothing is built]
-    #[arg(long, value_name = "LINE", help_heading = "Commits")]
+    #[arg(long, value_name = "LINE", help_heading = "Commits", value_parser = any_words())]
     build: Option<String>,
 
     /// Measure this benchmark of the program

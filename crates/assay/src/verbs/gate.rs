@@ -7,7 +7,7 @@ mod exporting;
 mod measured;
 
 use crate::advice::{Dialect, spell};
-use crate::args::{SideArgs, confidence, seconds, threshold};
+use crate::args::{SideArgs, any_words, confidence, seconds, threshold};
 use crate::history::BesideArgs;
 use crate::run_error::RunError;
 use crate::{Ending, output, present};
@@ -72,7 +72,7 @@ pub(crate) struct Args {
     secondary: Vec<String>,
 
     /// Only runs of revisions that lead to this branch by first parents are normal: runs of other branches are not
-    #[arg(long, value_name = "BRANCH", help_heading = "Deciding")]
+    #[arg(long, value_name = "BRANCH", help_heading = "Deciding", value_parser = any_words())]
     branch: Option<String>,
 
     #[command(flatten)]
@@ -102,11 +102,11 @@ struct ConfirmArgs {
     confirm: bool,
 
     /// Shell line that builds a revision, run at the root of its working tree, once per commit [default: that of the run, or nothing is built]
-    #[arg(long, value_name = "LINE", requires = "confirm")]
+    #[arg(long, value_name = "LINE", requires = "confirm", value_parser = any_words())]
     build: Option<String>,
 
     /// Revision that was measured [default: as recorded]
-    #[arg(long, value_name = "REVISION", requires = "confirm")]
+    #[arg(long, value_name = "REVISION", requires = "confirm", value_parser = any_words())]
     rev: Option<String>,
 
     /// Time budget of a fresh run; builds do not count [default: 60s]
@@ -114,7 +114,7 @@ struct ConfirmArgs {
     time: Option<f64>,
 
     /// How the benchmarks are measured: run or bench with its arguments [default: as they were]
-    #[arg(last = true, value_name = "VERB|ARGUMENT", requires = "confirm")]
+    #[arg(last = true, value_name = "VERB|ARGUMENT", requires = "confirm", value_parser = any_words())]
     words: Vec<String>,
 }
 

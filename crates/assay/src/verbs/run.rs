@@ -9,7 +9,7 @@ mod planning;
 
 use crate::advice::Dialect;
 use crate::args::{JudgeArgs, any_words};
-use crate::builds::Builds;
+use crate::builds::{Builds, any_builds};
 use crate::commands::{self as source, COUNTING_RUNS, CommandSession, Prepared, RunSettings};
 use crate::counted::Counted;
 use crate::ending::{close, ending};
@@ -77,7 +77,7 @@ pub(crate) struct Args {
     /// Measure several builds a side, so that what the linker's placement does is measured, not
     /// mistaken for a change: the files of each side, as in 'old-*,new-*'. One COMMAND then says
     /// how they run, with {build} for the file (docs/guides/layout.md)
-    #[arg(long, value_name = "FILES", conflicts_with_all = ["parameter", "list"])]
+    #[arg(long, value_name = "FILES", conflicts_with_all = ["parameter", "list"], value_parser = any_builds())]
     builds: Option<Builds>,
 
     #[command(flatten)]

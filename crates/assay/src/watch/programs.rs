@@ -3,7 +3,7 @@
 use super::attention::{Attention, borrowed};
 use crate::run_error::RunError;
 use assay_measure::{
-    Command, Kept, Outcome, Output, OutputSoFar, RunOptions, RunResult, Runner, Watching,
+    Command, Kept, Outcome, Output, OutputSoFar, RunOptions, RunResult, Runner, Watching, word_of,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ impl Programs {
     /// Runs a line in a shell, with these variables; what it prints goes where our output goes, or nowhere. Says how it ended where that was badly.
     pub fn hook(&mut self, line: &str, env: Vec<(String, String)>, shown: bool) -> Option<String> {
         let output = if shown { Output::Inherit } else { Output::Null };
-        let command = Command::new(["/bin/sh", "-c", line]).ok()?;
+        let command = Command::new(["/bin/sh".into(), "-c".into(), word_of(line)]).ok()?;
         let options = RunOptions { timeout: Some(PATIENCE), ..RunOptions::default() };
         self.commands += 1;
         let ran = self.runner.add(&Command { env, output, ..command });

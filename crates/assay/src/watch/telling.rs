@@ -1,6 +1,7 @@
 //! Tells people who look elsewhere that the tests turned red or green: by a bell, through the terminal, on the desktop, by lines of a shell.
 
 use super::programs::Programs;
+use crate::args::any_words;
 use crate::output;
 use assay_report::watching::{Came, Light};
 use clap::ValueEnum;
@@ -28,15 +29,15 @@ pub(crate) struct TellingArgs {
     ///
     /// It finds in its environment ASSAY_STATE (red, green), ASSAY_PASSED, ASSAY_FAILED (numbers of tests) and ASSAY_TESTS (the names of those that
     /// failed, one a line), and may take 10 s.
-    #[arg(long, value_name = "LINE")]
+    #[arg(long, value_name = "LINE", value_parser = any_words())]
     pub on_red: Vec<String>,
 
     /// Shell line to run when it turns green
-    #[arg(long, value_name = "LINE")]
+    #[arg(long, value_name = "LINE", value_parser = any_words())]
     pub on_green: Vec<String>,
 
     /// Shell line to run when all tests ran and passed
-    #[arg(long, value_name = "LINE")]
+    #[arg(long, value_name = "LINE", value_parser = any_words())]
     pub on_all_green: Vec<String>,
 }
 

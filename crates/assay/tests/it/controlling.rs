@@ -288,3 +288,12 @@ fn where_no_thread_may_be_started_one_does_the_work() {
     };
     crate::room::finish(command).ends(0);
 }
+
+#[test]
+fn a_load_test_that_is_allowed_no_thread_says_so() {
+    let room = Room::new();
+    let line =
+        "sh -c 'ulimit -u 1; exec ./assay load --rate 5 --time 1s --no-save http://127.0.0.1:9/'";
+    let Some(command) = as_nobody(&room, "", line) else { return };
+    crate::room::finish(command).ends(2).complains("ulimit -u");
+}

@@ -2,9 +2,9 @@
 //! standard output, names that a terminal would obey, a system that allows no thread, arguments that are not UTF-8.
 
 use crate::room::{Ended, Room, finish};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -180,4 +180,64 @@ fn programs_and_files_may_have_any_name() {
     command.arg(typed);
     finish(command).ends(0);
     assert_eq!(fs::read(room.path("said")).unwrap(), b"\xe9 word\n");
+}
+
+#[test]
+fn branches_projects_and_build_lines_may_have_any_name() {
+    let room = room();
+    let any = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+    let branched = room.shell("git branch $(printf 'caf\\351') HEAD~1").status().unwrap();
+    assert!(branched.success());
+    let asked = |words: &[OsString]| {
+        let mut command = room.assay(&[]);
+        command.args(words).env("XDG_CACHE_HOME", room.path("cache"));
+        finish(command)
+    };
+    let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+    let here = room.path("");
+    let latin = any(&[b"printf x > '", here.as_os_str().as_bytes(), b"\xe9'"].concat());
+    let range = any(b"caf\xe9..HEAD");
+    let mut bisect = words("bisect --time 1s --quiet --build");
+    bisect.extend([latin, range]);
+    bisect.extend(words("-- true"));
+    let ended = asked(&bisect);
+    assert!([0, 1, 3].contains(&ended.status), "{ended:?}");
+    assert!(here.join(any(b"\xe9")).is_file(), "{ended:?}");
+    room.run(&["run", "--runs", "3", "--save", "r.assay", "true"]).ends(0);
+    for (project, runs) in [(&b"p\xe9"[..], 1), (b"p\xe8", 0)] {
+        let mut add = words("history add r.assay --store s.db --rev");
+        add.extend([any(b"caf\xe9"), "--project".into(), any(b"p\xe9")]);
+        asked(&add).ends(0);
+        let mut log = words("history log --json --store s.db --project");
+        log.push(any(project));
+        let found = asked(&log);
+        let found = if found.status == 0 { found.json()["total"].as_u64() } else { Some(0) };
+        assert_eq!(found, Some(runs), "{project:?}");
+    }
+    // Where an option is not known, the advice looks at all words.
+    let mut wrong = words("compare -col .name");
+    wrong.push(any(b"\xff"));
+    asked(&wrong).ends(2).complains("--col");
+}
+
+#[test]
+fn a_full_directory_for_temporary_files_is_named_whoever_failed_by_it() {
+    let room = room();
+    room.write("serve.sh", "echo started || exit 1\nsleep 9\n");
+    let full = room.path("full").display().to_string();
+    let fill = "mkdir -p full && mount -t tmpfs -o size=64k none full && ! head -c 99999 /dev/zero > full/x 2>/dev/null &&";
+    let within = |line: &str| room.shell(&format!("unshare -m sh -c '{fill} {line}'"));
+    if !within("true").output().unwrap().status.success() {
+        println!("skipped: nothing can be mounted here");
+        return;
+    }
+    for line in [
+        "load --rate 5 --time 1s --no-save --serve \"sh serve.sh\" http://127.0.0.1:9/",
+        "tests --no-save -- python3 -m unittest t",
+        "history backfill --build true --at HEAD --store s.db -- run --runs 3 true",
+        "calibrate --time 1s",
+    ] {
+        let ended = finish(within(&format!("TMPDIR={full} exec $ASSAY {line}")));
+        assert!(ended.status != 0 && ended.stderr.contains(&full), "{line}: {ended:?}");
+    }
 }

@@ -10,8 +10,8 @@ use super::number::{push_json, push_number};
 use crate::finding::shared::TRUNCATED_FILE;
 use crate::samples::{Buckets, Counts};
 use crate::{
-    Environment, Finding, Inner, Metric, Observation, Outcome, Plan, Row, Samples, StopReason,
-    Subject, Summary,
+    Environment, Finding, Inner, Metric, Observation, Outcome, Plan, Row, Samples, Side,
+    StopReason, Subject, Summary,
 };
 use serde_json::json;
 use std::io::{self, Write};
@@ -58,6 +58,10 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If writing to the sink fails.
     pub fn start(sink: W, header: &Header, samples: &Samples) -> io::Result<Self> {
+        Self::start_with(sink, header, samples, &samples.sides)
+    }
+
+    fn start_with(sink: W, header: &Header, samples: &Samples, sides: &[Side]) -> io::Result<Self> {
         let mut writer =
             Self { sink, line: Vec::with_capacity(512), subjects: 0, keys: Vec::new() };
         // The version comes first, so that a file is recognized by its first bytes.
@@ -71,7 +75,7 @@ impl<W: Write> Writer<W> {
         writer.optional("plan", header.plan.as_ref());
         writer.end()?;
         writer.environment(&samples.environment)?;
-        for side in &samples.sides {
+        for side in sides {
             writer.record("side", side)?;
         }
         for row in &samples.rows {
@@ -312,7 +316,20 @@ fn key(name: &str) -> Vec<u8> {
 /// # Errors
 /// If writing to the sink fails.
 pub fn write(samples: &Samples, sink: impl Write) -> io::Result<()> {
-    let mut writer = Writer::start(sink, &Header::of(samples), samples)?;
+    write_with(samples, &samples.sides, sink)
+}
+
+/// The same without the files that the values came from: the same numbers from another directory are the same text.
+///
+/// # Errors
+/// When the sink refuses.
+pub fn write_without_sources(samples: &Samples, sink: impl Write) -> io::Result<()> {
+    let sides = samples.sides.iter().map(|side| Side { source: None, ..side.clone() });
+    write_with(samples, &sides.collect::<Vec<_>>(), sink)
+}
+
+fn write_with(samples: &Samples, sides: &[Side], sink: impl Write) -> io::Result<()> {
+    let mut writer = Writer::start_with(sink, &Header::of(samples), samples, sides)?;
     for observation in samples.observations() {
         writer.observe(&observation)?;
     }

@@ -41,6 +41,10 @@ pub(super) fn merge(
     let mut merged = Samples::new(order_metrics(&parts)?);
     let common = common_names(&parts);
     let mut met = Met::default();
+    let counts = |of: fn(&Samples) -> usize| parts.iter().map(move |one| of(&one.part.samples));
+    // A large suite would otherwise take up to twice its memory.
+    merged.subjects.reserve_exact(counts(|own| own.subjects.len()).sum());
+    merged.rows.reserve_exact(counts(|own| own.rows.len()).max().unwrap_or(0));
     for Labelled { file, label, part } in parts {
         add(&mut merged, part.samples, &file, &label, &common, &mut met);
     }

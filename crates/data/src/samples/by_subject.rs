@@ -86,7 +86,9 @@ impl BySubject<'_> {
 
     /// Returns the values of [`series`](Self::series) alone.
     pub fn values(&self, subject: usize, metric: usize) -> Vec<f64> {
-        self.series(subject, metric).map(|(_, value)| value).collect()
+        let mut values = Vec::with_capacity(self.observations(subject).len());
+        values.extend(self.series(subject, metric).map(|(_, value)| value));
+        values
     }
 
     /// Returns the nesting of an observation, outermost level first; empty if not recorded. O(1).

@@ -38,11 +38,14 @@ pub(super) fn steps(recipe: &Recipe, top: &Path, runtime: &Runtime, gem: Option<
     };
     let suggested = suggested.or_else(|| cmake(top)).unwrap_or_default();
     let is_own_install = !recipe.install.is_empty();
-    // What a recipe installs goes where what is suggested would go.
-    let own = (runtime.name == "python").then(|| VENV.to_owned()).into_iter();
-    let own = own.chain(recipe.install.iter().cloned());
+    let mut install = suggested.install;
+    if is_own_install {
+        // What a recipe installs goes where what is suggested would go, and what tests need is there already.
+        install.retain(|_| runtime.name == "python");
+        install.extend(recipe.install.iter().cloned());
+    }
     Steps {
-        install: if is_own_install { own.collect() } else { suggested.install },
+        install,
         is_own_install,
         test: recipe.test.clone().or(suggested.test),
         is_own_test: recipe.test.is_some(),
@@ -142,7 +145,8 @@ fn python(top: &Path, recipe: &Recipe) -> Option<Steps> {
         name.starts_with("test_") && name.ends_with(".py")
     });
     let files = place.map_or_else(Vec::new, |own| below(&top.join(own), ".py"));
-    if !is_package && files.is_empty() && !beside {
+    let is_own = !recipe.install.is_empty();
+    if !is_own && !is_package && files.is_empty() && !beside {
         return None;
     }
     let says = |own: &Path| has_text(own, &["pytest"]);
@@ -152,7 +156,7 @@ fn python(top: &Path, recipe: &Recipe) -> Option<Steps> {
         || files.iter().any(|own| says(own) || own.ends_with("conftest.py"))
         || recipe.test.as_ref().is_some_and(|own| own.contains("pytest"));
     let needed = requirements::of(top);
-    let wanted = [(is_package, "."), (is_pytest, "pytest")].into_iter();
+    let wanted = [(is_package && !is_own, "."), (is_pytest, "pytest")].into_iter();
     let wanted = wanted.filter(|(is_wanted, _)| *is_wanted).map(|(_, own)| own.to_owned());
     let mut wanted: Vec<String> = wanted.collect();
     let pip =
@@ -162,13 +166,14 @@ fn python(top: &Path, recipe: &Recipe) -> Option<Steps> {
         wanted.extend(needed.words.iter().cloned());
     }
     if !wanted.is_empty() {
-        install.push(pip(&wanted));
+        // A recipe of its own may do without.
+        install.push(pip(&wanted) + if is_own { " || true" } else { "" });
     }
     if needed.is_optional && !needed.words.is_empty() {
         // Tools of developers that can't be had are no fault of the version.
         install.push(format!("{} || true", pip(&needed.words)));
     }
-    if install.len() == 1 {
+    if install.len() == 1 && !is_own {
         install.clear();
     }
     let test = match place {
@@ -282,9 +287,18 @@ mod tests {
         let own = steps(&recipe, room.path(), &runtime, None);
         assert_eq!(own.test.as_deref(), Some("go test ./a"));
         assert!(own.is_own_test && !own.is_own_install && own.install.len() == 2);
+        let own_install = Recipe { install: vec!["pip install .".to_owned()], ..Recipe::default() };
+        let own = steps(&own_install, room.path(), &runtime, None);
+        assert_eq!(own.install, ["pip install ."]);
         let python = Runtime { name: "python", ..runtime };
-        let recipe = Recipe { install: vec!["pip install .".to_owned()], ..Recipe::default() };
-        let own = steps(&recipe, room.path(), &python, None);
+        let own = steps(&own_install, room.path(), &python, None);
         assert_eq!(own.install, [VENV, "pip install ."]);
+        fs::write(room.path().join("test_a.py"), "import pytest").unwrap();
+        fs::write(room.path().join("conftest.py"), "import pytest").unwrap();
+        fs::write(room.path().join("requirements-test.txt"), "freezegun").unwrap();
+        let needs = "python3 -m pip install --quiet pytest -r requirements-test.txt || true";
+        let own = steps(&own_install, room.path(), &python, None);
+        assert_eq!(own.install, [VENV, needs, "pip install ."]);
+        assert_eq!(own.test.as_deref(), Some("python3 -m pytest"));
     }
 }

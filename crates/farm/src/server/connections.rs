@@ -3,7 +3,6 @@
 use super::dispatch::Peer;
 use crate::policy::{CONNECTIONS, ENDING, PATIENCE};
 use axum::Router;
-use futures_util::future::{Either, select};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -88,10 +87,9 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-    let told = pin!(async { drop(ending.wait_for(|ends| *ends).await) });
-    let ended = match select(connection.as_mut(), told).await {
-        Either::Left((ended, _)) => ended,
-        Either::Right((_, mut connection)) => {
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = async { drop(ending.wait_for(|ends| *ends).await) } => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }

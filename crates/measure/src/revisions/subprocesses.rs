@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::RevisionError;
-use crate::command::Command;
+use crate::command::{Command, word_of};
 use crate::error::MeasureError;
 use crate::git::{OFFLINE, POWERLESS, without_filters};
 use crate::interrupt;
@@ -111,7 +111,7 @@ impl Subprocesses {
         variables: &[(String, String)],
         log: &Path,
     ) -> Result<Option<String>, RevisionError> {
-        let words = ["/bin/sh".into(), "-c".into(), line.into()];
+        let words = ["/bin/sh".into(), "-c".into(), word_of(line)];
         self.logged(directory, words.into_iter(), variables, log, RunOptions::default())
     }
 

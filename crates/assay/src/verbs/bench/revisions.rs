@@ -1,7 +1,8 @@
 //! `assay bench --rev`: the sides are git revisions, each built apart, before anything is measured.
 
+use crate::args::any_words;
 use crate::bench::Side;
-use crate::builds::Builds;
+use crate::builds::{Builds, any_builds};
 use crate::revisions::{self, Prepared, Wanted};
 use anyhow::bail;
 use assay_measure::Command;
@@ -14,11 +15,11 @@ use std::path::{Path, PathBuf};
 pub(super) struct RevisionArgs {
     /// Build and measure this git revision; repeat it for each side, the first is the reference;
     /// `.` is the working tree
-    #[arg(long, value_name = "REVISION", requires_all = ["build", "program"], conflicts_with = "programs")]
+    #[arg(long, value_name = "REVISION", requires_all = ["build", "program"], conflicts_with = "programs", value_parser = any_words())]
     pub rev: Vec<String>,
 
     /// Shell line that builds a revision, run at the root of its working tree, once per commit
-    #[arg(long, value_name = "LINE", requires = "rev")]
+    #[arg(long, value_name = "LINE", requires = "rev", value_parser = any_words())]
     build: Option<String>,
 
     /// Program that the build produces, relative to the root of the working tree, in quotes if it
@@ -29,7 +30,7 @@ pub(super) struct RevisionArgs {
     /// Measure several builds a side, so that what the linker's placement does is measured, not
     /// mistaken for a change: with --rev how often to link each, in shuffled order; else the files
     /// of each side (docs/guides/layout.md)
-    #[arg(long, value_name = "N|FILES", conflicts_with_all = ["programs", "old_filter", "old_env", "new_env", "aa"])]
+    #[arg(long, value_name = "N|FILES", conflicts_with_all = ["programs", "old_filter", "old_env", "new_env", "aa"], value_parser = any_builds())]
     pub builds: Option<Builds>,
 }
 

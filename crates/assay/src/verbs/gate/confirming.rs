@@ -16,7 +16,7 @@ use assay_analysis::history::short;
 use assay_analysis::{Analysis, Comparison, Options, analyse, machine};
 use assay_data::{Action, Environment, Finding, How, StopReason, assay_file};
 use assay_measure::revisions::RevisionError;
-use assay_measure::{environment, git, interrupt};
+use assay_measure::{environment, git, interrupt, word_of};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -348,7 +348,7 @@ impl Confirming<'_> {
         };
         let (verb, rest) = measured.split_first().context("a verb")?;
         words.extend([verb.into(), "--quiet".into(), "--save".into(), file.clone().into()]);
-        words.extend(rest.iter().map(Into::into));
+        words.extend(rest.iter().map(|word| word_of(word)));
         repository.run_here(words)?;
         let samples = assay_file::read(&file).map_err(anyhow::Error::from)?;
         if matches!(samples.stop, Some(StopReason::Interrupted | StopReason::Failed)) {

@@ -1,5 +1,6 @@
 //! `assay history add`: files become runs of the history, one each; stores of other tools, one for each run that they hold.
 
+use crate::args::any_words;
 use crate::history::{Adding, BesideArgs, Kept};
 use crate::progress::Line;
 use crate::{Ending, output};
@@ -34,7 +35,7 @@ pub(crate) struct Args {
     files: Vec<PathBuf>,
 
     /// Revision that was measured [default: as the file says]
-    #[arg(long, value_name = "REVISION")]
+    #[arg(long, value_name = "REVISION", value_parser = any_words())]
     rev: Option<String>,
 
     #[command(flatten)]

@@ -6,7 +6,7 @@
 mod order;
 mod revisions;
 
-use crate::args::LookArgs;
+use crate::args::{LookArgs, any_words};
 use crate::history::{Adding, Kept, StoreArgs};
 use crate::revisions::{NO_BUILD, repository, staged, told};
 use crate::run_error::RunError;
@@ -15,7 +15,7 @@ use anyhow::bail;
 use assay_data::{Environment, StopReason, assay_file};
 use assay_history::{Access, Added, Store};
 use assay_measure::revisions::{Repository, RevisionError};
-use assay_measure::{environment, interrupt};
+use assay_measure::{environment, interrupt, word_of};
 use assay_report::json::{self, ChangedRun, StoreChange};
 use clap::Parser;
 use revisions::{Chosen, chosen};
@@ -34,7 +34,7 @@ First the ends are measured, then always the middle of the widest gap. A revisio
 Interrupted or killed, the same line goes on with what is left.")]
 pub(super) struct Args {
     /// The commits from A to B, both included, by first parents; A alone: up to HEAD
-    #[arg(value_name = "A..B", required_unless_present = "at")]
+    #[arg(value_name = "A..B", required_unless_present = "at", value_parser = any_words())]
     range: Option<String>,
 
     /// Only each N-th commit of the range, counted from its end, and the first one
@@ -42,11 +42,11 @@ pub(super) struct Args {
     every: u32,
 
     /// Measure this revision, whether or not it is in the range; repeat it for more
-    #[arg(long, value_name = "REVISION")]
+    #[arg(long, value_name = "REVISION", value_parser = any_words())]
     at: Vec<String>,
 
     /// Shell line that builds a revision, run at the root of its working tree, once per commit [default: nothing is built]
-    #[arg(long, value_name = "LINE", default_value = NO_BUILD, hide_default_value = true)]
+    #[arg(long, value_name = "LINE", default_value = NO_BUILD, hide_default_value = true, value_parser = any_words())]
     build: String,
 
     /// Measure revisions that have a run on this machine, too
@@ -54,11 +54,11 @@ pub(super) struct Args {
     again: bool,
 
     /// What measures a revision: run, bench or load, with its arguments
-    #[arg(last = true, required = true, value_name = "VERB|ARGUMENT")]
+    #[arg(last = true, required = true, value_name = "VERB|ARGUMENT", value_parser = any_words())]
     words: Vec<String>,
 
     /// Name of the machine, where its host name changes from run to run
-    #[arg(long, value_name = "NAME", help_heading = "History")]
+    #[arg(long, value_name = "NAME", help_heading = "History", value_parser = any_words())]
     machine: Option<String>,
 
     #[command(flatten)]
@@ -228,8 +228,8 @@ impl Task<'_> {
         let file = room.path().join("run.assay");
         let own = own::program().map_err(Obstacle::Other)?;
         let begin: [OsString; 4] =
-            [own.into(), args.words[0].clone().into(), "--save".into(), file.clone().into()];
-        let words = args.words.iter().skip(1).map(Into::into);
+            [own.into(), word_of(&args.words[0]), "--save".into(), file.clone().into()];
+        let words = args.words.iter().skip(1).map(|word| word_of(word));
         repository.run_in(&built, begin.into_iter().chain(words))?;
         let (run, done) = self.add(&file)?;
         Ok(ChangedRun { run, done, file: of.name.clone() })

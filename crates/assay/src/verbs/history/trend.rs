@@ -2,7 +2,7 @@
 
 mod events;
 
-use crate::args::{LookArgs, confidence};
+use crate::args::{LookArgs, any_words, confidence};
 use crate::history::StoreArgs;
 use crate::{Ending, output, present};
 use anyhow::bail;
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     metric: Option<String>,
 
     /// Machine to look at [default: that of the last run; of all benchmarks at once, every machine]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = any_words())]
     machine: Option<String>,
 
     /// Of all benchmarks at once, show every event with every benchmark

@@ -289,12 +289,12 @@ pub(crate) struct ServeArgs {
 pub(crate) struct RevisionArgs {
     /// Start the server of this git revision, with --serve at the top of its own working tree;
     /// repeat it for each side, the first is the reference; `.` is the working tree
-    #[arg(long, value_name = "REVISION", requires = "serve")]
+    #[arg(long, value_name = "REVISION", requires = "serve", value_parser = any_words())]
     pub rev: Vec<String>,
 
     /// Shell line that builds a revision, run at the root of its working tree, once per commit
     /// [default: there is nothing to build]
-    #[arg(long, value_name = "LINE", requires = "rev")]
+    #[arg(long, value_name = "LINE", requires = "rev", value_parser = any_words())]
     pub build: Option<String>,
 }
 
@@ -315,7 +315,7 @@ pub(crate) struct GeneratorArgs {
     pub on: Vec<String>,
 
     /// Start a generator behind this command, as in 'ip netns exec ns1'; repeat it for more
-    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["generators", "on"])]
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["generators", "on"], value_parser = any_words())]
     pub via: Vec<String>,
 }
 

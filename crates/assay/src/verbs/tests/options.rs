@@ -1,6 +1,6 @@
 //! The options of `assay tests -- COMMAND`.
 
-use crate::args::{JudgeArgs, seconds};
+use crate::args::{JudgeArgs, any_words, seconds};
 use crate::resume::RecordArgs;
 use crate::seed;
 use crate::toggles::ToggleArgs;
@@ -76,7 +76,7 @@ pub(crate) struct AskArgs {
     /// A test is touched when a function that it entered, a file that it opened or a program that it started is no longer what it was; of node --test
     /// one of its file, of cargo test when a crate changed that its program is built from. What each test uses is noted while it runs, and kept in the cache (XDG_CACHE_HOME); where nothing is known yet, everything runs. Times of such runs are not to be
     /// compared with others.
-    #[arg(long, value_name = "REVISION", num_args = 0..=1, require_equals = true, default_missing_value = "",
+    #[arg(long, value_name = "REVISION", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = any_words(),
         conflicts_with_all = NOT_CHANGED)]
     pub changed: Option<String>,
 
@@ -124,11 +124,11 @@ pub(crate) enum OrderOf {
 pub(crate) struct RevisionArgs {
     /// Run the suite of this git revision; repeat it for each side, the first is the reference; `.`
     /// is the working tree
-    #[arg(long, value_name = "REVISION")]
+    #[arg(long, value_name = "REVISION", value_parser = any_words())]
     pub rev: Vec<String>,
 
     /// Shell line that prepares a revision, run at the root of its working tree, once per commit
-    #[arg(long, value_name = "LINE", requires = "rev")]
+    #[arg(long, value_name = "LINE", requires = "rev", value_parser = any_words())]
     pub build: Option<String>,
 
     /// Measure even if two revisions are identical, to see this machine's false positives

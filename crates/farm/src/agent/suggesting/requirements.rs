@@ -1,5 +1,6 @@
 //! What the tests of a version of Python need beside it, as its files declare it: extras and groups of pyproject.toml, extras of setup.cfg, files of
-//! requirements, tox.ini. Read is what stands there word for word; what a program would compute is not known.
+//! requirements, tox.ini, and what sessions of tests install in noxfile.py. Read is what stands there word for word; what a program would compute is not
+//! known.
 
 use super::{is_there, text_of};
 use std::path::Path;
@@ -44,7 +45,7 @@ pub(super) fn of(top: &Path) -> Requirements {
         );
         words
     };
-    let mut required = NAMES[..3].iter().map(|name| found(name)).chain([tox(top)]);
+    let mut required = NAMES[..3].iter().map(|name| found(name)).chain([tox(top), nox(top)]);
     match required.find(|words| !words.is_empty()) {
         Some(words) => Requirements { words, is_optional: false },
         None => Requirements { words: found(DEV), is_optional: true },
@@ -63,14 +64,7 @@ fn group(project: &str, name: &str, deepest: usize) -> Vec<String> {
         return Vec::new();
     };
     let mut words = Vec::new();
-    let mut rest = value.as_str();
-    while let Some((quote, at)) =
-        ['"', '\''].iter().filter_map(|&q| Some((q, rest.find(q)?))).min_by_key(|(_, at)| *at)
-    {
-        let before = &rest[..at];
-        let Some(end) = rest[at + 1..].find(quote) else { break };
-        let text = &rest[at + 1..at + 1 + end];
-        rest = &rest[at + end + 2..];
+    for (before, text) in literals(&value) {
         if before.contains("include-group") {
             if deepest > 0 {
                 words.extend(group(project, text, deepest - 1));
@@ -80,6 +74,39 @@ fn group(project: &str, name: &str, deepest: usize) -> Vec<String> {
         }
     }
     words
+}
+
+/// The texts in quotes, each with what stands before it.
+fn literals(mut rest: &str) -> impl Iterator<Item = (&str, &str)> {
+    std::iter::from_fn(move || {
+        let at = rest.find(['"', '\''])?;
+        let (before, quoted) = rest.split_at(at);
+        let (text, after) = quoted[1..].split_once(&quoted[..1])?;
+        rest = after;
+        Some((before, text))
+    })
+}
+
+/// What sessions of tests install in noxfile.py, where the call has nothing but texts in it.
+fn nox(top: &Path) -> Vec<String> {
+    let text = text_of(&top.join("noxfile.py"));
+    let of_tests = text.split("\ndef ").skip(1).filter(|own| {
+        let name = own.split('(').next().unwrap_or_default();
+        name.contains("test")
+    });
+    let calls = of_tests.flat_map(|own| own.split(".install(").skip(1));
+    let arguments = calls.map(|call| {
+        let found: Vec<(&str, &str)> =
+            literals(call.split(')').next().unwrap_or_default()).collect();
+        let is_plain =
+            found.iter().all(|(before, _)| before.trim_matches([',', ' ', '\n']).is_empty());
+        found
+            .into_iter()
+            .filter(|_| is_plain)
+            .map(|(_, text)| text.to_owned())
+            .collect::<Vec<String>>()
+    });
+    arguments.collect::<Vec<_>>().concat()
 }
 
 /// What the environment of tests is given in tox.ini, without what depends on its name.
@@ -186,6 +213,8 @@ mod tests {
         assert_eq!(words(&[("setup.cfg", setup)]), [".[test]"]);
         let tox = "[tox]\nenvlist = py\n[testenv]\ndeps =\n    -r{toxinidir}/req.txt\n    freezegun\n    py38: old\n    {posargs}\ncommands = pytest\n";
         assert_eq!(words(&[("tox.ini", tox), ("req.txt", "")]), ["-r", "req.txt", "freezegun"]);
+        let nox = "import nox\n\n@nox.session\ndef lint(session):\n    session.install(\"black\")\n\n@nox.session(python=[\"3.12\"])\ndef tests(session):\n    session.install('.[x]', \"mock\")\n    session.install(\n        \"-r\", 'req.txt',\n    )\n    session.install(*DEPS, \"no\")\n    session.run(\"pytest\")\n";
+        assert_eq!(words(&[("noxfile.py", nox)]), [".[x]", "mock", "-r", "req.txt"]);
         assert_eq!(words(&[("README", "")]), [""; 0]);
     }
 
