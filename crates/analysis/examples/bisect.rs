@@ -1,6 +1,8 @@
-//! How often a search over 100 commits finds the one that brought a change: simulated searches, of several kinds of noise.
+//! How often a search over 100 commits finds the one that brought a change: simulated searches, of
+//! several kinds of noise.
 //!
-//! `cargo run --release -p assay-analysis --example bisect -- 200` prints a line for each kind, from fixed seeds.
+//! `cargo run --release -p assay-analysis --example bisect -- 200` prints a line for each kind,
+//! from fixed seeds.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use assay_analysis::bisect::{Bisected, Outcome};

@@ -1,9 +1,11 @@
-//! Makes the table of how often intervals hold what they are about: `docs/concepts/interval-coverage.md` for people, and
-//! `crates/analysis/src/coverage/table.csv` for the tool's own warnings. Some minutes on two cores; the same digits everywhere.
+//! Makes the table of how often intervals hold what they are about:
+//! `docs/concepts/interval-coverage.md` for people, and `crates/analysis/src/coverage/table.csv`
+//! for the tool's own warnings. Some minutes on two cores; the same digits everywhere.
 //!
 //!     cargo run --release -p assay-analysis --example interval_coverage
 //!
-//! With names of methods behind `--` it simulates those alone, and keeps the other lines of the table.
+//! With names of methods behind `--` it simulates those alone, and keeps the other lines of the
+//! table.
 #![allow(clippy::print_stdout, reason = "says where it is")]
 
 use assay_analysis::coverage::simulation::{EXPERIMENTS, GROUPS, cells};

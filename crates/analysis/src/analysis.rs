@@ -1,9 +1,10 @@
 //! All that is said about samples: descriptions, comparisons, findings.
 //!
-//! One result for everything that is compared: sides on one row, a scan, a suite of many rows, the functions of two profiles. This is
-//! where the rules that span several comparisons stand: one primary metric decides; its comparisons are one family that shares the
-//! error, those of the secondary metrics another (`family`). What differs by [`Shape`] is which subjects are compared, and whether
-//! what was found is said of each of them or once for many.
+//! One result for everything that is compared: sides on one row, a scan, a suite of many rows, the
+//! functions of two profiles. This is where the rules that span several comparisons stand: one
+//! primary metric decides; its comparisons are one family that shares the error, those of the
+//! secondary metrics another (`family`). What differs by [`Shape`] is which subjects are compared,
+//! and whether what was found is said of each of them or once for many.
 
 use crate::battery::{self, Battery};
 use crate::checks;
@@ -60,7 +61,8 @@ pub struct Analysis {
     pub design: Design,
     /// How the comparisons are arranged.
     pub shape: Shape,
-    /// What is compared; the first is the reference. Of a scan they are its commands, else where there is only one row, the subjects.
+    /// What is compared; the first is the reference. Of a scan they are its commands, else where
+    /// there is only one row, the subjects.
     pub sides: Vec<Side>,
     /// What the sides are compared on; one without a name for commands.
     pub rows: Vec<Row>,
@@ -72,13 +74,14 @@ pub struct Analysis {
     pub primary: usize,
     /// The subjects; the first is a reference.
     pub subjects: Vec<SubjectSummary>,
-    /// The primary metric of every subject that is compared, against its reference: in the order of the subjects, of a suite side by
-    /// side in the order of the reference's rows.
+    /// The primary metric of every subject that is compared, against its reference: in the order of
+    /// the subjects, of a suite side by side in the order of the reference's rows.
     pub comparisons: Vec<Comparison>,
     /// The other metrics (the secondary metrics that the plan names, if it names any), metric by
     /// metric, decided and adjusted among themselves.
     pub secondary: Vec<Comparison>,
-    /// What the comparisons of one side with one reference come to together, of a scan and of a suite: first of the primary metric.
+    /// What the comparisons of one side with one reference come to together, of a scan and of a
+    /// suite: first of the primary metric.
     pub groups: Vec<Group>,
     /// What is not on both sides; empty lists are left out.
     pub only: Vec<Only>,
@@ -86,11 +89,14 @@ pub struct Analysis {
     pub battery: Option<Box<Battery>>,
     /// How the primary metric grows with the parameters of a scan.
     pub curves: Vec<Curve>,
-    /// Complete blocks; `None` when the samples were not taken in blocks, and for a suite, where every comparison has its own.
+    /// Complete blocks; `None` when the samples were not taken in blocks, and for a suite, where
+    /// every comparison has its own.
     pub blocks: Option<usize>,
-    /// Where the spread of the primary metric comes from, for every subject in their order; empty for a suite.
+    /// Where the spread of the primary metric comes from, for every subject in their order; empty
+    /// for a suite.
     pub noise: Vec<NoiseOf>,
-    /// Small pictures of the primary metric, over a range common to all subjects; `None` for a suite.
+    /// Small pictures of the primary metric, over a range common to all subjects; `None` for a
+    /// suite.
     pub histogram: Option<Histogram>,
     /// What came of the requests of a load test; empty for all else.
     pub answers: Vec<Answers>,
@@ -230,7 +236,8 @@ pub fn analyse_telling(
     let is_suite = keys.shape == Shape::Rows;
     let design = samples.design();
     let in_blocks = design == Design::Blocks;
-    // What is compared with nobody stopped when it was precise enough: it is shown with the interval that stopped it.
+    // What is compared with nobody stopped when it was precise enough: it is shown with the
+    // interval that stopped it.
     let alone = keys.pairs.is_empty();
     let own_confidence = if in_blocks && alone { 1.0 - plan.level() } else { plan.confidence };
     tell("sorting");
@@ -407,13 +414,15 @@ fn describe(
     samples.subjects.iter().enumerate().map(summary).collect()
 }
 
-/// The middle one (of an even number the lower one) of the times from the start of a block to the start of the next. A pause before a
-/// run was taken up again is within one of them, and the middle one does not see it. The last block counts from its start to the end
-/// of its last run, if it is complete.
+/// The middle one (of an even number the lower one) of the times from the start of a block to the
+/// start of the next. A pause before a run was taken up again is within one of them, and the middle
+/// one does not see it. The last block counts from its start to the end of its last run, if it is
+/// complete.
 pub(crate) fn seconds_per_block(samples: &Samples) -> Option<f64> {
     let wall = samples.metric_index("wall");
     let mut lengths: Vec<f64> = Vec::new();
-    // The block at hand: its number, its start, the end of its last run, and how many runs it has. Blocks follow one another.
+    // The block at hand: its number, its start, the end of its last run, and how many runs it has.
+    // Blocks follow one another.
     let mut at_hand: Option<(u32, f64, f64, usize)> = None;
     for observation in samples.observations().filter(|o| o.pass.is_none()) {
         let (Some(block), Some(start)) = (observation.block, observation.time) else { continue };

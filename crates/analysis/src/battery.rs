@@ -1,9 +1,10 @@
 //! Every classical test beside the verdict, for those who ask for it (`compare --all`).
 //!
-//! One [`PairTests`] for every comparison of the primary metric, one [`GroupTests`] for all subjects
-//! together; both hold finished numbers, so that reports only have to write them down. Each equals
-//! R's answer for the same data. Nothing here decides: the verdict has its own interval, and a page
-//! of p-values to choose from is no evidence. Effects are second against first, as everywhere.
+//! One [`PairTests`] for every comparison of the primary metric, one [`GroupTests`] for all
+//! subjects together; both hold finished numbers, so that reports only have to write them down.
+//! Each equals R's answer for the same data. Nothing here decides: the verdict has its own
+//! interval, and a page of p-values to choose from is no evidence. Effects are second against
+//! first, as everywhere.
 
 mod anytime;
 mod groups;
@@ -51,9 +52,9 @@ pub fn confidences(asked: f64) -> Vec<f64> {
     all
 }
 
-/// Every test of the primary metric. In blocks over what the blocks of both hold, else over all values. `together`: whether all subjects
-/// are tested together as well, which for the rows of a suite would mean nothing. O(n log n), and O(k²) for k subjects that are
-/// tested together.
+/// Every test of the primary metric. In blocks over what the blocks of both hold, else over all
+/// values. `together`: whether all subjects are tested together as well, which for the rows of a
+/// suite would mean nothing. O(n log n), and O(k²) for k subjects that are tested together.
 pub(crate) fn of(
     samples: &Samples,
     evidence: &Evidence<'_>,

@@ -1,14 +1,18 @@
-//! Which of many commits brought a change: a noisy binary search over places in a known order, of which the first is good and the last is bad.
+//! Which of many commits brought a change: a noisy binary search over places in a known order, of
+//! which the first is good and the last is bad.
 //!
-//! A [`Search`] says which places the next block measures, and whether the place of the step is established; [`Bisected`] is what recorded
-//! samples of such a search come to, and says the same as the search did while it was measured. The statistics are
-//! [`assay_stats::step_place`]'s, where the papers are named.
+//! A [`Search`] says which places the next block measures, and whether the place of the step is
+//! established; [`Bisected`] is what recorded samples of such a search come to, and says the same
+//! as the search did while it was measured. The statistics are [`assay_stats::step_place`]'s, where
+//! the papers are named.
 //!
-//! A block holds a place that is surely before the step, one that is surely behind it, and between them the one that halves what is not known,
-//! so that every value is compared with both levels within its own block. No answer is final: what is surely before is found out
-//! anew after every look, and a place is measured again as soon as it matters. A commit is established when two things hold: its
-//! probability reaches the confidence, and it was compared with its predecessor directly, in [`policy::BISECT_PAIRS`] blocks or more, with an
-//! interval that excludes no change. The first alone would rest on the model; the second holds whatever the noise looks like.
+//! A block holds a place that is surely before the step, one that is surely behind it, and between
+//! them the one that halves what is not known, so that every value is compared with both levels
+//! within its own block. No answer is final: what is surely before is found out anew after every
+//! look, and a place is measured again as soon as it matters. A commit is established when two
+//! things hold: its probability reaches the confidence, and it was compared with its predecessor
+//! directly, in [`policy::BISECT_PAIRS`] blocks or more, with an interval that excludes no change.
+//! The first alone would rest on the model; the second holds whatever the noise looks like.
 //!
 //! It must not know commits, builds or processes: a place is a number.
 
@@ -22,7 +26,8 @@ use assay_stats::signed_rank::{self, SignedRankDistribution};
 use assay_stats::step_place::{StepPlace, step_place};
 use assay_stats::{Interval, descriptive};
 
-/// The plan by which the two ends are compared before the search: that of the search, with an end of its own.
+/// The plan by which the two ends are compared before the search: that of the search, with an end
+/// of its own.
 pub fn of_ends(plan: &Plan) -> Plan {
     let stop = match plan.stop {
         StopRule::Sequential { look_level, max_blocks } => {
@@ -40,14 +45,16 @@ pub(crate) fn is_looked_at(ends: &Plan, blocks: u32) -> bool {
     blocks <= policy::BISECT_LOOKED || looks::is_look(most, blocks)
 }
 
-/// Whether a difference of the ends is one to look for: its direction is known, and it is as large as the threshold.
+/// Whether a difference of the ends is one to look for: its direction is known, and it is as large
+/// as the threshold.
 pub fn is_worth_searching(ends: &Decision) -> bool {
     // A threshold that is no number holds nothing back.
     ends.verdict.is_directional()
         && (ends.threshold.is_nan() || ends.estimate.abs() >= ends.threshold)
 }
 
-/// Neighbouring places of which the second is behind the step and the first is not, with how probable that is.
+/// Neighbouring places of which the second is behind the step and the first is not, with how
+/// probable that is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
     /// The last place before the step.
@@ -65,7 +72,8 @@ pub struct Pair {
     pub blocks: usize,
     /// The pseudo-median of the differences (Hodges & Lehmann): logarithms of ratios, or amounts.
     pub estimate: f64,
-    /// Its interval at the confidence of the search (Wilcoxon's signed ranks); `None` where the blocks are too few.
+    /// Its interval at the confidence of the search (Wilcoxon's signed ranks); `None` where the
+    /// blocks are too few.
     pub interval: Option<Interval>,
 }
 
@@ -125,8 +133,8 @@ impl Search {
         self.blocks.push(block);
     }
 
-    /// Finds out what is known, if there is enough that is new; `now`: in any case. O(values) where it looks, which it does once in
-    /// three hundredths more blocks.
+    /// Finds out what is known, if there is enough that is new; `now`: in any case. O(values) where
+    /// it looks, which it does once in three hundredths more blocks.
     pub fn look(&mut self, now: bool) {
         let count = self.blocks.len();
         if !now && count < self.next_look {
@@ -173,7 +181,8 @@ impl Search {
         best.probability >= self.confidence && pair.blocks >= policy::BISECT_PAIRS && apart
     }
 
-    /// Neighbours that can be measured, in their order, each with the probability that the step lies between them.
+    /// Neighbours that can be measured, in their order, each with the probability that the step
+    /// lies between them.
     pub fn candidates(&self) -> Vec<Candidate> {
         let Some(known) = &self.known else { return Vec::new() };
         let usable = self.usable();
@@ -239,7 +248,8 @@ impl Search {
         vec![before, built.unwrap_or(fairest), behind]
     }
 
-    /// Whether more runs of this place's build would say little more, because builds differ by themselves by more than what is not known of it.
+    /// Whether more runs of this place's build would say little more, because builds differ by
+    /// themselves by more than what is not known of it.
     fn is_well_known(&self, known: &StepPlace, place: usize) -> bool {
         let count = self.counts[place];
         // Against the mean of two others within its block.
@@ -247,7 +257,8 @@ impl Search {
             && 1.5 * known.noise.powi(2) < known.own.powi(2) * count as f64
     }
 
-    /// A commit beside those in question that is not well known yet: what builds differ by is then known from more of them.
+    /// A commit beside those in question that is not well known yet: what builds differ by is then
+    /// known from more of them.
     fn neighbour(&self, known: &StepPlace, (before, behind): (usize, usize)) -> Option<usize> {
         let usable = self.usable();
         let near = policy::BISECT_NEIGHBOURS;
@@ -258,8 +269,9 @@ impl Search {
         open.min().map(|(_, place)| place)
     }
 
-    /// About how many blocks it takes until a place is established; `None` before the ends are known. The information that a block brings
-    /// about the place that halves what is not known, and about two neighbours, in units of what is not known yet (nats).
+    /// About how many blocks it takes until a place is established; `None` before the ends are
+    /// known. The information that a block brings about the place that halves what is not known,
+    /// and about two neighbours, in units of what is not known yet (nats).
     pub fn blocks_left(&self) -> Option<f64> {
         let known = self.known.as_ref()?;
         let ratio = (known.noise / known.step).powi(2);
@@ -291,7 +303,8 @@ pub enum Outcome {
 pub struct Bisected {
     /// How it ended.
     pub outcome: Outcome,
-    /// The last place against the first, by the blocks before the search; `None` where there are none.
+    /// The last place against the first, by the blocks before the search; `None` where there are
+    /// none.
     pub ends: Option<Decision>,
     /// The scale of all differences.
     pub scale: Scale,
@@ -314,8 +327,8 @@ pub struct Bisected {
 }
 
 impl Bisected {
-    /// What samples of a search over so many places came to; a place is the number of its subject. `skipped`: places that could not be
-    /// measured.
+    /// What samples of a search over so many places came to; a place is the number of its subject.
+    /// `skipped`: places that could not be measured.
     pub fn of(samples: &Samples, metric: usize, plan: &Plan, skipped: &[usize]) -> Self {
         let places = samples.subjects.len();
         let mut search = Search::new(places, plan.confidence);
@@ -362,7 +375,8 @@ impl Bisected {
         self.outcome == Outcome::Found && ends.scale == self.scale && reaches
     }
 
-    /// What to know about the answer: that there are other changes, or that builds differ by themselves.
+    /// What to know about the answer: that there are other changes, or that builds differ by
+    /// themselves.
     pub fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         if self.is_part() {

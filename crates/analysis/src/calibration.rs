@@ -1,9 +1,11 @@
-//! Calibration: the false-positive rate of each way of measuring on this machine, and the smallest difference it can detect.
+//! Calibration: the false-positive rate of each way of measuring on this machine, and the smallest
+//! difference it can detect.
 //!
-//! The input is one long series of runs of one unchanging program. Labels A and B are put on it afterwards, as each way of
-//! measuring would have put them: a label can't have changed a run, so every difference that is found is false, and all ways
-//! are judged on the same noise. The second half turns the same labelled pieces round: had B really been faster by so much, how
-//! often would it have been found?
+//! The input is one long series of runs of one unchanging program. Labels A and B are put on it
+//! afterwards, as each way of measuring would have put them: a label can't have changed a run, so
+//! every difference that is found is false, and all ways are judged on the same noise. The second
+//! half turns the same labelled pieces round: had B really been faster by so much, how often would
+//! it have been found?
 //!
 //! What it can't see: a difference that being two programs makes (another path, another layout:
 //! [`Layout`] is for that), and noise that comes less often than the series lasts. The random order
@@ -76,8 +78,8 @@ pub struct Method {
     pub independent: u32,
     /// How many found a difference, at 5 %.
     pub false_alarms: u32,
-    /// The relative difference that 5 % of the comparisons exceed, in either direction: between the medians, or for assay the
-    /// one that it prints.
+    /// The relative difference that 5 % of the comparisons exceed, in either direction: between the
+    /// medians, or for assay the one that it prints.
     pub phantom_p95: f64,
 }
 
@@ -87,7 +89,8 @@ impl Method {
         f64::from(self.false_alarms) / f64::from(self.comparisons.max(1))
     }
 
-    /// Its 95 % interval (Wilson), as wide as the independent comparisons demand; `None` without comparisons.
+    /// Its 95 % interval (Wilson), as wide as the independent comparisons demand; `None` without
+    /// comparisons.
     pub fn interval(&self) -> Option<Interval> {
         let alarms = (self.rate() * f64::from(self.independent)).round() as u64;
         proportion::wilson_interval(
@@ -107,14 +110,17 @@ pub struct Detectable {
     pub metric: &'static str,
     /// Blocks of two runs that fit into the budget.
     pub blocks: u32,
-    /// The smallest true relative difference of which the direction is found in 90 % of such experiments, with the interval
-    /// that a run that stops by itself uses at every look; `None` for too few blocks or values that are not positive.
+    /// The smallest true relative difference of which the direction is found in 90 % of such
+    /// experiments, with the interval that a run that stops by itself uses at every look; `None`
+    /// for too few blocks or values that are not positive.
     pub difference: Option<f64>,
-    /// True when more blocks fit into the budget than the series holds: then by 1/√n from its half and its whole.
+    /// True when more blocks fit into the budget than the series holds: then by 1/√n from its half
+    /// and its whole.
     pub extrapolated: bool,
 }
 
-/// The difference between two byte-identical copies of a program: what the luck of path and layout is worth.
+/// The difference between two byte-identical copies of a program: what the luck of path and layout
+/// is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layout {
     /// Copy / original, of the wall-clock time.
@@ -126,7 +132,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// From the comparison of the copy with the original; `None` where there is no ratio with an interval.
+    /// From the comparison of the copy with the original; `None` where there is no ratio with an
+    /// interval.
     pub fn of(comparison: &Comparison) -> Option<Self> {
         let ratio = comparison.ratio.filter(|_| comparison.decision.scale == Scale::Ratio)?;
         Some(Self {
@@ -192,7 +199,8 @@ impl Calibration {
     }
 }
 
-/// Calibrates. The same series and seed give the same numbers. O(runs · log runs), about a second for 5,000 runs.
+/// Calibrates. The same series and seed give the same numbers. O(runs · log runs), about a second
+/// for 5,000 runs.
 ///
 /// # Errors
 /// When the series is too short, or not one of times.

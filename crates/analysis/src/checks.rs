@@ -37,7 +37,8 @@ pub(crate) use shared::{
 };
 pub use shared::{interrupted, one_side_only, resumed_different};
 
-/// How many blocks were begun that should hold the primary metric: of one that passes count, those that have it.
+/// How many blocks were begun that should hold the primary metric: of one that passes count, those
+/// that have it.
 fn begun_blocks(samples: &Samples, primary: usize, complete: usize) -> usize {
     if samples.metrics[primary].is_count() {
         return complete;
@@ -45,7 +46,8 @@ fn begun_blocks(samples: &Samples, primary: usize, complete: usize) -> usize {
     samples.next_block(None) as usize
 }
 
-/// Findings about failures, timeouts and blocks that do not hold the primary metric of every subject.
+/// Findings about failures, timeouts and blocks that do not hold the primary metric of every
+/// subject.
 pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let by_subject = samples.by_subject();
@@ -134,7 +136,8 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
         );
     }
     let step = c.decision.clock_step;
-    // Values without ties come in steps too small to matter; the smallest gap of a few of them says nothing.
+    // Values without ties come in steps too small to matter; the smallest gap of a few of them says
+    // nothing.
     let in_steps = c.distinct as f64 <= policy::STEPPED_BELOW * (c.counts.0 + c.counts.1) as f64;
     if c.decision.interval.is_some()
         && in_steps
@@ -189,7 +192,8 @@ fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
     if c.blocks.is_none() {
         return finding.advise(Action::MoreValues);
     }
-    // More time would not be used with a fixed number of blocks. The next blocks may lack values as often as these did.
+    // More time would not be used with a fixed number of blocks. The next blocks may lack values as
+    // often as these did.
     finding.advise(match (planned, c.blocks) {
         (Some(all), Some(blocks)) => {
             let all = u64::from(all).max(blocks as u64);
@@ -200,7 +204,8 @@ fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
     })
 }
 
-/// The effect of being last in a block against being first, where it is real: subjects' own medians are taken out first.
+/// The effect of being last in a block against being first, where it is real: subjects' own medians
+/// are taken out first.
 pub fn position(rows: &[BlockRow], distribution: &mut SignedRankDistribution) -> Option<Finding> {
     let subjects = rows.first()?.values.len();
     if subjects < 2 || rows.iter().any(|row| row.values.iter().any(|&v| v <= 0.0)) {
@@ -285,8 +290,8 @@ pub(crate) const RUNNER: &str = "runner";
 pub(crate) const MACHINE_FACTS: [&str; 6] =
     ["hostname", "cpu_model", "kernel", "arch", "governor", RUNNER];
 
-/// Recordings that say they come from different machines or settings. Merged samples carry a differing fact once per
-/// recording, as `name@recording`.
+/// Recordings that say they come from different machines or settings. Merged samples carry a
+/// differing fact once per recording, as `name@recording`.
 pub fn machines_differ(environment: &Environment) -> Option<Finding> {
     let differing: Vec<&str> = MACHINE_FACTS
         .into_iter()

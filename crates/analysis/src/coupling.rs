@@ -1,17 +1,21 @@
-//! Whether code whose tests notice every change is well tested, or so entangled that any change makes everything fall apart: the question that the
-//! authors of Heckle left open. The score can't tell, since both notice; three measures beside it can.
+//! Whether code whose tests notice every change is well tested, or so entangled that any change
+//! makes everything fall apart: the question that the authors of Heckle left open. The score can't
+//! tell, since both notice; three measures beside it can.
 //!
 //! - *Focus*: which share of the tests that fail with a change are the code's own.
-//! - *Blast radius*: how many test files fail with it. Focus over that, all files of one's own counted as one, says how *local* failures are: 1 where one's own
-//!   fail, and no others.
+//! - *Blast radius*: how many test files fail with it. Focus over that, all files of one's own
+//!   counted as one, says how *local* failures are: 1 where one's own fail, and no others.
 //! - *Brittleness*: which share of rewrites, which mean the same, fail a test.
 //!
-//! All are of changes with which every test ran that may use them; one at which the first failure ended it says nothing. A mean of few has an interval: that of a share of
-//! as many trials (Clopper and Pearson), rounded outwards. Of values between 0 and 1 with a given mean none spread more than those that are 0 or 1, so it is too
-//! wide if anything. Where all that there are were tried, nothing is left open, and both ends are the mean.
+//! All are of changes with which every test ran that may use them; one at which the first failure
+//! ended it says nothing. A mean of few has an interval: that of a share of as many trials (Clopper
+//! and Pearson), rounded outwards. Of values between 0 and 1 with a given mean none spread more
+//! than those that are 0 or 1, so it is too wide if anything. Where all that there are were tried,
+//! nothing is left open, and both ends are the mean.
 //!
-//! A test file is a unit's own by its name (`test_stack.py` is that of `stack.py`); one that has nobody's name is that of the source in which most functions lie that
-//! its tests use, if that is more than half of them.
+//! A test file is a unit's own by its name (`test_stack.py` is that of `stack.py`); one that has
+//! nobody's name is that of the source in which most functions lie that its tests use, if that is
+//! more than half of them.
 
 mod owners;
 
@@ -74,7 +78,8 @@ pub struct Coupling {
     pub focus: Option<Mean>,
     /// How many test files fail with a change, in the mean.
     pub radius: Option<Mean>,
-    /// How local failures are: focus over the number of test files that fail, all of its own counted as one.
+    /// How local failures are: focus over the number of test files that fail, all of its own
+    /// counted as one.
     pub locality: Option<Mean>,
     /// The test files of others that fail most often, with how many of the changes.
     pub foreign: Vec<(String, usize)>,

@@ -1,21 +1,24 @@
-//! How far the values behind an interval depend on each other: what can be tested, what is noticed, and when it leaves too little.
+//! How far the values behind an interval depend on each other: what can be tested, what is noticed,
+//! and when it leaves too little.
 //!
-//! A strict test and the size of what is found go together: correlation alone is chance in short series, and so is a small effective size.
-//! What is noticed widens an interval; only what is certain *and* leaves hardly any information refuses one. The thresholds stand in
-//! [`policy`] and rest on the simulations of `docs/concepts/deciding.md`. Verdicts are not read here.
+//! A strict test and the size of what is found go together: correlation alone is chance in short
+//! series, and so is a small effective size. What is noticed widens an interval; only what is
+//! certain *and* leaves hardly any information refuses one. The thresholds stand in [`policy`] and
+//! rest on the simulations of `docs/concepts/deciding.md`. Verdicts are not read here.
 
 use crate::policy;
 use crate::recording::Recording;
 use assay_stats::autocorrelation;
 
-/// True when so few of n values count (`effective`) that chance alone hardly gives it; `lag1` is the rank autocorrelation of
-/// neighbours. Of independent series some 5 in 100 are called so. O(1).
+/// True when so few of n values count (`effective`) that chance alone hardly gives it; `lag1` is
+/// the rank autocorrelation of neighbours. Of independent series some 5 in 100 are called so. O(1).
 ///
-/// Said of a series that is described by itself. Its interval is widened by the summed time in any case, of however few values, and this
-/// only chooses between a warning and a note. [`Order::dependence`] decides about an interval between two sides: it must not widen or refuse
-/// without a test, so it says nothing below [`policy::TESTED_FROM`] values, judges neighbours alone, put right for the bias of short
-/// series, and asks for more where it refuses. One rule for both would either leave a widened interval without a word or widen untested
-/// ones.
+/// Said of a series that is described by itself. Its interval is widened by the summed time in any
+/// case, of however few values, and this only chooses between a warning and a note.
+/// [`Order::dependence`] decides about an interval between two sides: it must not widen or refuse
+/// without a test, so it says nothing below [`policy::TESTED_FROM`] values, judges neighbours
+/// alone, put right for the bias of short series, and asks for more where it refuses. One rule for
+/// both would either leave a widened interval without a word or widen untested ones.
 pub fn is_beyond_chance(n: usize, effective: f64, lag1: f64) -> bool {
     let n = n as f64;
     let share = effective / n;
@@ -29,7 +32,8 @@ pub enum Dependence {
     /// It was tested, and there is none beyond chance.
     #[default]
     Unseen,
-    /// There are fewer than [`policy::TESTED_FROM`] values: whatever is true, they could not show it.
+    /// There are fewer than [`policy::TESTED_FROM`] values: whatever is true, they could not show
+    /// it.
     Untested,
     /// There is some, and the interval is widened for it.
     Noticed,
@@ -67,14 +71,16 @@ impl Order {
         self.n >= policy::TESTED_FROM
     }
 
-    /// How far the correlation of neighbours is from what chance gives on average, −1/n, in its standard errors.
+    /// How far the correlation of neighbours is from what chance gives on average, −1/n, in its
+    /// standard errors.
     fn z(self) -> f64 {
         let n = self.n as f64;
         (self.lag1 + 1.0 / n) * n.sqrt()
     }
 
-    /// The autocorrelation time by which an interval is widened: what was summed, and of tested values at least what their neighbours make
-    /// of it. Of untested ones only what is certain counts, and below [`policy::DEPENDENCE_FROM`] nothing does.
+    /// The autocorrelation time by which an interval is widened: what was summed, and of tested
+    /// values at least what their neighbours make of it. Of untested ones only what is certain
+    /// counts, and below [`policy::DEPENDENCE_FROM`] nothing does.
     pub fn time(self) -> f64 {
         if self.n < policy::DEPENDENCE_FROM {
             return 1.0;

@@ -22,8 +22,9 @@ pub struct Description {
     pub standard_deviation: f64,
     /// Median.
     pub median: f64,
-    /// Interval of the median: two of the values, by order statistics of as many independent values as the median is worth. `None` where
-    /// those are too few ([`Description::no_median_interval`]).
+    /// Interval of the median: two of the values, by order statistics of as many independent values
+    /// as the median is worth. `None` where those are too few
+    /// ([`Description::no_median_interval`]).
     pub median_interval: Option<Interval>,
     /// Autocorrelation time of the signs about the median, at least 1.
     pub time_of_signs: f64,
@@ -150,7 +151,8 @@ impl Description {
         })
     }
 
-    /// True if the interval of the median holds only for independent values: up to twelve values are too few to estimate dependence.
+    /// True if the interval of the median holds only for independent values: up to twelve values
+    /// are too few to estimate dependence.
     pub fn assumes_independence(&self) -> bool {
         self.median_interval.is_some() && self.n <= signs::UNKNOWN_TO && self.min < self.max
     }
@@ -165,7 +167,8 @@ pub enum NoMedianInterval {
     TooDependent,
 }
 
-/// The interval of the median of values (ascending) the signs of which have this autocorrelation time.
+/// The interval of the median of values (ascending) the signs of which have this autocorrelation
+/// time.
 pub(crate) fn median_interval(
     sorted: &[f64],
     time_of_signs: f64,
@@ -185,8 +188,9 @@ fn drift(recording: &Recording<'_>) -> Option<f64> {
 }
 
 impl Histogram {
-    /// Counts series, each ascending, in `bins` equal bins from their common 1 % to their common 99 % quantile, so that one stall
-    /// does not squeeze everything into the first bin; `None` without values. O(n).
+    /// Counts series, each ascending, in `bins` equal bins from their common 1 % to their common 99
+    /// % quantile, so that one stall does not squeeze everything into the first bin; `None` without
+    /// values. O(n).
     pub fn of(series: &[&[f64]], bins: usize) -> Option<Self> {
         if series.iter().all(|values| values.is_empty()) || bins == 0 {
             return None;

@@ -1,8 +1,10 @@
-//! What there is of one metric of one subject to compare: its values, the means of the units in which they came, or a summary.
+//! What there is of one metric of one subject to compare: its values, the means of the units in
+//! which they came, or a summary.
 //!
-//! Values that one process gave are not independent of each other: whatever was particular to that process is in all of them. So
-//! where a tool recorded its processes (builds, forks), and started several, their means are what is compared. Where it left only a
-//! summary, the other side is summarised too. Nothing is decided here.
+//! Values that one process gave are not independent of each other: whatever was particular to that
+//! process is in all of them. So where a tool recorded its processes (builds, forks), and started
+//! several, their means are what is compared. Where it left only a summary, the other side is
+//! summarised too. Nothing is decided here.
 
 use crate::checks;
 use crate::comparison::summaries::{Side, alike};
@@ -151,7 +153,8 @@ impl<'a> Evidence<'a> {
         paired(&self.samples.metrics[metric], &side(against), side(of), builds)
     }
 
-    /// Two subjects' metric; of what one of them has nothing of an empty pair, where `pair` gives none.
+    /// Two subjects' metric; of what one of them has nothing of an empty pair, where `pair` gives
+    /// none.
     pub(crate) fn pair_or_empty(
         &self,
         against: usize,
@@ -168,8 +171,8 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// Two subjects' metric; `None` where one of them has nothing of it. `known`: the recordings of this metric of all subjects,
-    /// where they were looked at before, else nothing. O(values log).
+    /// Two subjects' metric; `None` where one of them has nothing of it. `known`: the recordings of
+    /// this metric of all subjects, where they were looked at before, else nothing. O(values log).
     pub(crate) fn pair(
         &self,
         against: usize,

@@ -1,9 +1,10 @@
-//! Servers that fail more than those they are compared with. The latencies of a server that no longer answers say nothing of it: what decides
-//! is that its requests failed.
+//! Servers that fail more than those they are compared with. The latencies of a server that no
+//! longer answers say nothing of it: what decides is that its requests failed.
 //!
-//! A server has *stopped* when its last slices have not one answer while the other server answered. It fails *beyond* the other when the
-//! share of its failed requests is larger by more than the threshold, and that is no accident: by the sign test over the blocks, or because
-//! it was away for a while, as a server that is started again is.
+//! A server has *stopped* when its last slices have not one answer while the other server answered.
+//! It fails *beyond* the other when the share of its failed requests is larger by more than the
+//! threshold, and that is no accident: by the sign test over the blocks, or because it was away for
+//! a while, as a server that is started again is.
 
 use crate::comparison::Comparison;
 use crate::policy;
@@ -55,7 +56,8 @@ pub(crate) fn decide(comparisons: &mut [Comparison], answers: &[Answers], plan: 
     }
 }
 
-/// The slice from which on a subject answered nothing, counted from 1; `None` if it still answered in the last one.
+/// The slice from which on a subject answered nothing, counted from 1; `None` if it still answered
+/// in the last one.
 pub fn stopped(own: &Answers) -> Option<usize> {
     let dead = |slice: &&SliceOf| slice.answered == 0 && slice.failed > 0;
     let last: Vec<&SliceOf> = own.by_slice.iter().rev().take_while(dead).collect();
@@ -96,8 +98,9 @@ fn pair(of: &Answers, against: &Answers, least: f64, level: f64) -> Option<Faili
     Some(failing(own, other, None))
 }
 
-/// Returns true if the first subject alone was away for a while: most of its requests failed in several blocks, all of them in one, and none of
-/// the other's did. False if the other was, `None` if neither.
+/// Returns true if the first subject alone was away for a while: most of its requests failed in
+/// several blocks, all of them in one, and none of the other's did. False if the other was, `None`
+/// if neither.
 fn was_away(of: &Answers, against: &Answers) -> Option<bool> {
     let (some, others) = blocks(of, against, is_mostly_gone);
     let (gone, others_gone) = blocks(of, against, is_gone);
@@ -131,7 +134,8 @@ fn requests(own: &Answers) -> u64 {
     own.count("answered") + own.count("failed")
 }
 
-/// Whether most requests of a subject were answered from a block on. Recordings that were taken apart have no common blocks: then all counts.
+/// Whether most requests of a subject were answered from a block on. Recordings that were taken
+/// apart have no common blocks: then all counts.
 fn answers_from(own: &Answers, block: u32) -> bool {
     let mut later = own.by_slice.iter().filter(|slice| slice.block >= block).peekable();
     let sum = |slices: &mut dyn Iterator<Item = &SliceOf>| {
@@ -144,7 +148,8 @@ fn answers_from(own: &Answers, block: u32) -> bool {
     answered > failed
 }
 
-/// In how many of their common blocks something holds of the first subject and not of the second, and the other way round.
+/// In how many of their common blocks something holds of the first subject and not of the second,
+/// and the other way round.
 fn blocks(of: &Answers, against: &Answers, holds: fn(&SliceOf, &SliceOf) -> bool) -> (u64, u64) {
     let (mut own, mut others) = (0, 0);
     for slice in &of.by_slice {
@@ -199,7 +204,8 @@ mod tests {
         let after_long = [(25, 0), (20, 5), (0, 25), (8, 17), (25, 0), (25, 0), (25, 0)];
         assert_eq!(found(&after_long, &WELL), Some((1, None)));
         assert_eq!(found(&WELL, &after_long), Some((0, None)));
-        // Each was away for a while, or both at once; slow answers of a busy machine do not count as absence.
+        // Each was away for a while, or both at once; slow answers of a busy machine do not count
+        // as absence.
         let mut another = after_long;
         another.reverse();
         assert_eq!(found(&after_long, &another), None);

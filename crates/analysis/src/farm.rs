@@ -1,14 +1,17 @@
-//! What is asked of a farm: whether a version still passes on every target, whether it still runs as fast, and what the targets have in common on
-//! which it doesn't.
+//! What is asked of a farm: whether a version still passes on every target, whether it still runs
+//! as fast, and what the targets have in common on which it doesn't.
 //!
-//! A version is judged by what came of it on each target. Only builds that passed or failed say something of the version; one that the machine spoilt is
-//! neither. Of speed a target knows the ratio to the base with its interval, both sides measured there in one lease; all benchmarks on all targets
-//! share the error that is allowed (Holm), since one alarm among them is an alarm of the version. Over the targets each
-//! benchmark is pooled ([`assay_stats::meta_analysis`]), with what targets differ by.
+//! A version is judged by what came of it on each target. Only builds that passed or failed say
+//! something of the version; one that the machine spoilt is neither. Of speed a target knows the
+//! ratio to the base with its interval, both sides measured there in one lease; all benchmarks on
+//! all targets share the error that is allowed (Holm), since one alarm among them is an alarm of
+//! the version. Over the targets each benchmark is pooled ([`assay_stats::meta_analysis`]), with
+//! what targets differ by.
 //!
-//! Where it fails is told by facts ([`Place`]): the simplest condition that all affected targets meet and no other one. It need not be the cause: what
-//! else tells them apart is named, too. Since when ([`Since`]) is read from the versions before. Where builds are kept, and how they are shown, is
-//! not known here.
+//! Where it fails is told by facts ([`Place`]): the simplest condition that all affected targets
+//! meet and no other one. It need not be the cause: what else tells them apart is named, too. Since
+//! when ([`Since`]) is read from the versions before. Where builds are kept, and how they are
+//! shown, is not known here.
 
 mod builds;
 mod findings;
@@ -136,7 +139,8 @@ impl Judged {
         !self.builds.failing.is_empty() || self.benchmarks.iter().any(|b| !b.worse.is_empty())
     }
 
-    /// Targets on which a benchmark's difference is not known yet, so that more runs would tell; ascending.
+    /// Targets on which a benchmark's difference is not known yet, so that more runs would tell;
+    /// ascending.
     pub fn undecided(&self) -> Vec<usize> {
         let on = self.benchmarks.iter().flat_map(|benchmark| &benchmark.on);
         let undecided = on.filter(|on| on.decision.verdict == Verdict::Inconclusive);
@@ -147,7 +151,8 @@ impl Judged {
     }
 }
 
-/// Judges the versions with these places, as given. O(cells + measured, some times their logarithm; targets that fail times all their facts).
+/// Judges the versions with these places, as given. O(cells + measured, some times their logarithm;
+/// targets that fail times all their facts).
 pub fn judge(project: &Project, versions: &[usize], options: &Options) -> Vec<Judged> {
     let history = builds::History::of(project);
     let speeds = speed::decide(project, options);

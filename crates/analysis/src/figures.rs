@@ -1,11 +1,14 @@
-//! What the plots of a report show: every curve, thinned to what a page can hold and an eye can see.
+//! What the plots of a report show: every curve, thinned to what a page can hold and an eye can
+//! see.
 //!
-//! Pure, like all of the analysis; nothing is drawn here. However many observations there are, the result is of bounded size:
-//! a series keeps its extremes and medians in at most 800 pieces, an empirical distribution at most 1,000 points, a density
+//! Pure, like all of the analysis; nothing is drawn here. However many observations there are, the
+//! result is of bounded size: a series keeps its extremes and medians in at most 800 pieces, an
+//! empirical distribution at most 1,000 points, a density
 //! 400. What was thinned, cut off or left out is counted beside it, so that the caption can say so.
 //!
-//! Densities are normal-kernel estimates with R's `bw.nrd0` (Silverman 1986). Resampled standard deviations follow Efron
-//! (1979); power is that of a t test; differences of all pairs are those of at most 600 quantiles of either side.
+//! Densities are normal-kernel estimates with R's `bw.nrd0` (Silverman 1986). Resampled standard
+//! deviations follow Efron (1979); power is that of a t test; differences of all pairs are those of
+//! at most 600 quantiles of either side.
 
 mod differences;
 mod load;
@@ -74,10 +77,11 @@ pub struct SubjectFigures {
     pub trace: Trace,
     /// How the values are distributed.
     pub shape: Shape,
-    /// How far they depend on those before them; `None` for fewer than ten values, or when all are equal.
+    /// How far they depend on those before them; `None` for fewer than ten values, or when all are
+    /// equal.
     pub correlogram: Option<Correlogram>,
-    /// How sure the standard deviation is, in a protocol of blocks that of the differences; `None` for fewer than five values,
-    /// equal ones, or more than half a million.
+    /// How sure the standard deviation is, in a protocol of blocks that of the differences; `None`
+    /// for fewer than five values, equal ones, or more than half a million.
     pub deviation: Option<Resampled>,
 }
 
@@ -86,7 +90,8 @@ pub fn figures(samples: &Samples, analysis: &Analysis) -> Figures {
     with_protocol(samples, analysis, &[])
 }
 
-/// The same beside a protocol: what that has resampled and planned is drawn, not a second bootstrap and plan with other numbers.
+/// The same beside a protocol: what that has resampled and planned is drawn, not a second bootstrap
+/// and plan with other numbers.
 pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]) -> Figures {
     let with_values: Vec<usize> =
         (0..samples.subjects.len()).filter(|&s| analysis.primary_of(s).is_some()).collect();
@@ -96,8 +101,8 @@ pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]
     Figures { left_out, load, ..drawn(&Evidence::of(samples), analysis, shown, Some(chains)) }
 }
 
-/// Those of single comparisons, each by itself. Nothing is resampled: for many of them that would cost too much. O(n log n) for n
-/// observations.
+/// Those of single comparisons, each by itself. Nothing is resampled: for many of them that would
+/// cost too much. O(n log n) for n observations.
 pub fn of_comparisons(
     samples: &Samples,
     analysis: &Analysis,

@@ -1,8 +1,10 @@
-//! What is asked of a history: recorded runs of one project over its revisions, as a store hands them over.
+//! What is asked of a history: recorded runs of one project over its revisions, as a store hands
+//! them over.
 //!
-//! A run is the outermost level: however many values it holds, a benchmark has one [`RunSummary`] in it, and what runs differ by is read from
-//! runs. So trend and gate need no samples, and a store of a million results answers from a few numbers each. Where runs are kept, and how
-//! revisions are looked up, is not known here.
+//! A run is the outermost level: however many values it holds, a benchmark has one [`RunSummary`]
+//! in it, and what runs differ by is read from runs. So trend and gate need no samples, and a store
+//! of a million results answers from a few numbers each. Where runs are kept, and how revisions are
+//! looked up, is not known here.
 
 mod blessing;
 pub mod creep;
@@ -59,7 +61,8 @@ pub struct Benchmark {
     pub name: String,
     /// Values of its parameters.
     pub parameters: Vec<(String, ParameterValue)>,
-    /// The place of its side where a run measured several that are no revisions of their own; 0: the reference, or the only one.
+    /// The place of its side where a run measured several that are no revisions of their own; 0:
+    /// the reference, or the only one.
     pub role: usize,
 }
 
@@ -82,7 +85,8 @@ impl Benchmark {
 pub struct RunSummary {
     /// Number of values.
     pub n: u64,
-    /// How many units of the outermost level (processes, builds) the values come from; that of values where no level was recorded.
+    /// How many units of the outermost level (processes, builds) the values come from; that of
+    /// values where no level was recorded.
     pub units: u64,
     /// The median of the units' medians; where only a summary was recorded, its mean.
     pub centre: f64,
@@ -127,7 +131,8 @@ pub fn fingerprint_facts(environment: &Environment) -> Vec<(&'static str, String
     MACHINE_FACTS.into_iter().filter_map(told).filter(|fact| !is_usual(fact)).collect()
 }
 
-/// Facts about the state of a machine before a run, and what its last calibration found: numbers that are worth a look over time.
+/// Facts about the state of a machine before a run, and what its last calibration found: numbers
+/// that are worth a look over time.
 const STATE_FACTS: [&str; 8] = [
     "calibrated_wall_60s",
     "calibrated_cpu_60s",
@@ -145,8 +150,9 @@ pub fn machine_state(environment: &Environment) -> Vec<(&'static str, f64)> {
     STATE_FACTS.into_iter().filter_map(known).filter(|(_, value)| value.is_finite()).collect()
 }
 
-/// Runs in the order of what they measured: by the place of their revisions in the history where all have one, since clocks of committers go
-/// back; else by the time of the commit, or of the run. Runs of one revision stand in the order in which they were taken. O(n log n).
+/// Runs in the order of what they measured: by the place of their revisions in the history where
+/// all have one, since clocks of committers go back; else by the time of the commit, or of the run.
+/// Runs of one revision stand in the order in which they were taken. O(n log n).
 pub fn in_order(points: &mut [Point]) {
     let placed = points.iter().all(|p| p.revision.as_ref().is_some_and(|r| r.ordinal.is_some()));
     points.sort_by_cached_key(|point| {

@@ -1,8 +1,10 @@
-//! Nested repetitions of one subject, as the samples record them: which level the spread comes from.
+//! Nested repetitions of one subject, as the samples record them: which level the spread comes
+//! from.
 //!
-//! The mathematics is [`assay_stats::levels`]; here is decided which values belong to which unit. Levels come from other tools'
-//! records (build > process > iteration), or from programs that gave several values within one run, which are then the
-//! iterations of that run. A level is not a block: nothing is compared here.
+//! The mathematics is [`assay_stats::levels`]; here is decided which values belong to which unit.
+//! Levels come from other tools' records (build > process > iteration), or from programs that gave
+//! several values within one run, which are then the iterations of that run. A level is not a
+//! block: nothing is compared here.
 
 use crate::policy;
 use assay_data::{Action, Finding, Samples, Severity};
@@ -24,7 +26,8 @@ pub(crate) const RECORDING: &str = "recording";
 pub struct Nested {
     /// The mean, the variance of each level, and the interval of the mean that they allow.
     pub levels: Levels,
-    /// A name for each level: the last is `iteration`, the one above `process`, then `build`, `machine`, and `level 1`... above.
+    /// A name for each level: the last is `iteration`, the one above `process`, then `build`,
+    /// `machine`, and `level 1`... above.
     pub names: Vec<String>,
     /// Whether the values are those of the series itself; else they are the ones within its runs.
     pub of_series: bool,
@@ -33,14 +36,16 @@ pub struct Nested {
 }
 
 impl Nested {
-    /// How many times too small the standard error of the mean is that ignores the levels; `None` where nothing varies.
+    /// How many times too small the standard error of the mean is that ignores the levels; `None`
+    /// where nothing varies.
     pub fn too_narrow(&self) -> Option<f64> {
         let factor = self.levels.squared_error.sqrt() / self.error_if_independent;
         factor.is_finite().then_some(factor)
     }
 
-    /// By which share the interval of the mean gets narrower at most by more repetitions of each level, however many, within as
-    /// many units of the level above as there are. 1 for the outermost: as narrow as one likes.
+    /// By which share the interval of the mean gets narrower at most by more repetitions of each
+    /// level, however many, within as many units of the level above as there are. 1 for the
+    /// outermost: as narrow as one likes.
     pub fn most_gained(&self) -> Vec<f64> {
         let mut above = 0.0;
         let gained = self.levels.levels.iter().map(|level| {
@@ -51,9 +56,9 @@ impl Nested {
         gained.collect()
     }
 
-    /// How many repetitions of each level but the outermost, within one unit of the level above, are best if a unit of every level
-    /// costs, beside its content, `ratio` > 0 times as much as one of the level below. At least 1; `None` where the level above
-    /// adds nothing.
+    /// How many repetitions of each level but the outermost, within one unit of the level above,
+    /// are best if a unit of every level costs, beside its content, `ratio` > 0 times as much as
+    /// one of the level below. At least 1; `None` where the level above adds nothing.
     pub fn best_repetitions(&self, ratio: f64) -> Vec<Option<f64>> {
         let depth = self.levels.levels.len() as i32;
         let costs: Vec<f64> = (0..depth).rev().map(|inner| ratio.powi(inner)).collect();
@@ -104,7 +109,8 @@ pub(crate) fn is_of_recordings(samples: &Samples, subject: usize) -> bool {
     of.is_some_and(|of| !samples.side_of(of).recordings.is_empty())
 }
 
-/// The values that a subject has for planning: those of its series, or the means of its recordings where there are several.
+/// The values that a subject has for planning: those of its series, or the means of its recordings
+/// where there are several.
 pub(crate) fn independent_values(samples: &Samples, subject: usize, metric: usize) -> Vec<f64> {
     let series = samples.series(subject, metric);
     if !is_of_recordings(samples, subject) {
@@ -128,8 +134,8 @@ pub fn plural(name: &str) -> String {
     }
 }
 
-/// The levels of a subject's metric; `None` where the samples record none for all of its values, or only one unit of the
-/// outermost. O(n log n).
+/// The levels of a subject's metric; `None` where the samples record none for all of its values, or
+/// only one unit of the outermost. O(n log n).
 pub fn of(samples: &Samples, subject: usize, metric: usize) -> Option<Nested> {
     let recorded = recorded(samples, subject, metric);
     let of_series = recorded.is_some();

@@ -1,7 +1,8 @@
-//! What the environment says about measuring here: which facts disturb, and the command that mends each.
+//! What the environment says about measuring here: which facts disturb, and the command that mends
+//! each.
 //!
-//! Pure functions of recorded facts, so that a file gives the same findings wherever it is read. Facts that are absent give no
-//! finding: not knowing is not a fault of the machine.
+//! Pure functions of recorded facts, so that a file gives the same findings wherever it is read.
+//! Facts that are absent give no finding: not knowing is not a fault of the machine.
 
 use crate::policy;
 use assay_data::{Action, Environment, Finding, Metric, Severity, Threshold};
@@ -144,9 +145,9 @@ fn layout(e: &Environment) -> Option<Finding> {
     })
 }
 
-/// A threshold below what this machine, when it was last calibrated, could see in a minute: of wall or CPU time, where the
-/// facts `calibrated_wall_60s`, `calibrated_cpu_60s` (fractions) say so. Absolute thresholds are not judged: the calibration
-/// was of another program.
+/// A threshold below what this machine, when it was last calibrated, could see in a minute: of wall
+/// or CPU time, where the facts `calibrated_wall_60s`, `calibrated_cpu_60s` (fractions) say so.
+/// Absolute thresholds are not judged: the calibration was of another program.
 pub fn detectable(
     metric: &Metric,
     threshold: &Threshold,

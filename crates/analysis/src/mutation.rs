@@ -1,8 +1,11 @@
-//! Which share of the changes of a project's source its tests notice: the score, of all, of each file and of each unit.
+//! Which share of the changes of a project's source its tests notice: the score, of all, of each
+//! file and of each unit.
 //!
-//! Those that no test uses, and those that are the same program as one that survived, count as missed. What could not be built, and what a
-//! comment accepts, does not count. Where only some were tried, the extreme ones of each function (whose fate is known) are counted, and the
-//! share among the others is that of a random sample of them, with the exact interval of Clopper and Pearson: it holds what the whole would have given.
+//! Those that no test uses, and those that are the same program as one that survived, count as
+//! missed. What could not be built, and what a comment accepts, does not count. Where only some
+//! were tried, the extreme ones of each function (whose fate is known) are counted, and the share
+//! among the others is that of a random sample of them, with the exact interval of Clopper and
+//! Pearson: it holds what the whole would have given.
 
 use crate::coupling::{Couplings, couplings};
 use assay_data::mutation::{Fate, MutantResult, Mutation};
@@ -24,9 +27,11 @@ pub struct Score {
     pub detected: usize,
     /// and those that they did not.
     pub missed: usize,
-    /// The share that is noticed, 0 to 1: estimated where not all are known; `None`: nothing counts.
+    /// The share that is noticed, 0 to 1: estimated where not all are known; `None`: nothing
+    /// counts.
     pub share: Option<f64>,
-    /// Where the share of all lies, with 95 % confidence; both ends are the share where all are known.
+    /// Where the share of all lies, with 95 % confidence; both ends are the share where all are
+    /// known.
     pub interval: Option<Interval>,
 }
 
@@ -84,8 +89,9 @@ pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>, is_samp
                 has_pending_extreme |= is_extreme && !is_one_lot;
             }
             fate if fate.is_detected() || fate.is_missed() => {
-                // What is missed with its function is so without a draw, and so is what is known to have no tests before any of it is tried. Of a function
-                // whose body can't be taken away it is known by those that were drawn alone that no test reaches it.
+                // What is missed with its function is so without a draw, and so is what is known to
+                // have no tests before any of it is tried. Of a function whose body can't be taken
+                // away it is known by those that were drawn alone that no test reaches it.
                 let is_drawn = (!is_extreme || is_one_lot)
                     && match fate {
                         Fate::Implied => false,

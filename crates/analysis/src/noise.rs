@@ -1,17 +1,23 @@
-//! Where the spread of a time comes from: what of it goes with what the system did to the runs, and which runs it disturbed.
+//! Where the spread of a time comes from: what of it goes with what the system did to the runs, and
+//! which runs it disturbed.
 //!
-//! The kernel counts, for every run, how often it was put aside for others (involuntary switches), how often it touched memory
-//! that was not there yet (minor faults) or had to be read in (major faults), and a hypervisor's theft of time is recorded where
-//! a run is long enough. Three things are said of them:
+//! The kernel counts, for every run, how often it was put aside for others (involuntary switches),
+//! how often it touched memory that was not there yet (minor faults) or had to be read in (major
+//! faults), and a hypervisor's theft of time is recorded where a run is long enough. Three things
+//! are said of them:
 //!
-//! - *the share of the spread that goes with them*, run by run within one subject ([`Cause::share`], [`NoiseOf::together`]);
-//! - *disturbed runs*: those that were put aside, or waited for the disk, more than this subject's runs usually do;
+//! - *the share of the spread that goes with them*, run by run within one subject
+//!   ([`Cause::share`], [`NoiseOf::together`]);
+//! - *disturbed runs*: those that were put aside, or waited for the disk, more than this subject's
+//!   runs usually do;
 //! - *the difference with such blocks weighed down*, to be held beside the one that decides.
 //!
-//! It is a correlation within the runs of one subject, not a proof of a cause: a run that takes longer for another reason meets
-//! more ticks of the scheduler, and is switched out more often for it. It says where to look first. What no count shows, it
-//! can't know either: a run that waits for its first turn on a busy CPU is not put aside, only late. Nothing here removes a run,
-//! and nothing here decides: a count that the program itself influences must not choose which of its runs are believed.
+//! It is a correlation within the runs of one subject, not a proof of a cause: a run that takes
+//! longer for another reason meets more ticks of the scheduler, and is switched out more often for
+//! it. It says where to look first. What no count shows, it can't know either: a run that waits for
+//! its first turn on a busy CPU is not put aside, only late. Nothing here removes a run, and
+//! nothing here decides: a count that the program itself influences must not choose which of its
+//! runs are believed.
 
 mod share;
 mod weighing;
@@ -36,14 +42,16 @@ pub struct NoiseOf {
     pub subject: usize,
     /// Runs that have a value of the primary metric.
     pub runs: usize,
-    /// What was recorded beside every one of these runs, in a fixed order. Empty when the primary metric is not a time.
+    /// What was recorded beside every one of these runs, in a fixed order. Empty when the primary
+    /// metric is not a time.
     pub causes: Vec<Cause>,
-    /// The share of the spread that goes with all of them together, in 0..=1; `None` when it is not more than chance gives.
+    /// The share of the spread that goes with all of them together, in 0..=1; `None` when it is not
+    /// more than chance gives.
     pub together: Option<f64>,
     /// The disturbed runs: indices of their observations, ascending. Marked, never removed.
     pub disturbed: Vec<usize>,
-    /// The difference against this subject's reference with the blocks of disturbed runs weighed down; `None` when there are
-    /// none, for a reference, and for what was not taken in blocks.
+    /// The difference against this subject's reference with the blocks of disturbed runs weighed
+    /// down; `None` when there are none, for a reference, and for what was not taken in blocks.
     pub weighed: Option<Weighed>,
 }
 
@@ -52,17 +60,19 @@ pub struct NoiseOf {
 pub struct Cause {
     /// Name of its metric.
     pub metric: &'static str,
-    /// Spearman's correlation with the primary metric, slow drift of both taken out; `None` when it never changed or there are
-    /// too few runs.
+    /// Spearman's correlation with the primary metric, slow drift of both taken out; `None` when it
+    /// never changed or there are too few runs.
     pub correlation: Option<f64>,
-    /// The share of the spread, in ranks, that goes with it alone, in 0..=1; `None` when it is not more than chance gives.
+    /// The share of the spread, in ranks, that goes with it alone, in 0..=1; `None` when it is not
+    /// more than chance gives.
     pub share: Option<f64>,
 }
 
 /// A difference in which disturbed blocks count less.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weighed {
-    /// Whether the estimate is a ratio (second / first) or a shift (second − first, base units): that of the decision.
+    /// Whether the estimate is a ratio (second / first) or a shift (second − first, base units):
+    /// that of the decision.
     pub scale: Scale,
     /// The estimate, comparable with that of the comparison.
     pub estimate: f64,
@@ -71,7 +81,8 @@ pub struct Weighed {
 }
 
 impl NoiseOf {
-    /// True when more runs are disturbed than should be: at least three, and more than one in twenty.
+    /// True when more runs are disturbed than should be: at least three, and more than one in
+    /// twenty.
     pub fn is_disturbed(&self) -> bool {
         let disturbed = self.disturbed.len();
         disturbed >= policy::DISTURBED_FROM
@@ -79,7 +90,8 @@ impl NoiseOf {
     }
 }
 
-/// The noise of every subject, in their order. O(subjects · n log n), and 100 · n more for a comparison with disturbed blocks.
+/// The noise of every subject, in their order. O(subjects · n log n), and 100 · n more for a
+/// comparison with disturbed blocks.
 pub fn of(samples: &Samples, primary: usize, comparisons: &[Comparison]) -> Vec<NoiseOf> {
     let index = samples.by_subject();
     let of_subject: HashMap<usize, &Comparison> =
@@ -134,7 +146,8 @@ pub fn findings(noise: &[NoiseOf], names: &[String]) -> Vec<Finding> {
         .collect()
 }
 
-/// How far each disturbed run of a subject lies above what is usual for it: see [`weighing`] for the unit.
+/// How far each disturbed run of a subject lies above what is usual for it: see [`weighing`] for
+/// the unit.
 fn excesses(samples: &Samples, index: &BySubject<'_>, subject: usize) -> BTreeMap<usize, f64> {
     let mut found: BTreeMap<usize, f64> = BTreeMap::new();
     let mut mark = |observation: usize, excess: f64| {
@@ -169,7 +182,8 @@ fn excesses(samples: &Samples, index: &BySubject<'_>, subject: usize) -> BTreeMa
     found
 }
 
-/// Places in `first` (with their observations) that `second` has a value for, and that value. Both ascend by observation.
+/// Places in `first` (with their observations) that `second` has a value for, and that value. Both
+/// ascend by observation.
 fn joined<'a>(
     first: &'a assay_data::Series,
     second: &'a assay_data::Series,

@@ -1,8 +1,8 @@
 //! Numbers as people read them: values in one scale per column, percents, multiples, durations.
 //!
-//! A printed number has as many digits as it deserves: those that its interval supports, never a `0.0 %` for something that is
-//! not zero. Base units come in, scaled ones go out, through the table in [`assay_data::unit`]. Nothing is computed from
-//! samples here.
+//! A printed number has as many digits as it deserves: those that its interval supports, never a
+//! `0.0 %` for something that is not zero. Base units come in, scaled ones go out, through the
+//! table in [`assay_data::unit`]. Nothing is computed from samples here.
 
 use assay_data::Unit;
 
@@ -62,7 +62,8 @@ pub fn share(part: f64, whole: f64) -> String {
     if part < whole && text == "100 %" { "more than 99 %".to_owned() } else { text }
 }
 
-/// A p-value from its logarithm, as it stands in a table: `0.0312`, `2.1e-16`, `< 1e-300`; `?` where it is not defined.
+/// A p-value from its logarithm, as it stands in a table: `0.0312`, `2.1e-16`, `< 1e-300`; `?`
+/// where it is not defined.
 pub fn p_alone(log10_p: f64) -> String {
     let p = 10f64.powf(log10_p);
     match log10_p {
@@ -97,22 +98,23 @@ pub fn chosen_percent(fraction: f64) -> String {
     format!("{} %", trimmed(&fixed(fraction * 100.0, 6)))
 }
 
-/// The size of a fraction in per cent, two significant digits, one where it is tiny: `2.6 %`, `0.004 %`. Never `0 %` for what
-/// is not zero.
+/// The size of a fraction in per cent, two significant digits, one where it is tiny: `2.6 %`,
+/// `0.004 %`. Never `0 %` for what is not zero.
 pub fn percent(fraction: f64) -> String {
     let number = fraction.abs() * 100.0;
     let digits = if number < 0.01 { 1 } else { 2 };
     format!("{} %", visible(number, decimals_for(number, digits)))
 }
 
-/// The size of a fraction in per cent, three significant digits without trailing zeros: `12.5 %`, `25 %`.
+/// The size of a fraction in per cent, three significant digits without trailing zeros: `12.5 %`,
+/// `25 %`.
 pub fn percent_fine(fraction: f64) -> String {
     let number = fraction.abs() * 100.0;
     format!("{} %", trimmed(&visible(number, decimals_for(number, 3))))
 }
 
-/// Numbers of one kind side by side: the decimals are those of two significant digits of the largest, more where numbers that
-/// differ would print alike or one would print as zero.
+/// Numbers of one kind side by side: the decimals are those of two significant digits of the
+/// largest, more where numbers that differ would print alike or one would print as zero.
 pub fn side_by_side(numbers: &[f64]) -> Vec<String> {
     let sizes = || numbers.iter().copied().filter(|n| n.is_finite());
     let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
@@ -124,7 +126,8 @@ pub fn side_by_side(numbers: &[f64]) -> Vec<String> {
     numbers.iter().map(|&n| visible(n, decimals)).collect()
 }
 
-/// A number that stands before the ends of its interval: two significant digits, or as many decimals as the ends have.
+/// A number that stands before the ends of its interval: two significant digits, or as many
+/// decimals as the ends have.
 pub fn before_ends(estimate: f64, lower: f64, upper: f64) -> String {
     let decimals = |text: &str| text.split_once('.').map_or(0, |(_, rest)| rest.len());
     let own = side_by_side(&[estimate]).remove(0);
@@ -140,8 +143,8 @@ pub fn multiple(ratio: f64) -> String {
     format!("{} ×", visible(ratio, decimals_for(ratio, 2)))
 }
 
-/// A ratio with its interval: `0.974 [0.969 … 0.980]`, three digits, more where the interval is narrow; by its power of ten where it is
-/// too small for that.
+/// A ratio with its interval: `0.974 [0.969 … 0.980]`, three digits, more where the interval is
+/// narrow; by its power of ten where it is too small for that.
 pub fn ratio(estimate: f64, ends: Option<(f64, f64)>) -> String {
     if estimate > 0.0 && estimate < SMALLEST_RATIO {
         return match ends {
@@ -156,8 +159,8 @@ pub fn ratio(estimate: f64, ends: Option<(f64, f64)>) -> String {
     format!("{estimate} [{lower} … {upper}]")
 }
 
-/// A ratio as the change that it is, with its interval: `+12.3 % [+11.0 … +13.6]`; as a multiple, `2.04 × [1.98 … 2.10]`, from twice or half on,
-/// where per cents are no longer understood.
+/// A ratio as the change that it is, with its interval: `+12.3 % [+11.0 … +13.6]`; as a multiple,
+/// `2.04 × [1.98 … 2.10]`, from twice or half on, where per cents are no longer understood.
 pub fn change(ratio: f64, ends: Option<(f64, f64)>) -> String {
     if !(ratio > 0.5 && ratio < 2.0) {
         let text = self::ratio(ratio, ends);
@@ -235,7 +238,8 @@ fn decimals_within(value: f64, digits: i32, most: usize) -> usize {
     (decimals - i32::from(carried && decimals > 0)) as usize
 }
 
-/// A number with so many decimals; with an exponent where it would be too long, without a sign when it rounds to zero.
+/// A number with so many decimals; with an exponent where it would be too long, without a sign when
+/// it rounds to zero.
 pub fn fixed(value: f64, decimals: usize) -> String {
     if value.is_nan() {
         return "?".to_owned();
@@ -258,7 +262,8 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Like [`fixed`], but what is not zero does not look like it: it gets the decimals that it needs, or is called tiny.
+/// Like [`fixed`], but what is not zero does not look like it: it gets the decimals that it needs,
+/// or is called tiny.
 fn visible(number: f64, decimals: usize) -> String {
     let text = fixed(number, decimals);
     if number == 0.0 {

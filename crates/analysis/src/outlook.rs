@@ -1,8 +1,9 @@
 //! How many more blocks it would likely take, and what this experiment could see.
 //!
-//! The half width of the interval shrinks with the square root of the number of blocks; the factors (from the normal
-//! approximation and checked by simulation) are in `docs/concepts/deciding.md`, section 8. Forecasts answer two questions and
-//! are never merged into one number, since which one matters depends on what is true.
+//! The half width of the interval shrinks with the square root of the number of blocks; the factors
+//! (from the normal approximation and checked by simulation) are in `docs/concepts/deciding.md`,
+//! section 8. Forecasts answer two questions and are never merged into one number, since which one
+//! matters depends on what is true.
 
 use crate::verdict::Decision;
 use assay_data::{Plan, plan};
@@ -15,19 +16,21 @@ pub struct Outlook {
     pub to_rule_out: Option<u64>,
     /// Blocks more to confirm the difference seen now, if that is the truth, in 80 % of runs.
     pub to_confirm: Option<u64>,
-    /// The threshold that the blocks of a whole run could rule out; on the decision's scale, set when `to_rule_out` is out
-    /// of reach.
+    /// The threshold that the blocks of a whole run could rule out; on the decision's scale, set
+    /// when `to_rule_out` is out of reach.
     pub reachable_threshold: Option<f64>,
 }
 
-/// The smallest true difference that these blocks would have found in 80 % of experiments; on the decision's scale.
+/// The smallest true difference that these blocks would have found in 80 % of experiments; on the
+/// decision's scale.
 pub fn detectable(decision: &Decision, level: f64) -> Option<f64> {
     let half_width = decision.interval?.half_width();
     Some(power::minimum_detectable_effect(half_width, z(level)))
 }
 
-/// How many more blocks would settle it; `None` without an interval, or when it is settled. Levels: that of its interval, and that of an interval
-/// that holds at any moment, as a run has when it is resumed.
+/// How many more blocks would settle it; `None` without an interval, or when it is settled. Levels:
+/// that of its interval, and that of an interval that holds at any moment, as a run has when it is
+/// resumed.
 pub fn outlook(
     decision: &Decision,
     blocks: usize,
@@ -62,8 +65,8 @@ pub fn outlook(
     Some(Outlook { to_rule_out, to_confirm, reachable_threshold })
 }
 
-/// Blocks in all after which a comparison would be settled if the difference stays as it is seen and its interval goes on to shrink with
-/// their square root; `None` without an interval.
+/// Blocks in all after which a comparison would be settled if the difference stays as it is seen
+/// and its interval goes on to shrink with their square root; `None` without an interval.
 pub fn blocks_until_clear(decision: &Decision, blocks: usize) -> Option<f64> {
     let half_width = decision.interval?.half_width();
     let (size, threshold) = (decision.estimate.abs(), decision.threshold);

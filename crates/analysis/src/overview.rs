@@ -1,4 +1,5 @@
-//! Many series at a glance: how large, how sure, how spread, from how many processes, what speaks against them.
+//! Many series at a glance: how large, how sure, how spread, from how many processes, what speaks
+//! against them.
 //!
 //! For files of more benchmarks than anybody reads page by page; [`crate::series_summary`] tells
 //! all there is of one. Also what is known of series of which only a summary survives. Nothing is
@@ -17,7 +18,8 @@ pub enum Known {
     Values {
         /// What they come to.
         description: Box<Description>,
-        /// The outermost units they come from and what such a unit is called, where there are several.
+        /// The outermost units they come from and what such a unit is called, where there are
+        /// several.
         units: Option<(usize, String)>,
         /// Whether successive values are correlated beyond chance.
         dependent: bool,

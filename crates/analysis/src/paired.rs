@@ -7,9 +7,10 @@
 //! interval over eight consecutive groups must agree. It must not choose levels: they are handed
 //! in.
 //!
-//! Ratio and shift are each tested for dependence by themselves. Where the machine changes its speed
-//! during the run, ratios stay and shifts follow it, so that the scale that decides may have an
-//! interval where the other has none; a verdict without an interval on its own scale there is not.
+//! Ratio and shift are each tested for dependence by themselves. Where the machine changes its
+//! speed during the run, ratios stay and shifts follow it, so that the scale that decides may have
+//! an interval where the other has none; a verdict without an interval on its own scale there is
+//! not.
 
 mod builds;
 
@@ -39,14 +40,16 @@ pub struct Paired {
     /// Whether the values are whole, so that their steps hide nothing.
     is_whole: bool,
     one_is_enough: bool,
-    /// For every block the builds that met, of the reference and of the other; empty where there is one of each.
+    /// For every block the builds that met, of the reference and of the other; empty where there is
+    /// one of each.
     builds: Vec<(u32, u32)>,
 }
 
 /// How sure an interval must be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
-    /// Two-sided level of the interval: 0.05 for 95 %, less when one looks often or at several comparisons.
+    /// Two-sided level of the interval: 0.05 for 95 %, less when one looks often or at several
+    /// comparisons.
     pub interval: f64,
     /// Level of what is looked at once, at the end: the interval of groups, and that over builds.
     pub groups: f64,
@@ -57,10 +60,12 @@ pub struct Level {
 pub struct PairedDecision {
     /// The verdict and its numbers.
     pub decision: Decision,
-    /// What the order of the differences shows; nothing of exact counts. Where dependence is noticed the interval covers the group interval as
-    /// well, and a run must not stop early; where it is too strong there is none.
+    /// What the order of the differences shows; nothing of exact counts. Where dependence is
+    /// noticed the interval covers the group interval as well, and a run must not stop early; where
+    /// it is too strong there is none.
     pub order: Option<Order>,
-    /// What the builds of either side show, where there are several; the interval is then over them.
+    /// What the builds of either side show, where there are several; the interval is then over
+    /// them.
     pub builds: Option<Crossed>,
 }
 
@@ -72,15 +77,17 @@ impl PairedDecision {
 }
 
 impl Paired {
-    /// For the values of a metric: of one that is [exact](Metric::exact), two equal values on either side are certain, or one where that is assumed.
+    /// For the values of a metric: of one that is [exact](Metric::exact), two equal values on
+    /// either side are certain, or one where that is assumed.
     pub fn of_metric(metric: &Metric) -> Self {
         let one_is_enough = metric.assumed_exact;
         let is_whole = !metric.may_be_rounded();
         Self { counts: metric.exact, is_whole, one_is_enough, ..Self::default() }
     }
 
-    /// Whether the values are exact counts of which every run of a side gave the same, but for a thousandth (a program prints its
-    /// own times, and long numbers take more instructions than short ones): then the difference is known. O(blocks).
+    /// Whether the values are exact counts of which every run of a side gave the same, but for a
+    /// thousandth (a program prints its own times, and long numbers take more instructions than
+    /// short ones): then the difference is known. O(blocks).
     pub fn is_certain(&self) -> bool {
         self.counts
             && self.len() >= if self.one_is_enough { 1 } else { 2 }
@@ -88,7 +95,8 @@ impl Paired {
             && is_nearly_constant(&self.other)
     }
 
-    /// The differences that such counts leave possible: of the smallest against the largest, and the other way round.
+    /// The differences that such counts leave possible: of the smallest against the largest, and
+    /// the other way round.
     fn known(&self, scale: Scale) -> Interval {
         let range = |side: &[f64]| {
             let least = side.iter().copied().fold(f64::INFINITY, f64::min);
@@ -115,7 +123,8 @@ impl Paired {
         }
     }
 
-    /// The difference of such counts on a scale, as a ratio or an amount, with what it may be at least and at most.
+    /// The difference of such counts on a scale, as a ratio or an amount, with what it may be at
+    /// least and at most.
     pub fn certain_effect(&self, scale: Scale) -> (f64, Interval) {
         let differences = match scale {
             Scale::Ratio => self.sorted_log_ratios.clone(),
@@ -167,7 +176,8 @@ impl Paired {
         }
     }
 
-    /// A first, cheap answer to "could a run stop here?": true unless the interval alone already says no. O(blocks · log).
+    /// A first, cheap answer to "could a run stop here?": true unless the interval alone already
+    /// says no. O(blocks · log).
     pub fn may_be_settled(
         &self,
         threshold: &Threshold,
@@ -183,7 +193,8 @@ impl Paired {
         let threshold = self.threshold_on(Scale::Ratio, threshold);
         let sorted = &self.sorted_log_ratios;
         let interval = interval_of(sorted, level, distribution);
-        // Without what the clock hides the interval is narrower, so this can only say "perhaps" too often.
+        // Without what the clock hides the interval is narrower, so this can only say "perhaps" too
+        // often.
         Decision::read(Scale::Ratio, 0.0, interval, threshold, 0.0, Better::Lower).is_settled()
     }
 
@@ -265,8 +276,8 @@ pub(crate) fn is_nearly_constant(values: &[f64]) -> bool {
     values.iter().all(|value| (value - first).abs() <= NEARLY / 2.0 * first.abs())
 }
 
-/// The threshold on a scale: the logarithm of 1 + t for ratios; for shifts the amount, or t times the reference's median (NaN for an empty
-/// reference).
+/// The threshold on a scale: the logarithm of 1 + t for ratios; for shifts the amount, or t times
+/// the reference's median (NaN for an empty reference).
 pub fn threshold_on(scale: Scale, threshold: &Threshold, median: f64) -> f64 {
     match (scale, threshold) {
         (Scale::Ratio, Threshold::Relative(t)) => t.ln_1p(),
@@ -278,10 +289,12 @@ pub fn threshold_on(scale: Scale, threshold: &Threshold, median: f64) -> f64 {
     }
 }
 
-/// The step of the clock (or counter) behind these values: the smallest gap between distinct ones, relative to the median for
-/// ratios. When all values are equal there is no gap; then the last decimal digit of the value is taken for the step, as in
-/// `0.03`, unless it is a whole number, which may well be an exact count: 0. Where all values of either side are equal, the gap between the
-/// two constants is what was looked for, and the step is one unit of their last digits. O(n log n).
+/// The step of the clock (or counter) behind these values: the smallest gap between distinct ones,
+/// relative to the median for ratios. When all values are equal there is no gap; then the last
+/// decimal digit of the value is taken for the step, as in `0.03`, unless it is a whole number,
+/// which may well be an exact count: 0. Where all values of either side are equal, the gap between
+/// the two constants is what was looked for, and the step is one unit of their last digits. O(n log
+/// n).
 pub fn clock_step(first: &[f64], second: &[f64], scale: Scale) -> f64 {
     clock_step_of_sorted(&descriptive::sorted(first), &descriptive::sorted(second), scale)
 }
@@ -298,7 +311,8 @@ pub(crate) fn clock_step_of_sorted(first: &[f64], second: &[f64], scale: Scale) 
     }
 }
 
-/// Interval of the pseudo-median of sorted differences at this level; `None` when there are too few.
+/// Interval of the pseudo-median of sorted differences at this level; `None` when there are too
+/// few.
 pub fn interval_of(
     sorted: &[f64],
     level: f64,
@@ -308,8 +322,9 @@ pub fn interval_of(
     Some(signed_rank::walsh_interval(sorted, critical))
 }
 
-/// The interval of the pseudo-median of differences and what their order shows. The interval is that of [`interval_of`]; where dependence is
-/// noticed it covers also the t interval over the medians of eight consecutive groups; `None` where there are too few differences, dependence is
+/// The interval of the pseudo-median of differences and what their order shows. The interval is
+/// that of [`interval_of`]; where dependence is noticed it covers also the t interval over the
+/// medians of eight consecutive groups; `None` where there are too few differences, dependence is
 /// too strong, or the groups allow none. `sorted`: the same differences, ascending. O(n log n).
 pub fn interval_in_order(
     in_order: &[f64],
@@ -331,7 +346,8 @@ pub fn interval_in_order(
     (order, interval)
 }
 
-/// The fewest blocks at which any verdict is possible at this level: the smallest n with 2^(1-n) ≤ level.
+/// The fewest blocks at which any verdict is possible at this level: the smallest n with 2^(1-n) ≤
+/// level.
 pub fn fewest_blocks(level: f64) -> u32 {
     (1.0 - level.log2() - 1e-9).ceil().max(1.0) as u32
 }

@@ -1,12 +1,15 @@
-//! The chain of a careful engineer as one verdict: are the samples valid, are there enough of them, is there a difference, and
-//! is it large enough to matter.
+//! The chain of a careful engineer as one verdict: are the samples valid, are there enough of them,
+//! is there a difference, and is it large enough to matter.
 //!
-//! The order is that of the series of articles "On Benchmarking" (C. O'Ryan, 2017): validity, power, test, effect. A step that fails
-//! ends the chain; one that warns does not. Each step keeps the numbers it rests on, and its reasons as findings. What is judged is how much something changes the answer, never its p-value: with 35,000 samples every trifle is
-//! significant. `docs/concepts/four-step-check.md` describes each step with its thresholds and sources.
+//! The order is that of the series of articles "On Benchmarking" (C. O'Ryan, 2017): validity,
+//! power, test, effect. A step that fails ends the chain; one that warns does not. Each step keeps
+//! the numbers it rests on, and its reasons as findings. What is judged is how much something
+//! changes the answer, never its p-value: with 35,000 samples every trifle is significant.
+//! `docs/concepts/four-step-check.md` describes each step with its thresholds and sources.
 //!
-//! All sizes are shifts, subject − reference, in the metric's base unit: a threshold given in per cent is that share of the
-//! reference's median. Nothing here decides about [`Verdict`](crate::Verdict)s; those stand beside the protocol unchanged.
+//! All sizes are shifts, subject − reference, in the metric's base unit: a threshold given in per
+//! cent is that share of the reference's median. Nothing here decides about
+//! [`Verdict`](crate::Verdict)s; those stand beside the protocol unchanged.
 
 mod causes;
 mod effect;
@@ -95,7 +98,8 @@ impl Default for ProtocolOptions {
 pub struct Step<T> {
     /// How it ended: as the worst of the reasons says.
     pub status: Status,
-    /// What speaks against it, and what is to be known about it, the worst first; empty when all is in order.
+    /// What speaks against it, and what is to be known about it, the worst first; empty when all is
+    /// in order.
     pub findings: Vec<Finding>,
     /// The numbers; `None` for a step that was not reached.
     pub found: Option<T>,
@@ -140,8 +144,8 @@ pub struct Protocol {
     pub paired: bool,
     /// Significance as asked for, over all comparisons together.
     pub alpha: f64,
-    /// True for a run that looked after every block: significance and interval are then those of one look, which hold whenever
-    /// it stopped.
+    /// True for a run that looked after every block: significance and interval are then those of
+    /// one look, which hold whenever it stopped.
     pub looked_often: bool,
     /// What this comparison was tested at: its share of the significance (Holm), of one look.
     pub level: f64,
@@ -151,11 +155,13 @@ pub struct Protocol {
     pub power_wanted: f64,
     /// Confidence of the effect's interval, as asked for, over all comparisons together.
     pub confidence: f64,
-    /// Two-sided level of the effect's interval: 1 − confidence (of one look), divided by the number of comparisons.
+    /// Two-sided level of the effect's interval: 1 − confidence (of one look), divided by the
+    /// number of comparisons.
     pub interval_level: f64,
     /// Unit of the metric.
     pub unit: Unit,
-    /// The smallest difference that matters, in the base unit; NaN when a share of zero was asked for.
+    /// The smallest difference that matters, in the base unit; NaN when a share of zero was asked
+    /// for.
     pub threshold: f64,
     /// The same as it was given, where that was a share of the reference's median.
     pub threshold_share: Option<f64>,
@@ -192,13 +198,14 @@ impl Protocol {
         ]
     }
 
-    /// The level that was planned with: the smallest share of the significance that the test may get.
+    /// The level that was planned with: the smallest share of the significance that the test may
+    /// get.
     pub fn level_planned(&self) -> f64 {
         alpha_of_a_look(self.alpha, self.looked_often) / self.shared_by as f64
     }
 
-    /// How the whole chain ended: as the worst of the steps that were reached. One subject alone is never more than a warning
-    /// better than its steps: there is no answer yet.
+    /// How the whole chain ended: as the worst of the steps that were reached. One subject alone is
+    /// never more than a warning better than its steps: there is no answer yet.
     pub fn outcome(&self) -> Status {
         let reached = self.steps().into_iter().map(|(_, status, _)| status);
         let worst = reached.filter(|&s| s != Status::NotReached).max().unwrap_or(Status::Failed);
@@ -240,13 +247,14 @@ impl Values {
     }
 }
 
-/// Runs the protocol for every subject of an analysis against its reference, in their order; of one subject alone, the two steps
-/// that it allows. O(n log n + n · resamples) per subject.
+/// Runs the protocol for every subject of an analysis against its reference, in their order; of one
+/// subject alone, the two steps that it allows. O(n log n + n · resamples) per subject.
 pub fn run(samples: &Samples, analysis: &Analysis, options: &ProtocolOptions) -> Vec<Protocol> {
     run_telling(samples, analysis, options, &mut |_| ())
 }
 
-/// The same; `tell` is told the name of every step as it begins: at most all [`STEPS`] for each subject.
+/// The same; `tell` is told the name of every step as it begins: at most all [`STEPS`] for each
+/// subject.
 pub fn run_telling(
     samples: &Samples,
     analysis: &Analysis,

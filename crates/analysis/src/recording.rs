@@ -1,7 +1,9 @@
-//! One series as it is compared with others that were recorded apart: in its order, sorted, and with what its order shows.
+//! One series as it is compared with others that were recorded apart: in its order, sorted, and
+//! with what its order shows.
 //!
-//! Sorting and ranking a million values take longer than all that is then read off them. So they are done once, here, and what
-//! describes, compares and pictures a series takes them from here. Decides nothing.
+//! Sorting and ranking a million values take longer than all that is then read off them. So they
+//! are done once, here, and what describes, compares and pictures a series takes them from here.
+//! Decides nothing.
 
 use assay_stats::{autocorrelation, descriptive, signs, trend};
 use std::borrow::Cow;
@@ -15,7 +17,8 @@ pub struct Recording<'a> {
     pub sorted: Vec<f64>,
     /// Autocorrelation time of the ranks, at least 1.
     pub autocorrelation_time: f64,
-    /// Autocorrelation time of the signs about the median, at least 1: what the interval of the median rests on.
+    /// Autocorrelation time of the signs about the median, at least 1: what the interval of the
+    /// median rests on.
     pub time_of_signs: f64,
     /// Rank autocorrelation at lag 1; 0 for fewer than two values.
     pub lag1: f64,

@@ -1,8 +1,11 @@
-//! Sides of several recordings: each recording is one value, its mean, since whatever was particular to it is in all of its values.
+//! Sides of several recordings: each recording is one value, its mean, since whatever was
+//! particular to it is in all of its values.
 //!
-//! The smallest two-sided p of ranks is .10 with three recordings a side and .029 with four. So from [`RANKED_FROM`] on the rank test decides,
-//! as everywhere; with three it is Welch's t interval, which assumes that recordings are distributed normally, and says so (Kalibera and Jones
-//! 2013); with fewer there is none. Several builds a side have the same fewest ([`policy::FEWEST_BUILDS`]).
+//! The smallest two-sided p of ranks is .10 with three recordings a side and .029 with four. So
+//! from [`RANKED_FROM`] on the rank test decides, as everywhere; with three it is Welch's t
+//! interval, which assumes that recordings are distributed normally, and says so (Kalibera and
+//! Jones 2013); with fewer there is none. Several builds a side have the same fewest
+//! ([`policy::FEWEST_BUILDS`]).
 
 use crate::checks;
 use crate::comparison::summaries::Side;

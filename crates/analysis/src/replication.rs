@@ -1,12 +1,15 @@
 //! Whether a result was confirmed when the same experiment was run again.
 //!
-//! A second run never gives the same numbers. What it must give, if the first was right, is the same verdict, and a difference that lies
-//! where the first one predicts it: the uncertainty of both runs together. So the change from then to now gets an interval of its own, by
-//! the method of variance estimates recovery (Zou & Donner 2008, Statistics in Medicine 27, 1693): with estimates e and half widths
-//! toward the other run, e₂ − e₁ ± √(h₁² + h₂²), each side by its own half widths. That is the prediction interval of Patil, Peng &
-//! Leek (2016) for intervals that need not be symmetric. Sizes agree where it holds 0, or lies wholly within the threshold.
+//! A second run never gives the same numbers. What it must give, if the first was right, is the
+//! same verdict, and a difference that lies where the first one predicts it: the uncertainty of
+//! both runs together. So the change from then to now gets an interval of its own, by the method of
+//! variance estimates recovery (Zou & Donner 2008, Statistics in Medicine 27, 1693): with estimates
+//! e and half widths toward the other run, e₂ − e₁ ± √(h₁² + h₂²), each side by its own half
+//! widths. That is the prediction interval of Patil, Peng & Leek (2016) for intervals that need not
+//! be symmetric. Sizes agree where it holds 0, or lies wholly within the threshold.
 //!
-//! What the verdicts and the agreement come to is the table of [`judge`]. Nothing is measured or shown here.
+//! What the verdicts and the agreement come to is the table of [`judge`]. Nothing is measured or
+//! shown here.
 
 use crate::analysis::Analysis;
 use crate::comparison::Comparison;
@@ -52,7 +55,8 @@ pub enum Reason {
     OtherScale,
 }
 
-/// What one run said. Numbers are on the scale of the replication: natural logarithms, or base units.
+/// What one run said. Numbers are on the scale of the replication: natural logarithms, or base
+/// units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunResult {
     /// Its estimate: of the difference, or of the median where nobody was compared.
@@ -93,12 +97,14 @@ pub struct Replicated {
 /// All results of a run, then and now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replication {
-    /// In the order of the subjects: every comparison of the primary metric, or where nobody was compared, every median.
+    /// In the order of the subjects: every comparison of the primary metric, or where nobody was
+    /// compared, every median.
     pub results: Vec<Replicated>,
 }
 
 impl Replication {
-    /// Holds two analyses of the same plan side by side. Subjects are matched by their order, which repeating a run keeps.
+    /// Holds two analyses of the same plan side by side. Subjects are matched by their order, which
+    /// repeating a run keeps.
     pub fn of(then: &Analysis, now: &Analysis) -> Self {
         let mut results = Vec::new();
         for old in &then.comparisons {
@@ -119,7 +125,8 @@ impl Replication {
         Self { results }
     }
 
-    /// The worst of all: contradicted before not confirmed before unknown. `Unknown` when there is no result.
+    /// The worst of all: contradicted before not confirmed before unknown. `Unknown` when there is
+    /// no result.
     pub fn status(&self) -> Status {
         self.results.iter().map(|result| result.status).max().unwrap_or(Status::Unknown)
     }
@@ -202,7 +209,8 @@ fn agrees(change: Interval, threshold: f64) -> bool {
     change.contains(0.0) || (change.lower > -threshold && change.upper < threshold)
 }
 
-/// What two verdicts come to; `agree` says whether the sizes do, and is `None` where that can't be known.
+/// What two verdicts come to; `agree` says whether the sizes do, and is `None` where that can't be
+/// known.
 ///
 /// | then | now | sizes agree | they do not |
 /// |---|---|---|---|

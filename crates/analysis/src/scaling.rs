@@ -1,12 +1,15 @@
 //! How a scan's values grow with its parameter: the exponent of a power law, and whether
 //! one power does for all of it.
 //!
-//! Method: in every block the least-squares slope of log(value) on log(parameter), then over the blocks the signed-rank
-//! pseudo-median of these slopes with its Walsh interval (Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed.,
-//! ch. 3), as [`crate::paired`] does for differences. A slope per block rather than one fit through all values: what slows a whole
-//! block down cancels in its slope, and the interval rests on the random order within blocks, not on a model of the noise. The
-//! quadratic coefficient is treated likewise, and says where a single power does not do. Empirical curves of this kind: McGeoch,
-//! *A Guide to Experimental Algorithmics*, ch. 7. It must not extrapolate: nothing is said beyond the values that were measured.
+//! Method: in every block the least-squares slope of log(value) on log(parameter), then over the
+//! blocks the signed-rank pseudo-median of these slopes with its Walsh interval (Hollander, Wolfe &
+//! Chicken, *Nonparametric Statistical Methods*, 3rd ed., ch. 3), as [`crate::paired`] does for
+//! differences. A slope per block rather than one fit through all values: what slows a whole block
+//! down cancels in its slope, and the interval rests on the random order within blocks, not on a
+//! model of the noise. The quadratic coefficient is treated likewise, and says where a single power
+//! does not do. Empirical curves of this kind: McGeoch,
+//! *A Guide to Experimental Algorithmics*, ch. 7. It must not extrapolate: nothing is said beyond
+//! the values that were measured.
 
 use crate::comparison::{Effect, effect_of_blocks};
 use crate::design::looks::{self, End};
@@ -52,8 +55,8 @@ pub struct Exponent {
     pub interval: Option<Interval>,
     /// Exponents between neighbouring points, from the smallest parameter on.
     pub steps: Vec<f64>,
-    /// True when a single power does not do: the quadratic coefficient's interval excludes 0, and the exponents between neighbours
-    /// differ by more than a tenth.
+    /// True when a single power does not do: the quadratic coefficient's interval excludes 0, and
+    /// the exponents between neighbours differ by more than a tenth.
     pub curved: bool,
     /// Complete blocks that it rests on.
     pub blocks: usize,
@@ -72,16 +75,18 @@ pub enum NoExponent {
 
 /// The commands of a scan.
 ///
-/// A scan's subjects are laid out value by value: for each combination of parameter values every command, in their order. A command is a
-/// side; of several commands on one side, as in a file of another tool, it is what they are called without their values. Where
-/// commands have values of their own, those of one combination belong together by their place alone.
+/// A scan's subjects are laid out value by value: for each combination of parameter values every
+/// command, in their order. A command is a side; of several commands on one side, as in a file of
+/// another tool, it is what they are called without their values. Where commands have values of
+/// their own, those of one combination belong together by their place alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     /// Number of commands: of each combination's subjects.
     pub commands: usize,
     /// What the commands are called without their values.
     pub labels: Vec<String>,
-    /// True when the commands of a combination do not have the same parameters with the same values.
+    /// True when the commands of a combination do not have the same parameters with the same
+    /// values.
     pub own_values: bool,
 }
 
@@ -137,9 +142,10 @@ fn same_names(a: &Subject, b: &Subject) -> bool {
     a.parameters.iter().map(|(name, _)| name).eq(b.parameters.iter().map(|(name, _)| name))
 }
 
-/// The curves of a scan: for every command, every numeric parameter with at least three distinct positive values, and every
-/// combination of the others; its own values, where commands have some of their own. `end`: how measuring ended; `rows`: the complete blocks of the metric, `None` for samples that were not taken in blocks.
-/// O(subjects · blocks · log blocks).
+/// The curves of a scan: for every command, every numeric parameter with at least three distinct
+/// positive values, and every combination of the others; its own values, where commands have some
+/// of their own. `end`: how measuring ended; `rows`: the complete blocks of the metric, `None` for
+/// samples that were not taken in blocks. O(subjects · blocks · log blocks).
 pub fn curves(
     samples: &Samples,
     layout: &Layout,
@@ -178,7 +184,8 @@ pub fn curves(
 
 type Fixed = Vec<(String, ParameterValue)>;
 
-/// The values of one parameter with their subjects, ascending, for each combination of the others in the order of the scan.
+/// The values of one parameter with their subjects, ascending, for each combination of the others
+/// in the order of the scan.
 fn groups(
     subjects: &[Subject],
     layout: &Layout,
@@ -253,8 +260,8 @@ fn exponent(
     })
 }
 
-/// The weights with which values over `x` (three or more, distinct, ascending) add up to their least-squares slope, and to the
-/// quadratic coefficient of the parabola through them.
+/// The weights with which values over `x` (three or more, distinct, ascending) add up to their
+/// least-squares slope, and to the quadratic coefficient of the parabola through them.
 fn contrasts(x: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let n = x.len() as f64;
     let mean = x.iter().sum::<f64>() / n;

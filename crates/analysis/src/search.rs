@@ -1,5 +1,5 @@
-//! What a search for the highest rate tried, read back from the histograms and counts that it left behind. What it found is an observation
-//! like any other and is decided elsewhere.
+//! What a search for the highest rate tried, read back from the histograms and counts that it left
+//! behind. What it found is an observation like any other and is decided elsewhere.
 
 use assay_data::samples::Buckets;
 use assay_data::unit::{Quantity, parse_quantity};

@@ -1,5 +1,6 @@
-//! What the slices of a load test come to together: counts added up, histograms merged exactly, second by second and whole. It describes;
-//! intervals and verdicts come from the values of the slices, which are what is independent of each other.
+//! What the slices of a load test come to together: counts added up, histograms merged exactly,
+//! second by second and whole. It describes; intervals and verdicts come from the values of the
+//! slices, which are what is independent of each other.
 
 use assay_data::samples::Buckets;
 use assay_data::{Histogram, Samples};
@@ -12,7 +13,8 @@ pub struct Answers {
     pub subject: usize,
     /// Slices.
     pub slices: usize,
-    /// Counts of the parts that count, by name: `due`, `answered`, `failed`, `failed.timeout`, `status.200`, …
+    /// Counts of the parts that count, by name: `due`, `answered`, `failed`, `failed.timeout`,
+    /// `status.200`, …
     pub counts: BTreeMap<String, u64>,
     /// Latencies of what was answered.
     pub latency: Histogram,
@@ -85,7 +87,8 @@ impl Answers {
     }
 }
 
-/// What came of the requests of every subject that has any; nothing for what is no load test. O(histograms).
+/// What came of the requests of every subject that has any; nothing for what is no load test.
+/// O(histograms).
 pub fn of(samples: &Samples) -> Vec<Answers> {
     let mut found: BTreeMap<usize, Answers> = BTreeMap::new();
     // What a search only tried is not what was found.

@@ -98,8 +98,9 @@ pub fn of(values: &[f64]) -> Option<Spread> {
     (spread.median > 0.0).then_some(spread)
 }
 
-/// Compares the spread of runs under a setting with that of runs without it, block by block in the order taken. Of several
-/// settings each should get its share of the error: `confidence` 1 − 0.05/k for k of them. O(2000 · n log n).
+/// Compares the spread of runs under a setting with that of runs without it, block by block in the
+/// order taken. Of several settings each should get its share of the error: `confidence` 1 − 0.05/k
+/// for k of them. O(2000 · n log n).
 ///
 /// # Errors
 /// For too few blocks, different numbers of values, or values that are not positive and finite.

@@ -1,7 +1,8 @@
-//! The runs of a test suite by themselves: where its time goes, which tests it goes to, what the first test of a run pays for all, and which tests
-//! fail, always or at times. Nothing is compared.
+//! The runs of a test suite by themselves: where its time goes, which tests it goes to, what the
+//! first test of a run pays for all, and which tests fail, always or at times. Nothing is compared.
 //!
-//! Parts are means, for only means of parts sum to the mean of the whole; of tests, medians are shown, as of everything else.
+//! Parts are means, for only means of parts sum to the mean of the whole; of tests, medians are
+//! shown, as of everything else.
 
 mod timeline;
 
@@ -53,13 +54,15 @@ pub struct Testing {
     pub cpu: Option<f64>,
     /// How many processes ran tests, in the mean.
     pub workers: Option<f64>,
-    /// What the first test of a run takes longer, whichever it is; `None` where no runs in different orders show it.
+    /// What the first test of a run takes longer, whichever it is; `None` where no runs in
+    /// different orders show it.
     pub first: Option<First>,
     /// The tests that failed, the most frequent first.
     pub failing: Vec<Failing>,
     /// Names of the metrics of causes that are known.
     pub causes: Vec<String>,
-    /// The run nearest to the median time, by process and moment; `None` where no moments were told.
+    /// The run nearest to the median time, by process and moment; `None` where no moments were
+    /// told.
     pub timeline: Option<Timeline>,
 }
 
@@ -79,7 +82,8 @@ pub struct TestTime {
     pub group: Vec<String>,
     /// Seconds.
     pub time: Description,
-    /// The medians of its setup, body, teardown and of the garbage collector within them, as far as they are known.
+    /// The medians of its setup, body, teardown and of the garbage collector within them, as far as
+    /// they are known.
     pub phases: BTreeMap<&'static str, f64>,
     /// Its share of the whole, in the median over runs.
     pub share: f64,
@@ -120,7 +124,8 @@ pub struct Failing {
     pub name: String,
     /// Number of runs in which it failed.
     pub failed: u64,
-    /// Number of runs in which it failed at first, and passed when the framework tried it again; they are not among `failed`.
+    /// Number of runs in which it failed at first, and passed when the framework tried it again;
+    /// they are not among `failed`.
     pub retried: u64,
     /// Number of runs.
     pub runs: u64,
@@ -262,7 +267,8 @@ fn outcome(samples: &Samples, observation: u32) -> Outcome {
     samples.observation(observation as usize).map_or(Outcome::Ok, |own| own.outcome)
 }
 
-/// What a test that came first in some of its runs took longer in them than in the others, by block, with how many others there were.
+/// What a test that came first in some of its runs took longer in them than in the others, by
+/// block, with how many others there were.
 fn first_costs(
     series: &[(u32, f64)],
     places: &BTreeMap<u32, f64>,
@@ -293,7 +299,8 @@ fn first_of(first: &BTreeMap<u32, (u64, f64)>, confidence: f64) -> Option<First>
     })
 }
 
-/// A test's failures; `None` if it never failed. `again`: the blocks in which its framework retried it.
+/// A test's failures; `None` if it never failed. `again`: the blocks in which its framework retried
+/// it.
 fn of_outcomes(
     name: String,
     outcomes: &[(u32, Outcome)],

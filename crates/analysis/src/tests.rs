@@ -1,4 +1,5 @@
-//! What the tests of this crate make their samples of. Random numbers come from [`Stream`] here as everywhere.
+//! What the tests of this crate make their samples of. Random numbers come from [`Stream`] here as
+//! everywhere.
 
 use assay_data::{Metric, Samples};
 use assay_stats::resampling::Stream;

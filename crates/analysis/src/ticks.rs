@@ -1,20 +1,26 @@
-//! The error of readings that come in steps: readings of a coarse clock, or numbers with too few digits.
+//! The error of readings that come in steps: readings of a coarse clock, or numbers with too few
+//! digits.
 //!
-//! A reading that is rounded to a step is off by up to half of it, and so is the median of readings that all fall on one step or two; two such
-//! medians differ from the truth by up to a whole step, however many readings there are. Where readings spread over several steps, their
-//! rounding errors are like independent noise and cancel (Widrow and Kollár, "Quantization Noise", 2008: from a standard deviation of about
-//! half a step on); ranks then only need the ties resolved. A clock that is read at the start and at the end is off by less than a step in
-//! each reading, in a way that cancels in the mean but not in the median; a whole step covers that, too. Exact counts hide nothing.
+//! A reading that is rounded to a step is off by up to half of it, and so is the median of readings
+//! that all fall on one step or two; two such medians differ from the truth by up to a whole step,
+//! however many readings there are. Where readings spread over several steps, their rounding errors
+//! are like independent noise and cancel (Widrow and Kollár, "Quantization Noise", 2008: from a
+//! standard deviation of about half a step on); ranks then only need the ties resolved. A clock
+//! that is read at the start and at the end is off by less than a step in each reading, in a way
+//! that cancels in the mean but not in the median; a whole step covers that, too. Exact counts hide
+//! nothing.
 
 use crate::policy;
 use crate::verdict::Scale;
 use assay_stats::{Interval, descriptive, merged};
 use std::borrow::Cow;
 
-/// Distances that differ from whole steps by a smaller share of the step do so by the rounding of decimal fractions.
+/// Distances that differ from whole steps by a smaller share of the step do so by the rounding of
+/// decimal fractions.
 const ROUNDING: f64 = 1e-3;
 
-/// A common divisor of all distances that is a smaller share of the smallest of them is an accident: such readings have no step.
+/// A common divisor of all distances that is a smaller share of the smallest of them is an
+/// accident: such readings have no step.
 const FINEST: f64 = 0.01;
 
 /// Steps between two sides' readings.
@@ -36,14 +42,16 @@ impl Ticks {
             descriptive::interquartile_range(first).max(descriptive::interquartile_range(second));
         // A step that is much finer than the error of the centre changes nothing.
         let is_large = step * (n as f64 / 2.0).sqrt() >= spread;
-        // Readings of less than half a step have no logarithm any more once they are spread over it.
+        // Readings of less than half a step have no logarithm any more once they are spread over
+        // it.
         let least = first.iter().chain(second).copied().fold(f64::INFINITY, f64::min);
         let may_spread = least <= 0.0 || least > step / 2.0;
         if hides || is_large && may_spread { Self { step, hides } } else { Self::default() }
     }
 
-    /// The step of two constant sides: one unit of their last digits, at most the gap between them; 0 for equal whole numbers, which may well be
-    /// counts. `None` if the readings of a side differ.
+    /// The step of two constant sides: one unit of their last digits, at most the gap between them;
+    /// 0 for equal whole numbers, which may well be counts. `None` if the readings of a side
+    /// differ.
     pub fn between_constants(first: &[f64], second: &[f64]) -> Option<f64> {
         let constant = |side: &[f64]| {
             side.first().copied().filter(|value| side.len() > 1 && side.last() == Some(value))
@@ -57,12 +65,14 @@ impl Ticks {
         })
     }
 
-    /// True if ties must be resolved: the readings spread over several steps, which are large compared with the error of the centre.
+    /// True if ties must be resolved: the readings spread over several steps, which are large
+    /// compared with the error of the centre.
     fn is_dithered(self) -> bool {
         self.step > 0.0 && !self.hides
     }
 
-    /// The readings of a side (ascending) with those on one step spread evenly over it, where that is called for. Stays ascending. O(n).
+    /// The readings of a side (ascending) with those on one step spread evenly over it, where that
+    /// is called for. Stays ascending. O(n).
     pub fn spread_sorted(self, sorted: &[f64]) -> Cow<'_, [f64]> {
         if !self.is_dithered() {
             return Cow::Borrowed(sorted);
@@ -76,8 +86,9 @@ impl Ticks {
         Cow::Owned(spread.collect())
     }
 
-    /// The readings of two sides that belong together one by one, with those on one step spread over it in an order that has nothing to do
-    /// with theirs (two additive recurrences), where that is called for. O(n).
+    /// The readings of two sides that belong together one by one, with those on one step spread
+    /// over it in an order that has nothing to do with theirs (two additive recurrences), where
+    /// that is called for. O(n).
     pub fn spread_pairs(self, first: &[f64], second: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
         // The golden ratio, and that of Pell's numbers.
         const RATIOS: [f64; 2] = [0.618_033_988_749_894_9, 0.414_213_562_373_095_1];
@@ -92,12 +103,14 @@ impl Ticks {
         })
     }
 
-    /// The interval of a difference, second against first, with what the steps hide: half a step of either side. `centres`: of both sides.
+    /// The interval of a difference, second against first, with what the steps hide: half a step of
+    /// either side. `centres`: of both sides.
     pub fn widen(self, scale: Scale, interval: Interval, centres: (f64, f64)) -> Interval {
         if !self.hides {
             return interval;
         }
-        // Two sides that are exactly a step apart may be the same: no rounding here must say otherwise.
+        // Two sides that are exactly a step apart may be the same: no rounding here must say
+        // otherwise.
         let half = self.step / 2.0 * (1.0 + 1e-9);
         match scale {
             Scale::Shift => {
@@ -122,7 +135,8 @@ impl Ticks {
     }
 }
 
-/// The step of which all distances between readings are multiples; `None` unless enough of them are tied, or all of a side are the same.
+/// The step of which all distances between readings are multiples; `None` unless enough of them are
+/// tied, or all of a side are the same.
 fn common_step(first: &[f64], second: &[f64], n: usize) -> Option<f64> {
     if let Some(step) = Ticks::between_constants(first, second) {
         return Some(step).filter(|step| *step > 0.0);

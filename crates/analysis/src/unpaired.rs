@@ -1,10 +1,12 @@
 //! The interval for samples that were recorded apart.
 //!
-//! Method: Hodges–Lehmann shift (of logarithms where possible) with the interval of all shifts that Brunner and Munzel's test accepts,
-//! widened by each side's autocorrelation time (Brunner & Munzel 2000; Geyer 1992 for the time). Below 24 values on a side that test is a
-//! little too sure: the interval then covers that of the exact Mann–Whitney distribution as well, and where one side spreads much wider, that
-//! of Welch's t (simulated: `docs/concepts/deciding.md`, section 6). Of long series the placements are taken once, at the estimate. Nothing
-//! computed from two files repairs drift *between* the recordings: the reports say so with every such verdict.
+//! Method: Hodges–Lehmann shift (of logarithms where possible) with the interval of all shifts that
+//! Brunner and Munzel's test accepts, widened by each side's autocorrelation time (Brunner & Munzel
+//! 2000; Geyer 1992 for the time). Below 24 values on a side that test is a little too sure: the
+//! interval then covers that of the exact Mann–Whitney distribution as well, and where one side
+//! spreads much wider, that of Welch's t (simulated: `docs/concepts/deciding.md`, section 6). Of
+//! long series the placements are taken once, at the estimate. Nothing computed from two files
+//! repairs drift *between* the recordings: the reports say so with every such verdict.
 
 use crate::dependence::{Dependence, Order};
 use crate::paired::{clock_step_of_sorted, threshold_on};
@@ -16,8 +18,8 @@ use assay_data::{Better, Threshold};
 use assay_stats::{Interval, descriptive, sorting, t_test, two_sample};
 use std::borrow::Cow;
 
-/// From so many values on a side on the placements are taken once, at the estimate, and not anew at every shift: it makes no difference any
-/// more, but for the time that it takes.
+/// From so many values on a side on the placements are taken once, at the estimate, and not anew at
+/// every shift: it makes no difference any more, but for the time that it takes.
 const ONCE_FROM: usize = 1000;
 
 /// True when samples of these sizes are compared by the exact distribution of the rank test, too.
@@ -25,8 +27,8 @@ pub fn is_exact((n, m): (usize, usize)) -> bool {
     n.min(m) < policy::TESTED_FROM
 }
 
-/// The fewest values on each side at which the rank test can detect anything at a two-sided level: as many as make the most
-/// extreme of all orders rarer than that. O(result).
+/// The fewest values on each side at which the rank test can detect anything at a two-sided level:
+/// as many as make the most extreme of all orders rarer than that. O(result).
 pub fn fewest(level: f64) -> usize {
     // One of the C(2n, n) ways to share 2n ranks, and its mirror image.
     let mut chance = 2.0;
@@ -115,7 +117,8 @@ fn interval_of(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found, f64)
     between_readings(Scale::Shift, x, y, level, |sorted| sorted)
 }
 
-/// The interval on a scale, with what a coarse clock hides; `on_scale` puts readings, ascending, on it.
+/// The interval on a scale, with what a coarse clock hides; `on_scale` puts readings, ascending, on
+/// it.
 fn between_readings<'a>(
     scale: Scale,
     x: &'a Recording<'_>,
@@ -189,8 +192,8 @@ fn of_few(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     Some(interval)
 }
 
-/// Whether one side spreads wider than the other, by the interquartile range, which a single stall does not move; of a handful of values
-/// nobody knows, so that it has to be feared.
+/// Whether one side spreads wider than the other, by the interquartile range, which a single stall
+/// does not move; of a handful of values nobody knows, so that it has to be feared.
 fn spread_unlike(x_sorted: &[f64], y_sorted: &[f64]) -> bool {
     if x_sorted.len().min(y_sorted.len()) < policy::SPREAD_FROM {
         return true;

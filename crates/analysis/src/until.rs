@@ -1,8 +1,10 @@
-//! The condition at which a run stops, as users write it: `width < 0.5% and blocks >= 30`, `clear or seconds > 120`.
+//! The condition at which a run stops, as users write it: `width < 0.5% and blocks >= 30`, `clear
+//! or seconds > 120`.
 //!
-//! Comparisons of a quantity with a number, joined by `and` (which binds more closely) and `or`, with parentheses; the bare word
-//! `clear` stands for "every comparison has its answer". The text is read once, before anything is measured; what is wrong with it
-//! is reported with its place. Nothing is measured or computed from samples here: the experiment says how things stand.
+//! Comparisons of a quantity with a number, joined by `and` (which binds more closely) and `or`,
+//! with parentheses; the bare word `clear` stands for "every comparison has its answer". The text
+//! is read once, before anything is measured; what is wrong with it is reported with its place.
+//! Nothing is measured or computed from samples here: the experiment says how things stand.
 //!
 //! ```
 //! use assay_analysis::until::{Condition, State};
@@ -18,7 +20,8 @@
 
 use std::fmt;
 
-/// Parentheses within parentheses beyond this are refused: no condition that anybody means has them.
+/// Parentheses within parentheses beyond this are refused: no condition that anybody means has
+/// them.
 const DEEPEST: usize = 32;
 
 /// How an experiment stands after a block, as far as a condition may ask.
@@ -44,7 +47,8 @@ pub struct Condition(Node);
 pub struct UntilError {
     /// The whole text.
     pub text: String,
-    /// Where the problem begins, in characters counted from 1; one past the end where something is lacking.
+    /// Where the problem begins, in characters counted from 1; one past the end where something is
+    /// lacking.
     pub position: usize,
     /// What is wrong, and what would be right.
     pub problem: String,
@@ -279,7 +283,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The unit that follows a number, with or without a space; empty where a keyword or nothing follows.
+    /// The unit that follows a number, with or without a space; empty where a keyword or nothing
+    /// follows.
     fn unit(&mut self) -> &str {
         let begin = self.at;
         self.skip_spaces();
@@ -334,7 +339,8 @@ impl Reader<'_> {
     }
 }
 
-/// One part stays itself; several are joined, and those of the same kind opened, so that equal conditions are equal trees.
+/// One part stays itself; several are joined, and those of the same kind opened, so that equal
+/// conditions are equal trees.
 fn joined(
     mut parts: Vec<Node>,
     join: impl Fn(Vec<Node>) -> Node,

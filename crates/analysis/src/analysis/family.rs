@@ -1,12 +1,15 @@
 //! A family of comparisons: all that share the error which is allowed, decided together.
 //!
-//! The comparisons of the primary metric are one family, those of all secondary metrics another, so that counters nobody asked for do
-//! not cost the verdicts on the times anything. Of a suite of tests the whole is a family of its own: a verdict on it must not take the more
-//! runs the more tests there are. Both procedures of sharing work on levels instead of p-values, so that the printed
-//! interval is the one that decided. Holm's: all at one m-th; every direction found leaves the others a larger share. Benjamini and
-//! Hochberg's: the largest R for which R directions are known at R/m of the level, found from above; it is the step-up procedure, since
-//! a direction is known at a level exactly when its p-value is below it. A comparison without a direction at the whole level is not
-//! asked again: it has none, or its difference is known to be below the threshold, and then a wider interval may only say less.
+//! The comparisons of the primary metric are one family, those of all secondary metrics another, so
+//! that counters nobody asked for do not cost the verdicts on the times anything. Of a suite of
+//! tests the whole is a family of its own: a verdict on it must not take the more runs the more
+//! tests there are. Both procedures of sharing work on levels instead of p-values, so that the
+//! printed interval is the one that decided. Holm's: all at one m-th; every direction found leaves
+//! the others a larger share. Benjamini and Hochberg's: the largest R for which R directions are
+//! known at R/m of the level, found from above; it is the step-up procedure, since a direction is
+//! known at a level exactly when its p-value is below it. A comparison without a direction at the
+//! whole level is not asked again: it has none, or its difference is known to be below the
+//! threshold, and then a wider interval may only say less.
 
 use crate::comparison::{Comparison, Question};
 use crate::evidence::Pair;
@@ -18,11 +21,13 @@ const SMALL: usize = 8;
 /// How the comparisons of a family share the error that is allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adjust {
-    /// Holm's (1979), by levels: at most so rarely is *any* direction wrong. Whoever is decided leaves the others a larger share.
+    /// Holm's (1979), by levels: at most so rarely is *any* direction wrong. Whoever is decided
+    /// leaves the others a larger share.
     #[default]
     Holm,
-    /// Benjamini and Hochberg's (1995): of the directions that are reported, at most this share is wrong on average. With R of m reported,
-    /// intervals are at R/m of the error (Benjamini and Yekutieli 2005), so that as few of theirs miss.
+    /// Benjamini and Hochberg's (1995): of the directions that are reported, at most this share is
+    /// wrong on average. With R of m reported, intervals are at R/m of the error (Benjamini and
+    /// Yekutieli 2005), so that as few of theirs miss.
     FalseDiscovery,
     /// None: every comparison by itself may be wrong so often.
     None,
@@ -78,7 +83,8 @@ fn shares(
     shared_out(members.len(), adjust, |m, share| members[m].has_direction(share, distribution))
 }
 
-/// The same of so many members of any kind, of which `has_direction` says whether one has a direction with its level divided by a share.
+/// The same of so many members of any kind, of which `has_direction` says whether one has a
+/// direction with its level divided by a share.
 pub(crate) fn shared_out(
     members: usize,
     adjust: Adjust,

@@ -1,9 +1,11 @@
-//! What many comparisons of one metric of one side come to together: how many have which verdict, and the geometric mean of their
-//! ratios. Of a suite they are its rows, of a scan the values of its parameters.
+//! What many comparisons of one metric of one side come to together: how many have which verdict,
+//! and the geometric mean of their ratios. Of a suite they are its rows, of a scan the values of
+//! its parameters.
 //!
-//! With enough values on every side and an affordable number of them the intervals are those of [`assay_stats::suite`], by
-//! resampling. Else (few values, a suite of thousands, summaries) they come from the standard errors: of each mean logarithm for these
-//! rows, Student's over the rows' effects for such ones, never narrower than the first. A mean over rows that somebody chose
+//! With enough values on every side and an affordable number of them the intervals are those of
+//! [`assay_stats::suite`], by resampling. Else (few values, a suite of thousands, summaries) they
+//! come from the standard errors: of each mean logarithm for these rows, Student's over the rows'
+//! effects for such ones, never narrower than the first. A mean over rows that somebody chose
 //! summarises them and decides nothing.
 
 use super::family::Member;
@@ -34,8 +36,9 @@ pub struct Group {
     pub of: usize,
     /// Index of the side that it is compared with.
     pub against: usize,
-    /// The comparisons, as indices of [`Analysis::comparisons`](super::Analysis::comparisons) for the primary metric, else of
-    /// [`Analysis::secondary`](super::Analysis::secondary); in the order of the reference.
+    /// The comparisons, as indices of [`Analysis::comparisons`](super::Analysis::comparisons) for
+    /// the primary metric, else of [`Analysis::secondary`](super::Analysis::secondary); in the
+    /// order of the reference.
     pub comparisons: Vec<usize>,
     /// The geometric mean of their ratios; `None` where there is none.
     pub mean: Option<Mean>,
@@ -101,8 +104,8 @@ impl Table<'_> {
 }
 
 /// The groups of a family, in the order in which they begin. `side`: which side a subject is on;
-/// `wanted`: which comparisons belong to a group; `is_whole`: which subject is the whole of which the others are parts, and so in no mean with
-/// them. O(members), and the resamples.
+/// `wanted`: which comparisons belong to a group; `is_whole`: which subject is the whole of which
+/// the others are parts, and so in no mean with them. O(members), and the resamples.
 pub(super) fn groups(
     members: &[Member<'_>],
     decided: &[Comparison],
@@ -194,7 +197,8 @@ fn resampled(pairs: &[&Pair], plan: &Plan) -> Option<Intervals> {
     Some((Some(found.of_these), found.of_such))
 }
 
-/// The squared standard error of an effect with its degrees of freedom; `None` where nothing is known of the spread.
+/// The squared standard error of an effect with its degrees of freedom; `None` where nothing is
+/// known of the spread.
 fn error_of(pair: &Pair) -> Option<(f64, f64)> {
     let of_logs = |values: &[f64]| {
         let logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();

@@ -20,7 +20,8 @@ pub struct Options {
     pub all: bool,
     /// How the comparisons of a family share the error.
     pub adjust: Adjust,
-    /// The subject, of a suite the side, that all others are compared with; what the samples say, or the first.
+    /// The subject, of a suite the side, that all others are compared with; what the samples say,
+    /// or the first.
     pub reference: Option<String>,
 }
 
@@ -100,7 +101,8 @@ pub(crate) fn units_differ(what: &str, asked: &Unit, metric: &str, unit: &Unit) 
     format!("{what} has {}, but `{metric}` has {}; {advice}", named(asked), named(unit))
 }
 
-/// The plan in the file with the user's wishes laid over it. What was not measured by a plan is looked at once.
+/// The plan in the file with the user's wishes laid over it. What was not measured by a plan is
+/// looked at once.
 pub(crate) fn plan_for(samples: &Samples, options: &Options) -> Plan {
     let mut plan = samples.plan.clone().unwrap_or_else(|| Plan {
         stop: StopRule::Fixed { blocks: 0 },

@@ -1,5 +1,5 @@
-//! What samples are as a whole: which sides stand on which rows, and who is compared with whom. It is read from the keys of the
-//! subjects, never from their names. Nothing is compared here.
+//! What samples are as a whole: which sides stand on which rows, and who is compared with whom. It
+//! is read from the keys of the subjects, never from their names. Nothing is compared here.
 
 use super::AnalysisError;
 use super::family::Member;
@@ -20,15 +20,16 @@ pub enum Shape {
     Sides,
     /// A scan: sides at values of parameters.
     Scan(Layout),
-    /// A suite: many rows, matched by name, on two sides or more. One row of which only summaries are left is a suite too, since there
-    /// is no more to show of it than a row.
+    /// A suite: many rows, matched by name, on two sides or more. One row of which only summaries
+    /// are left is a suite too, since there is no more to show of it than a row.
     Rows,
 }
 
 /// Rows that a side has and another lacks, or of which it alone has a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Only {
-    /// Index of the metric that only this side has of rows on both; `None` where the other side lacks the rows.
+    /// Index of the metric that only this side has of rows on both; `None` where the other side
+    /// lacks the rows.
     pub metric: Option<usize>,
     /// Index of the side that has them.
     pub side: usize,
@@ -47,14 +48,16 @@ pub(super) struct Keys {
     pub rows: Vec<Row>,
     /// For every subject its side and its row.
     pub places: Vec<(usize, usize)>,
-    /// Every subject that is compared, with its reference: side by side, each in the order of the reference.
+    /// Every subject that is compared, with its reference: side by side, each in the order of the
+    /// reference.
     pub pairs: Vec<(usize, usize)>,
     /// For every row its subject on each side; empty unless there are [`Shape::Rows`].
     subjects: Vec<Vec<Option<usize>>>,
 }
 
 impl Keys {
-    /// Sorts out the subjects. `reference`: the subject, of a suite the side, that all others are compared with. O(subjects).
+    /// Sorts out the subjects. `reference`: the subject, of a suite the side, that all others are
+    /// compared with. O(subjects).
     ///
     /// # Errors
     /// When there is no such reference.
@@ -127,7 +130,8 @@ impl Keys {
         Ok(Self { shape, sides, rows, places, pairs, subjects: Vec::new() })
     }
 
-    /// Subjects on a row without a name are left out. A row that is twice on one side counts as it is met first.
+    /// Subjects on a row without a name are left out. A row that is twice on one side counts as it
+    /// is met first.
     fn of_suite(samples: &Samples, reference: Option<&str>) -> Result<Self, AnalysisError> {
         let known = || samples.sides.iter().map(|side| side.name.as_str());
         if let Some(asked) = reference
@@ -169,7 +173,8 @@ impl Keys {
         })
     }
 
-    /// What the comparisons of a family come to by sides: of a scan and of a suite. O(members), and the resamples.
+    /// What the comparisons of a family come to by sides: of a scan and of a suite. O(members), and
+    /// the resamples.
     pub fn groups(
         &self,
         members: &[Member<'_>],
@@ -192,9 +197,9 @@ impl Keys {
         }
     }
 
-    /// The rows that are not on both of two sides, then the metrics (the primary one and `others`) that only one of two sides has of
-    /// a row that is on both: a row that one would otherwise miss without a word. `has`: whether a subject has a metric.
-    /// O(subjects × metrics).
+    /// The rows that are not on both of two sides, then the metrics (the primary one and `others`)
+    /// that only one of two sides has of a row that is on both: a row that one would otherwise miss
+    /// without a word. `has`: whether a subject has a metric. O(subjects × metrics).
     pub fn only(&self, metrics: &[usize], has: impl Fn(usize, usize) -> bool) -> Vec<Only> {
         if self.subjects.is_empty() {
             return Vec::new();
@@ -235,8 +240,9 @@ fn named(name: String) -> Side {
     Side { name, ..Side::default() }
 }
 
-/// Whether samples hold a suite: several rows with names, at least one of them on several sides; or one of which only summaries are
-/// left. What is to be shown by itself, each subject its own reference, is none. O(subjects).
+/// Whether samples hold a suite: several rows with names, at least one of them on several sides; or
+/// one of which only summaries are left. What is to be shown by itself, each subject its own
+/// reference, is none. O(subjects).
 pub fn is_suite(samples: &Samples) -> bool {
     if are_alone(samples) {
         return false;

@@ -9,7 +9,8 @@ use super::*;
 use crate::Verdict;
 use assay_data::{Observation, Plan, Severity, Threshold, Unit};
 
-/// Samples of two subjects whose blocks begin at these times; each run takes 40 ms, each hook 10 ms.
+/// Samples of two subjects whose blocks begin at these times; each run takes 40 ms, each hook 10
+/// ms.
 fn begun_at(starts: &[f64]) -> Samples {
     let mut samples = Samples::new(vec![Metric::wall()]);
     samples.add_subject("a");
@@ -154,7 +155,8 @@ fn equal_ratios_are_a_plain_shift() {
 #[test]
 fn a_machine_that_changes_its_speed_takes_the_amount_its_interval_and_leaves_the_ratio_its_own() {
     let mut stream = assay_stats::resampling::Stream::new(7, 0);
-    // From half of the run on everything takes two fifths more; or, the other way round, one side takes 3 s more whatever the machine does.
+    // From half of the run on everything takes two fifths more; or, the other way round, one side
+    // takes 3 s more whatever the machine does.
     for (of_ratio, threshold) in [
         (true, Threshold::Relative(0.01)),
         (false, Threshold::Absolute { value: 0.01, unit: Unit::Second }),

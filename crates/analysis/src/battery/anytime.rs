@@ -1,8 +1,10 @@
-//! What could have been said of a pair of blocks at every look: statements that stay true however often one looks.
+//! What could have been said of a pair of blocks at every look: statements that stay true however
+//! often one looks.
 //!
-//! For whoever watched a measurement and stopped when the answer pleased: the ordinary tests beside lie then, these do not
-//! ([`assay_stats::anytime`]). They take the per-block ratios, subject over reference, and believe that blocks are independent.
-//! The verdict does not rest on them: a run that stops by itself has its own interval.
+//! For whoever watched a measurement and stopped when the answer pleased: the ordinary tests beside
+//! lie then, these do not ([`assay_stats::anytime`]). They take the per-block ratios, subject over
+//! reference, and believe that blocks are independent. The verdict does not rest on them: a run
+//! that stops by itself has its own interval.
 
 use super::pair::{Found, Missing};
 use assay_stats::{Interval, anytime, descriptive};
@@ -15,7 +17,8 @@ const TUNED_FOR: f64 = 100.0;
 pub struct Anytime {
     /// The chance of being fooled at any look at all: 1 − confidence.
     pub level: f64,
-    /// log₁₀ of the e-value against "either is the faster as often as the other"; blocks without a difference count for neither.
+    /// log₁₀ of the e-value against "either is the faster as often as the other"; blocks without a
+    /// difference count for neither.
     pub sign_log10_e: f64,
     /// Whether that e-value has reached 1/level.
     pub rejects: bool,

@@ -1,4 +1,5 @@
-//! Small searches with known answers; how often a search is right is simulated by `examples/bisect.rs`.
+//! Small searches with known answers; how often a search is right is simulated by
+//! `examples/bisect.rs`.
 
 use super::*;
 use crate::design::{Experiment, Step};

@@ -9,7 +9,8 @@
 //! what a run that stops by itself must pass. A number of blocks fixed beforehand sees about a
 //! quarter less.
 //!
-//! It holds for programs whose noise is like that of the one that was measured, in proportion to their time.
+//! It holds for programs whose noise is like that of the one that was measured, in proportion to
+//! their time.
 
 use super::{BUDGETS, Detectable, Random, Series};
 use crate::paired::{self, Level};
@@ -65,7 +66,8 @@ impl<'a> Eye<'a> {
         })
     }
 
-    /// The smallest relative difference seen in so many blocks, and whether more are meant than there are.
+    /// The smallest relative difference seen in so many blocks, and whether more are meant than
+    /// there are.
     fn sees(&mut self, blocks: f64) -> (Option<f64>, bool) {
         let recorded = self.logs.len() / 2;
         if blocks < f64::from(paired::fewest_blocks(look_level(policy::CALIBRATED_CONFIDENCE))) {
@@ -112,7 +114,8 @@ impl<'a> Eye<'a> {
             let (_, interval) =
                 paired::interval_in_order(&differences, &sorted, level, self.distribution);
             let interval = interval?;
-            // B slower by more than the one, or faster by more than the other, would have been found.
+            // B slower by more than the one, or faster by more than the other, would have been
+            // found.
             reaches.extend([-interval.lower, interval.upper]);
         }
         Some(

@@ -1,9 +1,11 @@
-//! False alarms: labels put on the runs of one program as each way of measuring would have put them.
+//! False alarms: labels put on the runs of one program as each way of measuring would have put
+//! them.
 //!
-//! The usual ways take 50 runs of A and 50 of B and test at 5 %. Their labels are fixed by the order, so a piece of the series
-//! gives one comparison; pieces begin half a piece apart, and only those that share no run count as independent. Assay draws
-//! the order within every pair anew, through the same [`Experiment`] that measures; given the runs, its comparisons are
-//! independent however they overlap.
+//! The usual ways take 50 runs of A and 50 of B and test at 5 %. Their labels are fixed by the
+//! order, so a piece of the series gives one comparison; pieces begin half a piece apart, and only
+//! those that share no run count as independent. Assay draws the order within every pair anew,
+//! through the same [`Experiment`] that measures; given the runs, its comparisons are independent
+//! however they overlap.
 
 use super::{Method, MethodName, Random, Series};
 use crate::design::{Experiment, Step};
@@ -21,7 +23,8 @@ const MOST_PIECES: usize = 2000;
 const FIXED: u32 = 1000;
 /// Comparisons that stop by themselves: at most, and at least.
 const BY_ITSELF: (u32, u32) = (400, 30);
-/// Blocks that all of them together may take before no more is begun: one that never stops takes a thousand.
+/// Blocks that all of them together may take before no more is begun: one that never stops takes a
+/// thousand.
 const BLOCKS: usize = 30_000;
 
 /// All ways, in the order in which they are reported.

@@ -1,16 +1,19 @@
-//! What placement does: how far apart builds of one source lie with nothing changed, and where a difference may be nothing else.
+//! What placement does: how far apart builds of one source lie with nothing changed, and where a
+//! difference may be nothing else.
 
 use crate::comparison::Comparison;
 use crate::number;
 use crate::verdict::{Scale, Verdict};
 use assay_data::{Action, Finding, Samples, Severity, Unit};
 
-/// A half width is so many standard errors at most where layout makes most of them: Student's for three builds a side.
+/// A half width is so many standard errors at most where layout makes most of them: Student's for
+/// three builds a side.
 const WIDE: f64 = 4.5;
 /// How many comparisons are named of which layout moves most.
 const NAMED: usize = 3;
 
-/// How far builds of one source lie apart, of comparisons over builds with their names; `None` where that is not known.
+/// How far builds of one source lie apart, of comparisons over builds with their names; `None`
+/// where that is not known.
 pub(crate) fn layout(built: &[(&Comparison, &str)]) -> Option<Finding> {
     let known = built.iter().filter_map(|&(c, name)| {
         // 95 % of builds lie so far from their mean.

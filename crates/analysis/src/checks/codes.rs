@@ -1,7 +1,9 @@
-//! The codes of all findings, wherever in the house they are made. What each means is said on the page of findings; tests hold page,
-//! list and code together: a code stands here, has its section there, and is made in one place.
+//! The codes of all findings, wherever in the house they are made. What each means is said on the
+//! page of findings; tests hold page, list and code together: a code stands here, has its section
+//! there, and is made in one place.
 
-/// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
+/// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may
+/// give.
 pub const CODES: [&str; 158] = [
     "ALARM_CONFIRMED",
     "ALARM_NOT_CONFIRMED",

@@ -1,5 +1,5 @@
-//! What there is to know about a suite, each thing once: how many benchmarks it concerns and some of their names, never a line for
-//! every row.
+//! What there is to know about a suite, each thing once: how many benchmarks it concerns and some
+//! of their names, never a line for every row.
 
 use crate::analysis::{Adjust, Analysis, BENCHMARK, Only, Table};
 use crate::checks;
@@ -406,8 +406,8 @@ fn stopped_early(samples: &Samples, suite: &Analysis) -> Option<Finding> {
     }
 }
 
-/// Seconds after which all rows would likely be answered that are open, when so many blocks took `seconds`; `None` where one of them can't be,
-/// in as many blocks as are ever taken.
+/// Seconds after which all rows would likely be answered that are open, when so many blocks took
+/// `seconds`; `None` where one of them can't be, in as many blocks as are ever taken.
 fn seconds_until_clear(suite: &Analysis, seconds: f64) -> Option<f64> {
     let blocks = |row: &Comparison| row.blocks.unwrap_or(0) as f64;
     let taken: f64 = suite.comparisons.iter().map(blocks).sum();

@@ -7,7 +7,8 @@ use crate::describe::{Description, SubjectSummary};
 use crate::policy;
 use assay_data::{Action, Finding, Metric, Severity, Unit};
 
-/// Findings about one subject's series of the primary metric. `in_blocks`: drift then cancels in the comparison.
+/// Findings about one subject's series of the primary metric. `in_blocks`: drift then cancels in
+/// the comparison.
 pub fn series(
     summary: &SubjectSummary,
     metric_index: usize,
@@ -54,15 +55,16 @@ pub fn series(
     findings
 }
 
-/// Whether a drift is worth a warning: it moves the values by something beside their spread, and their median by something beside
-/// itself. Of many values every trifle is more than chance, and values around 10¹² that scatter by 1 may well drift by 1.
+/// Whether a drift is worth a warning: it moves the values by something beside their spread, and
+/// their median by something beside itself. Of many values every trifle is more than chance, and
+/// values around 10¹² that scatter by 1 may well drift by 1.
 fn matters(drift: f64, d: &Description) -> bool {
     drift.abs() >= policy::DRIFT_OF_SPREAD * d.standard_deviation
         && drift.abs() >= policy::DRIFT_OF_MEDIAN * d.median.abs()
 }
 
-/// How far something moved, as people read it: in per cent of where it was, or in units where that is not positive, prints as
-/// zero, or would be more than a hundredfold.
+/// How far something moved, as people read it: in per cent of where it was, or in units where that
+/// is not positive, prints as zero, or would be more than a hundredfold.
 pub(crate) fn moved(by: f64, from: f64, unit: &Unit) -> String {
     let percent = by / from * 100.0;
     if from > 0.0 && (0.05..10_000.0).contains(&percent.abs()) {
@@ -83,7 +85,8 @@ mod tests {
     use super::*;
     use assay_stats::resampling::Stream;
 
-    /// What is said of the dependence of a series, and whether it loses enough values that its interval is widened.
+    /// What is said of the dependence of a series, and whether it loses enough values that its
+    /// interval is widened.
     fn told_of(values: &[f64]) -> (Option<Severity>, bool) {
         let described = Description::of(values, 0.95);
         let share = described.as_ref().map_or(1.0, |d| d.effective() / d.n as f64);

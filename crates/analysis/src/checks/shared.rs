@@ -1,10 +1,12 @@
-//! Findings that one run, a suite and a single series may all have: each made here, whoever found it.
+//! Findings that one run, a suite and a single series may all have: each made here, whoever found
+//! it.
 
 use super::codes::RESUMED_DIFFERENT;
 use crate::number;
 use assay_data::{Action, Finding, Severity, Unit};
 
-/// Runs that failed, as in `2 of 10 runs of a`; `failed` of `of` runs or benchmarks, nothing where none failed.
+/// Runs that failed, as in `2 of 10 runs of a`; `failed` of `of` runs or benchmarks, nothing where
+/// none failed.
 pub(crate) fn failures(what: &str, failed: usize, of: usize) -> Option<Finding> {
     (failed > 0).then(|| {
         let message = format!("{what} failed; their values count");
@@ -42,7 +44,8 @@ pub(crate) fn coarse(message: String, unit: &Unit) -> Finding {
     }
 }
 
-/// Values that have no logarithm, so that differences were compared; `what` as in `of 3 benchmarks some values`.
+/// Values that have no logarithm, so that differences were compared; `what` as in `of 3 benchmarks
+/// some values`.
 pub(crate) fn not_positive(what: &str) -> Finding {
     Finding::new(
         "NOT_POSITIVE",
@@ -61,7 +64,8 @@ pub(crate) fn all_equal(which: &str, so: &str) -> Finding {
     Finding::new("ALL_EQUAL", Severity::Warning, format!("{which} are equal{so}"))
 }
 
-/// A series that moved: `moved` is the change in words, `by` in the metric's unit, and `why` says whether it matters.
+/// A series that moved: `moved` is the change in words, `by` in the metric's unit, and `why` says
+/// whether it matters.
 pub(crate) fn drift(name: &str, moved: &str, by: f64, severity: Severity, why: &str) -> Finding {
     let message = format!("{name} drifted by {moved} from the first to the last third{why}");
     let finding = Finding::new("DRIFT", severity, message).about(name).with("drift", by);
@@ -75,7 +79,8 @@ fn dependence(severity: Severity, message: String) -> Finding {
     Finding::new("DEPENDENCE", severity, message)
 }
 
-/// Successive values that are correlated: a warning where that is more than chance, else a note on why something is `widened`.
+/// Successive values that are correlated: a warning where that is more than chance, else a note on
+/// why something is `widened`.
 pub(crate) fn correlated(
     name: &str,
     (n, effective): (usize, f64),
@@ -115,13 +120,15 @@ pub(crate) fn for_dependence(what: &str, without: &str) -> Finding {
     dependence(Severity::Note, message)
 }
 
-/// A series that was different at first; `what` goes on after its name: `is steady from value 5 on`.
+/// A series that was different at first; `what` goes on after its name: `is steady from value 5
+/// on`.
 pub(crate) fn warmed_up(name: &str, what: &str) -> Finding {
     let message = format!("{name} warmed up: it {what}");
     Finding::new("WARM_UP", Severity::Warning, message).about(name)
 }
 
-/// A series that fell into parts without a warm-up; `what` goes on after its name: `changed at value 5`.
+/// A series that fell into parts without a warm-up; `what` goes on after its name: `changed at
+/// value 5`.
 pub(crate) fn change_point(name: &str, what: &str) -> Finding {
     Finding::new("CHANGE_POINT", Severity::Warning, format!("{name} {what}")).about(name)
 }
@@ -138,7 +145,8 @@ pub fn one_side_only(what: &str, on: &str, lacks: &str, names: &str) -> Finding 
     Finding::new("ONE_SIDE_ONLY", Severity::Note, message)
 }
 
-/// A run that was resumed although something `changed`: each in a sentence, or none where only that is known.
+/// A run that was resumed although something `changed`: each in a sentence, or none where only that
+/// is known.
 pub fn resumed_different(changed: &[String]) -> Finding {
     let changed = match changed {
         [] => String::new(),
@@ -162,7 +170,8 @@ pub(crate) fn too_dependent(whose: &str, worth: &str) -> Finding {
     Finding::new("TOO_DEPENDENT", Severity::Serious, message)
 }
 
-/// Means of units that were compared instead of values; `what` as in `the means of 3 and 4 processes`.
+/// Means of units that were compared instead of values; `what` as in `the means of 3 and 4
+/// processes`.
 pub(crate) fn units_compared(what: &str) -> Finding {
     let message = format!("{what} are compared, because values of one are not independent");
     Finding::new("UNITS_COMPARED", Severity::Note, message)

@@ -1,8 +1,9 @@
 //! The comparison where only summaries survive: Welch's interval for the means.
 //!
-//! The mathematics is [`assay_stats::summaries`]; the ratio is taken on the logarithm where both means are positive, as everywhere
-//! else. A mean follows every stall, so this is worth less than the ranks of the values would be; it is what a summary allows.
-//! Without a number of values or a spread there is the ratio, and no interval.
+//! The mathematics is [`assay_stats::summaries`]; the ratio is taken on the logarithm where both
+//! means are positive, as everywhere else. A mean follows every stall, so this is worth less than
+//! the ranks of the values would be; it is what a summary allows. Without a number of values or a
+//! spread there is the ratio, and no interval.
 
 use super::{Basis, Comparison, Effect, Question, Wins, exponentiated};
 use crate::dependence::Dependence;

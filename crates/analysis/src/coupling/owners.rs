@@ -59,7 +59,8 @@ impl Owners {
         self.names.len()
     }
 
-    /// Whether a source's own tests can be told from those of others: one test file for many sources is nobody's.
+    /// Whether a source's own tests can be told from those of others: one test file for many
+    /// sources is nobody's.
     pub fn tell_apart(&self, source: usize) -> bool {
         self.names.len() > 1 || self.sources < 2 || self.owner(0) == Some(source)
     }

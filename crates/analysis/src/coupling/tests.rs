@@ -4,7 +4,8 @@
 use super::*;
 use assay_data::mutation::{MutatedFile, MutatedUnit, MutationTest};
 
-/// Two sources with a function each, two tests for each in a file of their own, and two of the whole.
+/// Two sources with a function each, two tests for each in a file of their own, and two of the
+/// whole.
 fn project() -> Mutation {
     let file = |path: &str| MutatedFile { path: path.to_owned(), ..MutatedFile::default() };
     let test = |name: &str, file: &str| MutationTest {

@@ -1,7 +1,8 @@
-//! The warning as a finding, for the two intervals that every screen shows: that of a median, and that of a verdict.
+//! The warning as a finding, for the two intervals that every screen shows: that of a median, and
+//! that of a verdict.
 //!
-//! Only intervals near 95 % are warned of, since no others were simulated. What kind of data it is, is asked only where some kind
-//! of so many values would be warned of.
+//! Only intervals near 95 % are warned of, since no others were simulated. What kind of data it is,
+//! is asked only where some kind of so many values would be warned of.
 
 use super::{Kind, Method, Optimistic, Situation, Traits, simulated, speaks_for, warning};
 use crate::comparison::Comparison;
@@ -14,7 +15,8 @@ use assay_data::{Action, Finding, Severity};
 /// The code of both.
 const INTERVAL_OPTIMISTIC: &str = "INTERVAL_OPTIMISTIC";
 
-/// About the median of one subject's values. `in_blocks`: they are compared in blocks, which cancel what they have in common.
+/// About the median of one subject's values. `in_blocks`: they are compared in blocks, which cancel
+/// what they have in common.
 pub(crate) fn median(
     evidence: &Evidence<'_>,
     summary: &SubjectSummary,
@@ -87,14 +89,16 @@ pub(crate) fn verdict(evidence: &Evidence<'_>, c: &Comparison, name: &str) -> Op
     Some(finding(found, "the verdict", name, n))
 }
 
-/// True if neighbours among `n` values certainly correlate (`lag1`), by chance in 3 of 1,000 series; false for fewer values than can be tested.
+/// True if neighbours among `n` values certainly correlate (`lag1`), by chance in 3 of 1,000
+/// series; false for fewer values than can be tested.
 fn is_dependent(n: usize, lag1: f64) -> bool {
     let values = n as f64;
     n >= policy::TESTED_FROM && (lag1 + 1.0 / values) * values.sqrt() > policy::REFUSED_Z
 }
 
-/// A warning that intervals cover less than their level because successive values are correlated. It has no number: the loss depends on how far
-/// back the dependence reaches, which one series cannot show.
+/// A warning that intervals cover less than their level because successive values are correlated.
+/// It has no number: the loss depends on how far back the dependence reaches, which one series
+/// cannot show.
 fn dependent(what: &str, n: usize, lag1: f64) -> Finding {
     let message = format!(
         "successive values of {what} are correlated ({lag1:.2} between neighbours): an interval that takes them for independent covers less than its level, and one that is widened for what {n} values show may do so, too"
@@ -164,7 +168,8 @@ mod tests {
         assert_eq!(warned, dependent);
     }
 
-    /// The share of series of `n` values, each keeping `phi` of the one before it, that are warned of.
+    /// The share of series of `n` values, each keeping `phi` of the one before it, that are warned
+    /// of.
     fn warned(phi: f64, n: usize) -> f64 {
         let series = 400;
         let count = (0..series).filter(|&number| {

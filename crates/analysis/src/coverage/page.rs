@@ -1,7 +1,8 @@
-//! The page `docs/concepts/interval-coverage.md`: the table as people read it, with what was simulated and how.
+//! The page `docs/concepts/interval-coverage.md`: the table as people read it, with what was
+//! simulated and how.
 //!
-//! It is made of the table's text, the same that the warnings read, so that the two can't drift apart; a test holds the committed
-//! page to it. Simulates nothing.
+//! It is made of the table's text, the same that the warnings read, so that the two can't drift
+//! apart; a test holds the committed page to it. Simulates nothing.
 
 use super::simulation::EXPERIMENTS;
 use super::{Kind, Method, NOMINAL, SIZES};

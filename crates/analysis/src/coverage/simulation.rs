@@ -1,8 +1,9 @@
 //! Seeded experiments on invented data of known truth: does the interval hold it?
 //!
-//! For every kind and size the same data is drawn for all methods, two independent samples of one distribution per experiment; methods
-//! for one sample take the first. Ratios are of two samples around 100 with a standard deviation near 10, so that the truth is
-//! 1; differences have the truth 0. Must not be asked by the tool itself, which reads the table: this is what makes it.
+//! For every kind and size the same data is drawn for all methods, two independent samples of one
+//! distribution per experiment; methods for one sample take the first. Ratios are of two samples
+//! around 100 with a standard deviation near 10, so that the truth is 1; differences have the truth
+//! 0. Must not be asked by the tool itself, which reads the table: this is what makes it.
 
 use super::{Kind, Method, NOMINAL};
 use crate::paired::{self, Level};
@@ -72,7 +73,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// The share of intervals that held the truth; `None` where less than half of the experiments gave one.
+    /// The share of intervals that held the truth; `None` where less than half of the experiments
+    /// gave one.
     pub fn coverage(self, experiments: u64) -> Option<f64> {
         (2 * self.given >= experiments && self.given > 0)
             .then(|| self.held as f64 / self.given as f64)

@@ -1,6 +1,7 @@
-//! On which targets a version fails. A build that passed and one that failed of the same version on the same target are a flaky test, and no failure of
-//! the target; what says nothing about the version (the machine's faults, no evidence of a test) is counted apart, and so is what could not be
-//! installed or run to its end.
+//! On which targets a version fails. A build that passed and one that failed of the same version on
+//! the same target are a flaky test, and no failure of the target; what says nothing about the
+//! version (the machine's faults, no evidence of a test) is counted apart, and so is what could not
+//! be installed or run to its end.
 
 use super::place::{self, Place};
 use super::since::{self, Since};

@@ -1,8 +1,11 @@
-//! What targets have in common: the simplest condition on their facts that all affected ones meet and no other one.
+//! What targets have in common: the simplest condition on their facts that all affected ones meet
+//! and no other one.
 //!
-//! Simple is first one fact that is so, or begins so (`Ruby 3.4` is met by 3.4.1), then one that is so from some version on or up to one, then what
-//! the *others* have in common, then two facts together. Among facts those come first that are most often why a program breaks. With few targets some fact
-//! tells any of them apart: so what tells the same ones apart is given as well, and nothing here says that any of it is the cause.
+//! Simple is first one fact that is so, or begins so (`Ruby 3.4` is met by 3.4.1), then one that is
+//! so from some version on or up to one, then what the *others* have in common, then two facts
+//! together. Among facts those come first that are most often why a program breaks. With few
+//! targets some fact tells any of them apart: so what tells the same ones apart is given as well,
+//! and nothing here says that any of it is the cause.
 
 use super::{Facts, Target};
 use std::cmp::Ordering;
@@ -107,7 +110,8 @@ fn compared(value: &str, limit: &str) -> Option<Ordering> {
     Some(value[..shared].cmp(&limit[..shared]).then(shared.cmp(&limit.len())))
 }
 
-/// What `affected` (places in `targets`) have in common and none of `others` has. O(facts · targets), with two facts together O(facts² · targets).
+/// What `affected` (places in `targets`) have in common and none of `others` has. O(facts ·
+/// targets), with two facts together O(facts² · targets).
 pub(super) fn of(targets: &[Target], affected: &[usize], others: &[usize]) -> Place {
     if others.is_empty() {
         return Place::Everywhere;
@@ -142,7 +146,8 @@ fn names<'a>(of: &[&'a Facts]) -> Vec<&'a str> {
     names
 }
 
-/// One condition of each fact that `inside` meet and `outside` don't, in the order in which they are preferred.
+/// One condition of each fact that `inside` meet and `outside` don't, in the order in which they
+/// are preferred.
 fn separating(inside: &[&Facts], outside: &[&Facts]) -> Vec<Condition> {
     let names = names(inside);
     let is = |name: &&str| simplest(name, inside, outside);

@@ -3,7 +3,8 @@
 /// Where a change lies: behind one version, at another one at the latest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
-    /// The last version of which it is known that it was not so; `None`: it was never seen otherwise.
+    /// The last version of which it is known that it was not so; `None`: it was never seen
+    /// otherwise.
     pub after: Option<usize>,
     /// The first version that was seen so.
     pub first: usize,
@@ -20,7 +21,8 @@ impl Since {
         self.after.is_some_and(|after| after + 1 == self.first)
     }
 
-    /// Going back from a version that is so: `known` says of an earlier one whether it was; `None`: nobody knows. `floor`: a version that was surely not.
+    /// Going back from a version that is so: `known` says of an earlier one whether it was; `None`:
+    /// nobody knows. `floor`: a version that was surely not.
     pub(super) fn back_from(
         version: usize,
         floor: Option<usize>,
@@ -39,8 +41,8 @@ impl Since {
     }
 }
 
-/// Targets by what may be one change: as few groups as possible, each with the versions that are left for all of its targets. In the order of versions.
-/// O(n log n).
+/// Targets by what may be one change: as few groups as possible, each with the versions that are
+/// left for all of its targets. In the order of versions. O(n log n).
 pub(super) fn grouped(mut each: Vec<(usize, Since)>) -> Vec<(Vec<usize>, Since)> {
     each.sort_by_key(|&(target, since)| (since.first, target));
     let mut groups: Vec<(Vec<usize>, Since)> = Vec::new();

@@ -1,9 +1,11 @@
 //! On which targets a version is slower or faster than its base, and over all of them.
 //!
-//! A target's interval is that of its run. Where several share the error, it is stretched to their level as an interval of the t distribution with as many
-//! degrees of freedom as observations less one would be; at 95 % it is the printed one. Directions are Holm's, over all benchmarks
-//! on all targets of a version, as a suite's are. The mean over the targets takes half of each interval, over the same quantile of t, for its standard error. What
-//! a run withheld, since something spoke against believing it, counts for nothing here.
+//! A target's interval is that of its run. Where several share the error, it is stretched to their
+//! level as an interval of the t distribution with as many degrees of freedom as observations less
+//! one would be; at 95 % it is the printed one. Directions are Holm's, over all benchmarks on all
+//! targets of a version, as a suite's are. The mean over the targets takes half of each interval,
+//! over the same quantile of t, for its standard error. What a run withheld, since something spoke
+//! against believing it, counts for nothing here.
 
 use super::place::{self, Place};
 use super::since::{self, Since};
@@ -78,7 +80,8 @@ pub struct BenchmarkOnTargets {
     pub possibly_worse: Vec<usize>,
 }
 
-/// Everything that was measured, decided; by version, then by what tells measurements of a version apart.
+/// Everything that was measured, decided; by version, then by what tells measurements of a version
+/// apart.
 pub(super) struct Speeds {
     by_version: BTreeMap<usize, Vec<(usize, Decision)>>,
     places: BTreeMap<(usize, usize), Vec<usize>>,
@@ -128,7 +131,8 @@ impl Effect {
     }
 }
 
-/// Quantiles of the t distribution that were asked for before: a page has thousands of intervals, of few sizes and levels.
+/// Quantiles of the t distribution that were asked for before: a page has thousands of intervals,
+/// of few sizes and levels.
 #[derive(Default)]
 struct Quantiles(RefCell<HashMap<[u64; 2], f64>>);
 
@@ -195,7 +199,8 @@ pub(super) fn decide(project: &Project, options: &Options) -> Speeds {
 }
 
 impl Speeds {
-    /// What an earlier version came to against the same base on the same target, where it is known whether it moved this way.
+    /// What an earlier version came to against the same base on the same target, where it is known
+    /// whether it moved this way.
     fn earlier(
         &self,
         project: &Project,
@@ -286,7 +291,8 @@ fn pooled(project: &Project, speeds: &Speeds, members: &[&(usize, Decision)]) ->
     random_effects(&estimates, &errors)
 }
 
-/// The means of a version's benchmarks share the error, and so do the questions whether targets differ.
+/// The means of a version's benchmarks share the error, and so do the questions whether targets
+/// differ.
 fn decided_together(
     project: &Project,
     by_name: &BTreeMap<(&str, &str), Vec<&(usize, Decision)>>,

@@ -27,7 +27,8 @@ fn targets() -> Vec<Target> {
     .collect()
 }
 
-/// Versions 1.0, 1.1, …, each row one target, of which each letter is a version: passed, failed, flaky (`b`oth), `i`nfrastructure, not `t`ested, install `x`, or nothing.
+/// Versions 1.0, 1.1, …, each row one target, of which each letter is a version: passed, failed,
+/// flaky (`b`oth), `i`nfrastructure, not `t`ested, install `x`, or nothing.
 fn built(rows: &[&str]) -> Project {
     let versions = (0..rows[0].len()).map(|minor| format!("1.{minor}")).collect();
     let mut cells = Vec::new();

@@ -1,5 +1,6 @@
-//! What is said of a version on its targets, in sentences: `fails on Ruby 3.4 only; first with version 1.2`. Findings, screens and pages say the same. Names are as they
-//! came, from strangers: whoever shows them takes care of that.
+//! What is said of a version on its targets, in sentences: `fails on Ruby 3.4 only; first with
+//! version 1.2`. Findings, screens and pages say the same. Names are as they came, from strangers:
+//! whoever shows them takes care of that.
 
 use super::{
     Affected, BenchmarkOnTargets, Condition, Failing, Judged, Moved, Place, Project, Rule, Since,
@@ -128,7 +129,8 @@ fn share_of(project: &Project, on: &Affected) -> String {
     }
 }
 
-/// Since when: `first with version 1.2`. `otherwise` says what would have been seen before, `passed`; empty where the base was otherwise for sure.
+/// Since when: `first with version 1.2`. `otherwise` says what would have been seen before,
+/// `passed`; empty where the base was otherwise for sure.
 fn since(project: &Project, since: Since, otherwise: &str) -> String {
     let first = version(project, since.first);
     match since.after {
@@ -169,7 +171,8 @@ fn way(metric: &str, is_worse: bool) -> String {
     }
 }
 
-/// A benchmark that moved: `parse is slower on 2 of 7 targets, both arm64: +4.8 to +5.4 %; first with version 1.2`.
+/// A benchmark that moved: `parse is slower on 2 of 7 targets, both arm64: +4.8 to +5.4 %; first
+/// with version 1.2`.
 pub fn moved(
     project: &Project,
     benchmark: &BenchmarkOnTargets,

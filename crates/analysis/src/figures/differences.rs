@@ -1,4 +1,5 @@
-//! Two subjects against each other: all pairwise differences, the differences of their quantiles, and those block by block.
+//! Two subjects against each other: all pairwise differences, the differences of their quantiles,
+//! and those block by block.
 
 use super::{Point, PowerCurve, Trace};
 use crate::Comparison;
@@ -24,8 +25,8 @@ pub struct Between {
     pub against: usize,
     /// The comparison.
     pub comparison: Comparison,
-    /// Density of the differences, one minus reference, in the metric's unit: of blocks where there are any, else of all pairs.
-    /// Empty where they are all equal or too few.
+    /// Density of the differences, one minus reference, in the metric's unit: of blocks where there
+    /// are any, else of all pairs. Empty where they are all equal or too few.
     pub differences: Vec<Point>,
     /// True when not all pairs were taken, but those of quantiles.
     pub thinned: bool,
@@ -49,7 +50,8 @@ pub(super) struct Sides<'a> {
     pub blocks: Option<&'a [(f64, f64)]>,
 }
 
-/// Differences in the order of the blocks, on the scale on which they were decided: ratios, or differences in the metric's unit.
+/// Differences in the order of the blocks, on the scale on which they were decided: ratios, or
+/// differences in the metric's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockDifferences {
     /// In their order.
@@ -59,7 +61,8 @@ pub struct BlockDifferences {
 }
 
 impl Between {
-    /// Draws two subjects against each other; `places` are those of reference and subject among those drawn. O(n log n).
+    /// Draws two subjects against each other; `places` are those of reference and subject among
+    /// those drawn. O(n log n).
     pub(super) fn of(
         comparison: &Comparison,
         (against, of): (usize, usize),
@@ -77,7 +80,8 @@ impl Between {
         if quantiles.is_empty() {
             quantiles = quantile_differences(x, y, &SHARES, plan.confidence);
         }
-        // Beyond what the samples can show, the largest value stands for the quantile and says nothing.
+        // Beyond what the samples can show, the largest value stands for the quantile and says
+        // nothing.
         quantiles.retain(|q| q.interval.is_some());
         Self {
             of,
@@ -102,7 +106,8 @@ impl BlockDifferences {
     }
 }
 
-/// Every value of one side minus every value of the other, each side thinned to its quantiles where it is long.
+/// Every value of one side minus every value of the other, each side thinned to its quantiles where
+/// it is long.
 fn of_all_pairs(of: &[f64], against: &[f64]) -> (Vec<f64>, bool) {
     let (left, right) = (thinned(of), thinned(against));
     let differences =

@@ -1,6 +1,8 @@
-//! The plots of a load test: how long the answers of each subject took, failures and all, and what came second by second while it ran.
+//! The plots of a load test: how long the answers of each subject took, failures and all, and what
+//! came second by second while it ran.
 //!
-//! What is merged here is merged as histograms, exactly; a long test is shown in pieces of several seconds.
+//! What is merged here is merged as histograms, exactly; a long test is shown in pieces of several
+//! seconds.
 
 use super::Point;
 use crate::search::Search;
@@ -25,7 +27,8 @@ pub struct LoadFigures {
     pub ways: Vec<String>,
     /// Seconds of a piece, at most.
     pub seconds_per_piece: u32,
-    /// The search for the highest rate, where there was one: then no slices, whose times in it are not known.
+    /// The search for the highest rate, where there was one: then no slices, whose times in it are
+    /// not known.
     pub search: Option<Search>,
 }
 
@@ -34,7 +37,8 @@ pub struct LoadFigures {
 pub struct QuantileCurve {
     /// Index of the subject.
     pub subject: usize,
-    /// Across log₁₀ 1/(1 − q), so that 1 is 90 %, 2 is 99 %; up the latency within which the share q of all requests was answered, s.
+    /// Across log₁₀ 1/(1 − q), so that 1 is 90 %, 2 is 99 %; up the latency within which the share
+    /// q of all requests was answered, s.
     pub points: Vec<Point>,
     /// The share that failed, and was never answered: up to there the curve goes.
     pub failed: f64,
@@ -188,7 +192,8 @@ mod tests {
         own
     }
 
-    /// One slice that begins after 5 s and lasts for so many seconds, each with requests of 10, 20 and 30 ms and one that failed.
+    /// One slice that begins after 5 s and lasts for so many seconds, each with requests of 10, 20
+    /// and 30 ms and one that failed.
     fn samples(seconds: u32) -> Samples {
         let mut samples = Samples::new(vec![Metric::wall()]);
         samples.add_subject("a");

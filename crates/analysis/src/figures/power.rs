@@ -1,8 +1,9 @@
-//! Which differences this experiment could have found: the power of a t test (R's `power.t.test`) with as many independent
-//! values, of the same spread, and of a rank test by the 15 % rule.
+//! Which differences this experiment could have found: the power of a t test (R's `power.t.test`)
+//! with as many independent values, of the same spread, and of a rank test by the 15 % rule.
 //!
-//! The rule (GraphPad's, from the relative efficiency of rank tests, which is never below 0.864: Hodges and Lehmann 1956) says
-//! that a rank test needs about 15 % more values than a t test at worst (1/0.864: 15.7 %).
+//! The rule (GraphPad's, from the relative efficiency of rank tests, which is never below 0.864:
+//! Hodges and Lehmann 1956) says that a rank test needs about 15 % more values than a t test at
+//! worst (1/0.864: 15.7 %).
 
 use super::Point;
 use crate::Comparison;
@@ -30,18 +31,21 @@ pub struct PowerCurve {
     pub standard_deviation: f64,
     /// The level of the comparison.
     pub level: f64,
-    /// The chance with which a difference should be found: 80 %, or what the protocol was asked for.
+    /// The chance with which a difference should be found: 80 %, or what the protocol was asked
+    /// for.
     pub wanted: f64,
     /// The difference that is found with that chance: by a t test, of a protocol by its rank test.
     pub visible: Option<f64>,
-    /// True when all of this is the power analysis of a protocol, which plans with the upper end of the standard deviation.
+    /// True when all of this is the power analysis of a protocol, which plans with the upper end of
+    /// the standard deviation.
     pub of_protocol: bool,
     /// The smallest difference that matters.
     pub threshold: Option<f64>,
 }
 
 impl PowerCurve {
-    /// The curve of a protocol's own power analysis; `None` where that has none, or nothing spreads.
+    /// The curve of a protocol's own power analysis; `None` where that has none, or nothing
+    /// spreads.
     pub(super) fn of_protocol(chain: &Protocol) -> Option<Self> {
         let found = chain.power.found.as_ref()?;
         let kind = if chain.paired { Kind::Paired } else { Kind::TwoSample };
@@ -56,7 +60,8 @@ impl PowerCurve {
         Some(Self { visible: found.visible, of_protocol: true, ..curve })
     }
 
-    /// The curve for two subjects; `None` where there is too little to say how far they spread, or nothing spreads.
+    /// The curve for two subjects; `None` where there is too little to say how far they spread, or
+    /// nothing spreads.
     pub(super) fn of(
         comparison: &Comparison,
         (against, of): (&[f64], &[f64]),
@@ -93,7 +98,8 @@ impl PowerCurve {
             test: Test { kind, sides: Sides::Two },
             n,
             sd,
-            // A protocol that did not come to its power analysis still asks by its own level and power.
+            // A protocol that did not come to its power analysis still asks by its own level and
+            // power.
             level: chain.map_or(comparison.level, Protocol::level_planned),
             wanted: chain.map_or(policy::USUAL_POWER, |chain| chain.power_wanted),
         };

@@ -1,5 +1,5 @@
-//! How sure the standard deviation is, by drawing samples out of the sample (Efron, "Bootstrap methods: another look at the
-//! jackknife", 1979), and how near to normal that uncertainty is.
+//! How sure the standard deviation is, by drawing samples out of the sample (Efron, "Bootstrap
+//! methods: another look at the jackknife", 1979), and how near to normal that uncertainty is.
 
 use super::Point;
 use crate::policy;
@@ -50,8 +50,8 @@ pub struct Resampled {
 }
 
 impl Resampled {
-    /// Resamples; `None` for fewer than five values, equal ones, or so many (above half a million) that it would take long.
-    /// O(n · resamples).
+    /// Resamples; `None` for fewer than five values, equal ones, or so many (above half a million)
+    /// that it would take long. O(n · resamples).
     pub(super) fn of(values: &[f64], confidence: f64, seed: u64) -> Option<Self> {
         let resamples = (DRAWS / values.len().max(1)).min(RESAMPLES);
         if values.len() < policy::RESAMPLED_FROM || resamples < FEWEST {

@@ -1,4 +1,5 @@
-//! How values are distributed: density, empirical distribution, box, and how sure their standard deviation is.
+//! How values are distributed: density, empirical distribution, box, and how sure their standard
+//! deviation is.
 
 use super::{Point, View};
 use assay_stats::density;
@@ -30,8 +31,8 @@ pub struct FiveNumbers {
 /// A distribution as curves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
-    /// Density over value, on the view's scale (per unit, or per factor e), within the view; empty for fewer than five values
-    /// or equal ones.
+    /// Density over value, on the view's scale (per unit, or per factor e), within the view; empty
+    /// for fewer than five values or equal ones.
     pub density: Vec<Point>,
     /// The kernel's standard deviation, on the view's scale; 0 without a density.
     pub bandwidth: f64,
@@ -43,7 +44,8 @@ pub struct Shape {
     pub numbers: FiveNumbers,
     /// How many values lie outside the view, below and above.
     pub beyond: (usize, usize),
-    /// The smallest values outside the whiskers and the largest, at most a hundred of each, for dots beside the box.
+    /// The smallest values outside the whiskers and the largest, at most a hundred of each, for
+    /// dots beside the box.
     pub outliers: Vec<f64>,
 }
 
@@ -89,7 +91,8 @@ impl FiveNumbers {
     }
 }
 
-/// At most so many of the points (value, share of values up to it), always with the first and the last.
+/// At most so many of the points (value, share of values up to it), always with the first and the
+/// last.
 fn ecdf(sorted: &[f64]) -> Vec<Point> {
     let n = sorted.len();
     let steps = n.min(STEPS);
@@ -100,7 +103,8 @@ fn ecdf(sorted: &[f64]) -> Vec<Point> {
     if n == 0 { Vec::new() } else { (0..steps).map(point).collect() }
 }
 
-/// The density within the view. Values beyond it count in its height: the curve's area is the share of values that it shows.
+/// The density within the view. Values beyond it count in its height: the curve's area is the share
+/// of values that it shows.
 fn density_of(sorted: &[f64], view: &View) -> (Vec<Point>, f64) {
     let nothing = (Vec::new(), 0.0);
     if sorted.len() < DENSITY_FROM || sorted[0] == sorted[sorted.len() - 1] {
@@ -116,7 +120,8 @@ fn density_of(sorted: &[f64], view: &View) -> (Vec<Point>, f64) {
     let share = seen.len() as f64 / scaled.len() as f64;
     let Some(found) = density::estimate(seen, bandwidth, DENSITY_POINTS) else { return nothing };
     let curve = found.x.into_iter().zip(found.y.into_iter().map(|y| y * share));
-    // The kernels' tails beyond the extremes belong to the picture, what the view cuts off does not.
+    // The kernels' tails beyond the extremes belong to the picture, what the view cuts off does
+    // not.
     let (cut_low, cut_high) = (scaled[0] < low, scaled[scaled.len() - 1] > high);
     let within = |x: f64| !(cut_low && x < low || cut_high && x > high);
     (curve.filter(|&(x, _)| within(x)).map(|point| view.unscaled(point)).collect(), bandwidth)

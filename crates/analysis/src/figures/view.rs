@@ -1,14 +1,16 @@
 //! The part of an axis that a plot shows, and whether it is logarithmic.
 //!
-//! One value a thousand times as large as the others would press all the others into a line. So plots of distributions end
-//! where values become few, and whoever draws says how many lie beyond. Nothing is ever removed from what is computed.
+//! One value a thousand times as large as the others would press all the others into a line. So
+//! plots of distributions end where values become few, and whoever draws says how many lie beyond.
+//! Nothing is ever removed from what is computed.
 
 use super::Point;
 use assay_stats::descriptive::quantile_sorted;
 
 /// The axis goes so many interquartile ranges beyond the quartiles, unless the values end before.
 const REACH: f64 = 6.0;
-/// Medians that are farther apart than this factor need a logarithmic axis, and so does one subject of such a spread.
+/// Medians that are farther apart than this factor need a logarithmic axis, and so does one subject
+/// of such a spread.
 const MEDIANS_APART: f64 = 5.0;
 const SPREAD: f64 = 30.0;
 
@@ -24,7 +26,8 @@ pub struct View {
 }
 
 impl View {
-    /// The view of all these values, each subject's ascending; NaN at both ends where there are none.
+    /// The view of all these values, each subject's ascending; NaN at both ends where there are
+    /// none.
     pub(super) fn of(sorted: &[Vec<f64>]) -> Self {
         let logarithmic = wants_logarithms(sorted);
         let scale = |v: f64| if logarithmic { v.ln() } else { v };
@@ -42,7 +45,8 @@ impl View {
         View { low: back(view.low), high: back(view.high), logarithmic }
     }
 
-    /// Whether a value is shown. Ends that went through a logarithm and back keep the values that they came from.
+    /// Whether a value is shown. Ends that went through a logarithm and back keep the values that
+    /// they came from.
     pub fn contains(&self, value: f64) -> bool {
         let slack = if self.logarithmic { 1e-9 * value.abs() } else { 0.0 };
         self.low - slack <= value && value <= self.high + slack

@@ -1,4 +1,5 @@
-//! Levels that somebody accepted: from a run on, that is what is normal. What was before it says nothing about what is normal any more.
+//! Levels that somebody accepted: from a run on, that is what is normal. What was before it says
+//! nothing about what is normal any more.
 
 use super::{Point, in_order, short_digest};
 use assay_data::{Finding, Severity};
@@ -30,16 +31,16 @@ impl Blessing {
         self.benchmark.as_deref().is_none_or(|own| own == benchmark)
     }
 
-    /// The place of its run among these, in their order; where that is not among them, of the first that was measured no earlier. All of them, where
-    /// there is none.
+    /// The place of its run among these, in their order; where that is not among them, of the first
+    /// that was measured no earlier. All of them, where there is none.
     pub fn place(&self, points: &[Point]) -> usize {
         let own = points.iter().position(|point| point.recording == short_digest(&self.run));
         let later = || points.iter().position(|point| point.started >= self.started);
         own.or_else(later).unwrap_or(points.len())
     }
 
-    /// Leaves out the runs that it ended the time of; how many. They are those before its own in the order of revisions, or where that is not
-    /// among them, by time. O(n log n).
+    /// Leaves out the runs that it ended the time of; how many. They are those before its own in
+    /// the order of revisions, or where that is not among them, by time. O(n log n).
     pub fn cut(&self, points: &mut Vec<Point>) -> usize {
         let all = points.len();
         in_order(points);

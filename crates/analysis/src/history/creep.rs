@@ -1,9 +1,11 @@
-//! What creeps: a series that rises or falls steadily, in steps none of which is a change by itself, or whose steps are only how a slope looks.
+//! What creeps: a series that rises or falls steadily, in steps none of which is a change by
+//! itself, or whose steps are only how a slope looks.
 //!
-//! Nobody accepts many small steps, since nobody sees them. A part between two changes, or several parts that all go the same way, creep where the
-//! runs correlate with time beyond what dependent runs do, a straight line says more of them than the best step (or those steps), and
-//! from the first third to the last it comes to something ([`change_points::creep`]). Such a rise has no commit that brought it, so the changes in it are
-//! no changes.
+//! Nobody accepts many small steps, since nobody sees them. A part between two changes, or several
+//! parts that all go the same way, creep where the runs correlate with time beyond what dependent
+//! runs do, a straight line says more of them than the best step (or those steps), and from the
+//! first third to the last it comes to something ([`change_points::creep`]). Such a rise has no
+//! commit that brought it, so the changes in it are no changes.
 
 use super::Revision;
 use super::levels::SEED;

@@ -1,14 +1,21 @@
-//! What happened to a project: the changes of all its series, where one cause moved many of them as one event.
+//! What happened to a project: the changes of all its series, where one cause moved many of them as
+//! one event.
 //!
-//! A change lies somewhere between two runs. Changes on one machine that may lie at one and the same place are one event, and there are no more events
-//! than it takes: the fewest places that explain all changes (the ends of the shortest reaches pierce all others). Each change belongs to the one that is nearest
-//! to where it fits best, and the event lies where all of its changes may. Sets of places share their error, among the changes of a machine when they are put
-//! together, among those of an event for where it lies: of a hundred changes with one cause, sets at 95 % would miss its place five times. So two causes that no series separates are one event, and a change
-//! that is known poorly makes none of its own.
+//! A change lies somewhere between two runs. Changes on one machine that may lie at one and the
+//! same place are one event, and there are no more events than it takes: the fewest places that
+//! explain all changes (the ends of the shortest reaches pierce all others). Each change belongs to
+//! the one that is nearest to where it fits best, and the event lies where all of its changes may.
+//! Sets of places share their error, among the changes of a machine when they are put together,
+//! among those of an event for where it lies: of a hundred changes with one cause, sets at 95 %
+//! would miss its place five times. So two causes that no series separates are one event, and a
+//! change that is known poorly makes none of its own.
 //!
-//! All series share the error: of the events and creeping series that are shown, at most [`policy::EVENTS_ERROR`] are false on average, as
-//! Benjamini and Hochberg have it, with as many questions as there are series at least; where nothing changed, in so many of all looks is anything reported. The chance of an
-//! event is that of its changes by Simes' rule, so what moved many counts once, and lets no false ones in beside it. Whoever looks at one series alone sees more.
+//! All series share the error: of the events and creeping series that are shown, at most
+//! [`policy::EVENTS_ERROR`] are false on average, as Benjamini and Hochberg have it, with as many
+//! questions as there are series at least; where nothing changed, in so many of all looks is
+//! anything reported. The chance of an event is that of its changes by Simes' rule, so what moved
+//! many counts once, and lets no false ones in beside it. Whoever looks at one series alone sees
+//! more.
 
 use super::creep::Creep;
 use super::short_level::{self, ShortLevel};
@@ -52,7 +59,8 @@ pub struct Event {
 }
 
 impl Event {
-    /// The last commit that is surely before it, and the first that surely has it; each `None` where its run has no revision.
+    /// The last commit that is surely before it, and the first that surely has it; each `None`
+    /// where its run has no revision.
     pub fn between(&self) -> (Option<&Revision>, Option<&Revision>) {
         (self.before.revision.as_ref(), self.after.revision.as_ref())
     }
@@ -68,7 +76,8 @@ impl Event {
         (self.moved.len() - better, better)
     }
 
-    /// The chance of finding anything so clear where nothing changed (Simes, "An improved Bonferroni procedure", 1986).
+    /// The chance of finding anything so clear where nothing changed (Simes, "An improved
+    /// Bonferroni procedure", 1986).
     fn chance(&self) -> f64 {
         let mut chances: Vec<f64> = self.moved.iter().map(|moved| moved.change.p).collect();
         chances.sort_by(f64::total_cmp);
@@ -76,7 +85,8 @@ impl Event {
         chances.iter().enumerate().map(|(i, p)| p * count / (i + 1) as f64).fold(1.0, f64::min)
     }
 
-    /// What accepted it, where all of its changes were accepted; where different levels did, that of the largest change.
+    /// What accepted it, where all of its changes were accepted; where different levels did, that
+    /// of the largest change.
     pub fn accepted(&self) -> Option<&Blessing> {
         let all = self.moved.iter().all(|moved| moved.change.accepted.is_some());
         self.moved.first().filter(|_| all)?.change.accepted.as_ref()
@@ -112,7 +122,8 @@ pub struct Events {
 pub struct Gathering {
     found: Vec<Found>,
     creeps: Vec<(f64, Vec<Finding>)>,
-    /// Series that begin or end on another level for few runs, with their names and what is said of each alone.
+    /// Series that begin or end on another level for few runs, with their names and what is said of
+    /// each alone.
     short: Vec<(String, ShortLevel, Finding)>,
     findings: Vec<Finding>,
     series: usize,
@@ -127,7 +138,8 @@ struct Found {
     machine: String,
     moved: Moved,
     best: Point,
-    /// The last run before it and the first that has it, where the error is shared by 1, 2, 4, … changes.
+    /// The last run before it and the first that has it, where the error is shared by 1, 2, 4, …
+    /// changes.
     around: Vec<(Point, Point)>,
 }
 
@@ -176,7 +188,8 @@ impl Gathering {
         }
     }
 
-    /// What is said of series that begin or end on another level for few runs: they share an error of their own.
+    /// What is said of series that begin or end on another level for few runs: they share an error
+    /// of their own.
     fn short_levels(&self) -> Option<Finding> {
         let mut chances: Vec<f64> = self.short.iter().map(|(_, short, _)| short.p).collect();
         chances.resize(self.series, 1.0);
@@ -263,7 +276,8 @@ fn events_of_machine(found: Vec<Found>) -> Vec<Event> {
     let mut points: Vec<Point> = found.iter().flat_map(runs).collect();
     let places = places(&mut points);
     let place = |point: &Point| places.get(&key(point)).copied().unwrap_or_default();
-    // It came with one of the runs behind the first, up to the last. Series may differ in their order, where some lack revisions.
+    // It came with one of the runs behind the first, up to the last. Series may differ in their
+    // order, where some lack revisions.
     let reach_of = |(before, after): &(Point, Point)| {
         let (before, after) = (place(before), place(after));
         (before.min(after), before.max(after).max(before.min(after) + 1))
@@ -304,8 +318,9 @@ fn events_of_machine(found: Vec<Found>) -> Vec<Event> {
     groups.into_values().filter_map(event).collect()
 }
 
-/// The series of the metric that the first has, as is measured last. A metric whose unit changed makes two series, which are never compared:
-/// then what is older is left out, and a finding says so.
+/// The series of the metric that the first has, as is measured last. A metric whose unit changed
+/// makes two series, which are never compared: then what is older is left out, and a finding says
+/// so.
 pub fn of_one_metric(mut series: Vec<Series>) -> (Vec<Series>, Option<Finding>) {
     let Some(metric) = series.first().map(|series| series.metric.clone()) else {
         return (series, None);

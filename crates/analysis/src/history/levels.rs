@@ -1,7 +1,9 @@
-//! Where the runs of a series went to another level: the one place that says so, for the trend and for what the gate takes for normal.
+//! Where the runs of a series went to another level: the one place that says so, for the trend and
+//! for what the gate takes for normal.
 //!
-//! Changes are looked for on ranks ([`change_points::levels`]), so that a single bad run is taken for what it is, and with what successive runs
-//! have in common. Those too small to matter are left out.
+//! Changes are looked for on ranks ([`change_points::levels`]), so that a single bad run is taken
+//! for what it is, and with what successive runs have in common. Those too small to matter are left
+//! out.
 
 use crate::policy;
 use assay_stats::change_points::{self, Levels};
@@ -10,8 +12,9 @@ use assay_stats::{autocorrelation, descriptive};
 /// Seed of the order of equal values: the same runs always give the same changes.
 pub(super) const SEED: u64 = 20;
 
-/// The edges of the parts between changes, with both ends of the series, and what was found before trifles were left out. `values` are those of
-/// runs in the order of their revisions; `level` is the chance of a change where there is none. O(n log n) for each change.
+/// The edges of the parts between changes, with both ends of the series, and what was found before
+/// trifles were left out. `values` are those of runs in the order of their revisions; `level` is
+/// the chance of a change where there is none. O(n log n) for each change.
 pub(super) fn edges(values: &[f64], level: f64) -> (Vec<usize>, Levels) {
     let found = change_points::levels(values, level, policy::FEWEST_RUNS, SEED);
     let mut edges: Vec<usize> = vec![0];

@@ -1,4 +1,5 @@
-//! A run as a history keeps it, apart from its samples. What it holds is read from the store; nothing is computed here.
+//! A run as a history keeps it, apart from its samples. What it holds is read from the store;
+//! nothing is computed here.
 
 use super::{Benchmark, Revision, RunSummary};
 use crate::comparison::Effect;

@@ -1,8 +1,10 @@
-//! A series that begins or ends on another level for fewer runs than a change takes. It is no change yet, but "did not change" would be half the
-//! truth: so it is said, with the number of runs that decide.
+//! A series that begins or ends on another level for fewer runs than a change takes. It is no
+//! change yet, but "did not change" would be half the truth: so it is said, with the number of runs
+//! that decide.
 //!
-//! Looked at are the two to four runs at either end of the series, up to the next change. Of runs in a random order all of `k` lie beyond all
-//! others, above or below, with the chance 2 / C(n, k): the exact one, whatever the distribution is. The six looks of a series share the error. Where
+//! Looked at are the two to four runs at either end of the series, up to the next change. Of runs
+//! in a random order all of `k` lie beyond all others, above or below, with the chance 2 / C(n, k):
+//! the exact one, whatever the distribution is. The six looks of a series share the error. Where
 //! successive runs are correlated, that alone makes such ends, so nothing is said.
 
 use super::levels::dependence;
@@ -43,7 +45,8 @@ impl ShortLevel {
     }
 }
 
-/// The end of a series that lies apart most clearly, if one does; `edges` are those of its parts. O(runs · log).
+/// The end of a series that lies apart most clearly, if one does; `edges` are those of its parts.
+/// O(runs · log).
 pub(super) fn find(
     values: &[f64],
     edges: &[usize],

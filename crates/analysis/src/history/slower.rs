@@ -1,4 +1,5 @@
-//! Tests that take longer than they did, by what each took in the runs of days: the changes of all series together, which share their error ([`events`](super::events)).
+//! Tests that take longer than they did, by what each took in the runs of days: the changes of all
+//! series together, which share their error ([`events`](super::events)).
 
 use super::events::Gathering;
 use super::trend::trend;
@@ -12,8 +13,10 @@ use std::collections::BTreeMap;
 /// Milliseconds of a day.
 const DAY: f64 = 86_400_000.0;
 
-/// What is found of tests that got slower within the last [`policy::SLOWER_DAYS`] days, the largest change first: from what each took, s, at which moment, ms since
-/// 1970. What slowed most of them at once is told once, for it is none of theirs. O(values log values).
+/// What is found of tests that got slower within the last [`policy::SLOWER_DAYS`] days, the largest
+/// change first: from what each took, s, at which moment, ms since
+/// 1970. What slowed most of them at once is told once, for it is none of theirs. O(values log
+/// values).
 pub fn slower_tests(times: &BTreeMap<String, Vec<(i64, f64)>>, now: i64) -> Vec<Finding> {
     let mut gathering = Gathering::default();
     for (name, taken) in times {

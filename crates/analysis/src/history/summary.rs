@@ -1,7 +1,8 @@
-//! What a history keeps of a run beside its samples: for every metric of every benchmark one [`RunSummary`].
+//! What a history keeps of a run beside its samples: for every metric of every benchmark one
+//! [`RunSummary`].
 //!
-//! Values that come from several processes or builds are taken together within each first: a thousand iterations of one process are one
-//! process. Nothing is compared.
+//! Values that come from several processes or builds are taken together within each first: a
+//! thousand iterations of one process are one process. Nothing is compared.
 
 use super::{Benchmark, RunSummary};
 use crate::describe::Description;
@@ -34,7 +35,8 @@ pub fn machine_name(environment: &Environment) -> Option<&str> {
     environment.text("hostname").or_else(|| environment.text("cpu_model"))
 }
 
-/// One entry for each metric of each subject that has values, or of which a summary survives. O(observations · log).
+/// One entry for each metric of each subject that has values, or of which a summary survives.
+/// O(observations · log).
 pub fn of_samples(samples: &Samples) -> Vec<Summarised> {
     let by_subject = samples.by_subject();
     let summaries: HashMap<(usize, &str), &Summary> =

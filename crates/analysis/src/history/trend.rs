@@ -1,10 +1,11 @@
 //! A benchmark over its revisions: where it changed, by how much, and between which commits.
 //!
-//! The points are runs, so that a run of many processes counts once. Where their level changed, [`levels`] says. Of each change the size is the
-//! Hodges-Lehmann ratio of the runs before and after it, its interval widened by what successive runs have in common, and its place a
-//! confidence set ([`change_points::places`]). Runs of
-//! one commit are no change of the code: a change among them is said to be one of the machine. What rises steadily has no place, and is said
-//! to creep ([`creep`]).
+//! The points are runs, so that a run of many processes counts once. Where their level changed,
+//! [`levels`] says. Of each change the size is the Hodges-Lehmann ratio of the runs before and
+//! after it, its interval widened by what successive runs have in common, and its place a
+//! confidence set ([`change_points::places`]). Runs of one commit are no change of the code: a
+//! change among them is said to be one of the machine. What rises steadily has no place, and is
+//! said to creep ([`creep`]).
 
 use super::creep::{self, Creep};
 use super::levels;
@@ -74,18 +75,21 @@ pub struct Trend {
 }
 
 impl Trend {
-    /// The last commit that is surely before a change, and the first that is surely after it; each `None` where its run has no revision.
+    /// The last commit that is surely before a change, and the first that is surely after it; each
+    /// `None` where its run has no revision.
     pub fn between(&self, change: &Change) -> (Option<&Revision>, Option<&Revision>) {
         let of = |index: usize| self.series.points.get(index).and_then(|p| p.revision.as_ref());
         (change.earliest.checked_sub(1).and_then(of), of(change.latest))
     }
 
-    /// How many commits lie after the one before a change, up to the one behind it; `None` where that is not known.
+    /// How many commits lie after the one before a change, up to the one behind it; `None` where
+    /// that is not known.
     pub fn commits(&self, change: &Change) -> Option<u64> {
         commits_between(self.between(change))
     }
 
-    /// Marks the changes that somebody accepted: those up to the run at which a level was. O(blessings · runs).
+    /// Marks the changes that somebody accepted: those up to the run at which a level was.
+    /// O(blessings · runs).
     #[must_use]
     pub fn accepting(mut self, blessings: &[Blessing]) -> Self {
         let name = &self.series.benchmark.name;
@@ -272,7 +276,8 @@ fn of_too_few_runs(message: String) -> Finding {
     Finding::new("TOO_FEW_RUNS", Severity::Note, message)
 }
 
-/// A benchmark that is missing from the runs that it belonged to; `last` names the last revision that had it.
+/// A benchmark that is missing from the runs that it belonged to; `last` names the last revision
+/// that had it.
 pub fn vanished(benchmark: &str, last: &str, runs: u64) -> Finding {
     let message = format!(
         "{benchmark} is gone: it was last measured at {last}, and {} of the same benchmarks {} it",
@@ -284,7 +289,8 @@ pub fn vanished(benchmark: &str, last: &str, runs: u64) -> Finding {
         .with("runs", runs as f64)
 }
 
-/// Commits around a change that the repository does not connect any more: `lost` is not in it, or none is and they lie on two branches.
+/// Commits around a change that the repository does not connect any more: `lost` is not in it, or
+/// none is and they lie on two branches.
 pub fn commit_gone(lost: Option<&Revision>, before: &Revision, after: &Revision) -> Finding {
     let why = match lost {
         Some(lost) => format!("commit {} is not in the repository here any more", lost.short()),

@@ -6,8 +6,9 @@
 //! sum are independent. Read by recursive descent, which refuses what is nested too deeply or has
 //! too many parts, so that no text can exhaust the stack. Nothing is drawn here.
 //!
-//! The grammar: `sum = product (('+'|'-') product)*`, `product = atom ('*' atom)*`,
-//! `atom = number | '-' atom | '(' sum ')' | name '(' number (',' number)* ')' | 'mix' '(' share ':' sum (',' share ':' sum)* ')'`.
+//! The grammar: `sum = product (('+'|'-') product)*`, `product = atom ('*' atom)*`, `atom = number
+//! | '-' atom | '(' sum ')' | name '(' number (',' number)* ')' | 'mix' '(' share ':' sum (','
+//! share ':' sum)* ')'`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,7 +39,8 @@ pub enum Distribution {
         /// Standard deviation.
         sd: f64,
     },
-    /// The exponential of a normal number with this mean and standard deviation (≥ 0), as R's `rlnorm`.
+    /// The exponential of a normal number with this mean and standard deviation (≥ 0), as R's
+    /// `rlnorm`.
     LogNormal {
         /// Mean of the logarithm.
         mean: f64,
@@ -55,7 +57,8 @@ pub enum Distribution {
         /// Degrees of freedom.
         df: f64,
     },
-    /// Pareto: `least` (> 0) times a power of chance; the smaller `shape` (> 0), the heavier the tail.
+    /// Pareto: `least` (> 0) times a power of chance; the smaller `shape` (> 0), the heavier the
+    /// tail.
     Pareto {
         /// Exponent of the tail.
         shape: f64,
@@ -80,7 +83,8 @@ pub enum Distribution {
 pub struct DistributionError {
     /// The whole text.
     pub text: String,
-    /// Where the problem begins, in characters counted from 1; one past the end where something is lacking.
+    /// Where the problem begins, in characters counted from 1; one past the end where something is
+    /// lacking.
     pub position: usize,
     /// What is wrong, and what would be right.
     pub problem: String,
@@ -411,7 +415,8 @@ fn short(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A number that reads back to the same double; with an exponent where it would have a long row of zeros.
+/// A number that reads back to the same double; with an exponent where it would have a long row of
+/// zeros.
 pub fn written(number: f64) -> String {
     let size = number.abs();
     if size == 0.0 || (1e-5..1e16).contains(&size) {

@@ -24,7 +24,8 @@ pub struct Drawn {
     pub value: f64,
 }
 
-/// Hands out the values of a recipe in the order in which they would be measured: block by block, or one subject after the other.
+/// Hands out the values of a recipe in the order in which they would be measured: block by block,
+/// or one subject after the other.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     recipe: Recipe,
@@ -64,7 +65,8 @@ impl Simulation {
         })
     }
 
-    /// Subject and place of the next value, and how much of the time it stands in has passed: from 0 to 1.
+    /// Subject and place of the next value, and how much of the time it stands in has passed: from
+    /// 0 to 1.
     fn turn(&mut self) -> (usize, Option<(u32, u32)>, u64, f64) {
         let (subjects, count) = (self.order.len() as u64, u64::from(self.recipe.count));
         let part = |index: u64, of: u64| if of > 1 { index as f64 / (of - 1) as f64 } else { 0.0 };
@@ -139,7 +141,8 @@ impl Change {
     }
 }
 
-/// The multiple of a step that is nearest; where so many steps make a whole one, without the noise of multiplying by a decimal.
+/// The multiple of a step that is nearest; where so many steps make a whole one, without the noise
+/// of multiplying by a decimal.
 fn rounded(value: f64, step: f64) -> f64 {
     let steps = (value / step).round();
     let inverse = (1.0 / step).round();
@@ -268,8 +271,8 @@ fn uniform(random: &mut Pcg64Mcg) -> f64 {
     ((random.next_u64() >> 12) as f64 + 0.5) / PARTS
 }
 
-/// A generator of its own for every number `which`: seed and number go through the finaliser of SplitMix64 (Steele, Lea & Flood 2014),
-/// so that neighbours have nothing in common.
+/// A generator of its own for every number `which`: seed and number go through the finaliser of
+/// SplitMix64 (Steele, Lea & Flood 2014), so that neighbours have nothing in common.
 fn generator(seed: u64, which: u64) -> Pcg64Mcg {
     let scattered = |mut z: u64| {
         z = z.wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -105,7 +105,8 @@ impl Change {
 }
 
 impl Outliers {
-    /// Reads `1%: 10 x` (a hundredth of the values is ten times as large) or `1%: +300` (has 300 more).
+    /// Reads `1%: 10 x` (a hundredth of the values is ten times as large) or `1%: +300` (has 300
+    /// more).
     ///
     /// # Errors
     /// When share or size are missing or none.

@@ -1,10 +1,11 @@
 //! The share of a series' spread that goes with other series taken at the same time.
 //!
-//! Of every series the running median over 31 runs is taken away, so that slow drift, which would make any two series look
-//! related, counts neither as spread nor as explained. What is left is ranked: the share of one cause is the square of
-//! Spearman's correlation, that of several the R² of a linear regression on their ranks (Kendall & Gibbons, *Rank Correlation
-//! Methods*, 5th ed.; Conover & Iman 1981 for regression on ranks). Both are adjusted for the number of causes (Ezekiel 1930),
-//! or a few runs would always seem partly explained.
+//! Of every series the running median over 31 runs is taken away, so that slow drift, which would
+//! make any two series look related, counts neither as spread nor as explained. What is left is
+//! ranked: the share of one cause is the square of Spearman's correlation, that of several the R²
+//! of a linear regression on their ranks (Kendall & Gibbons, *Rank Correlation Methods*, 5th ed.;
+//! Conover & Iman 1981 for regression on ranks). Both are adjusted for the number of causes
+//! (Ezekiel 1930), or a few runs would always seem partly explained.
 //!
 //! Nothing is claimed that chance gives in more than 1 % of subjects: under independence R² of k
 //! causes follows the distribution Beta(k/2, (m − k − 1)/2), exact for normal scores and close for
@@ -121,7 +122,8 @@ impl Standard {
     }
 }
 
-/// The window is narrower towards the ends, so that it stays centred and a steady drift leaves nothing there either.
+/// The window is narrower towards the ends, so that it stays centred and a steady drift leaves
+/// nothing there either.
 fn without_drift(values: &[f64]) -> Vec<f64> {
     let last = values.len().saturating_sub(1);
     let median_at = |i: usize| {

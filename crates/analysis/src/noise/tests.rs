@@ -1,4 +1,5 @@
-//! Simulated runs: a known share is found, none is claimed where there is none, and disturbed runs weigh less.
+//! Simulated runs: a known share is found, none is claimed where there is none, and disturbed runs
+//! weigh less.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use super::*;
@@ -114,7 +115,8 @@ fn what_never_changes_explains_nothing_and_few_runs_say_nothing() {
     assert_eq!(share::explained(&times, &[]).together, None);
 }
 
-/// Two subjects in blocks: wall, involuntary switches, steal. Every tenth block the second subject is put aside.
+/// Two subjects in blocks: wall, involuntary switches, steal. Every tenth block the second subject
+/// is put aside.
 fn disturbed_samples(blocks: u32, every: u32) -> Samples {
     let switches = Metric::lower("involuntary_switches", Unit::One);
     let mut samples =

@@ -1,11 +1,13 @@
 //! The pseudo-median of differences that are not all believed alike.
 //!
-//! A block weighs 1 / (1 + e), e being how far its worse run lies above the usual: in interquartile ranges of the count (at
-//! least 1 each), or in per cent of the run that was stolen. So one unusual switch halves a block, ten leave it a tenth, and
-//! none is ever thrown away: a rule that removes runs would have to be right about each of them, this one only on the whole.
-//! A Walsh average weighs the product of its two blocks' weights, and the estimate is the weighted median of all Walsh
-//! averages: Hodges and Lehmann's estimate with weights. With equal weights it is the pseudo-median that decides. It has no
-//! interval here on purpose: weights that look at the runs would need one of their own.
+//! A block weighs 1 / (1 + e), e being how far its worse run lies above the usual: in interquartile
+//! ranges of the count (at least 1 each), or in per cent of the run that was stolen. So one unusual
+//! switch halves a block, ten leave it a tenth, and none is ever thrown away: a rule that removes
+//! runs would have to be right about each of them, this one only on the whole. A Walsh average
+//! weighs the product of its two blocks' weights, and the estimate is the weighted median of all
+//! Walsh averages: Hodges and Lehmann's estimate with weights. With equal weights it is the
+//! pseudo-median that decides. It has no interval here on purpose: weights that look at the runs
+//! would need one of their own.
 
 /// Halvings that bring an interval of doubles down to its last digit.
 const HALVINGS: usize = 100;
@@ -15,7 +17,8 @@ pub(super) fn weight(excess: f64) -> f64 {
     1.0 / (1.0 + excess.max(0.0))
 }
 
-/// The weighted median of the Walsh averages of (difference, weight); `None` for no blocks. Sorts them.
+/// The weighted median of the Walsh averages of (difference, weight); `None` for no blocks. Sorts
+/// them.
 ///
 /// Differences finite, weights positive. O(n log n + 200 n), no memory for the averages.
 pub(super) fn pseudo_median(blocks: &mut [(f64, f64)]) -> Option<f64> {
@@ -29,7 +32,8 @@ pub(super) fn pseudo_median(blocks: &mut [(f64, f64)]) -> Option<f64> {
     Some(lower + (upper - lower) / 2.0)
 }
 
-/// Weight of the Walsh averages at or below `x`, every pair counted once, each block with itself too.
+/// Weight of the Walsh averages at or below `x`, every pair counted once, each block with itself
+/// too.
 fn weight_up_to(sorted: &[(f64, f64)], x: f64) -> f64 {
     let mut total = 0.0;
     // The weight of the blocks before `end`, which falls while `i` rises.
@@ -50,7 +54,8 @@ fn weight_up_to(sorted: &[(f64, f64)], x: f64) -> f64 {
     total
 }
 
-/// The smallest double at which the condition, which never turns false again, is true; `most` if it is nowhere.
+/// The smallest double at which the condition, which never turns false again, is true; `most` if it
+/// is nowhere.
 fn first_where(least: f64, most: f64, condition: impl Fn(f64) -> bool) -> f64 {
     let (mut no, mut yes) = (least, most);
     if condition(least) {

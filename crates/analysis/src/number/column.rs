@@ -1,5 +1,6 @@
-//! One scale and one number of decimals for values that stand under or beside each other: as many digits as their intervals support,
-//! and none of them lost beside something large. A value by itself, percents and durations are the parent's.
+//! One scale and one number of decimals for values that stand under or beside each other: as many
+//! digits as their intervals support, and none of them lost beside something large. A value by
+//! itself, percents and durations are the parent's.
 
 use assay_data::{Unit, unit::Scale};
 
@@ -23,22 +24,26 @@ pub struct Column {
     decimals: usize,
     /// The smallest half width, in the base unit; infinite where there is none.
     narrowest: f64,
-    /// Smaller sizes, in the base unit, may print as zero: they are below what the intervals support.
+    /// Smaller sizes, in the base unit, may print as zero: they are below what the intervals
+    /// support.
     floor: f64,
 }
 
 impl Column {
-    /// A column for `values` of which the intervals have these half widths (base units; what is not finite is passed over).
+    /// A column for `values` of which the intervals have these half widths (base units; what is not
+    /// finite is passed over).
     ///
-    /// The scale is that of the smallest value unless the largest would then have five digits before its point. The decimals
-    /// show two digits of the smallest half width; without any, four digits of the values (three for bytes).
+    /// The scale is that of the smallest value unless the largest would then have five digits
+    /// before its point. The decimals show two digits of the smallest half width; without any, four
+    /// digits of the values (three for bytes).
     pub fn new(unit: &Unit, values: &[f64], half_widths: &[f64]) -> Self {
         let (smallest, largest) = range(values);
         Self::in_scale(unit, scale_of(unit, smallest, largest), values, half_widths)
     }
 
-    /// A column for one row of a table that goes over decades: in the scale of the whole table, so that it can be read downwards,
-    /// unless it goes too far for one scale; with the decimals that this row deserves.
+    /// A column for one row of a table that goes over decades: in the scale of the whole table, so
+    /// that it can be read downwards, unless it goes too far for one scale; with the decimals that
+    /// this row deserves.
     pub fn for_row(unit: &Unit, table: &[f64], row: &[f64], half_widths: &[f64]) -> Self {
         let (smallest, largest) = range(table);
         let scale = unit.scale_for(smallest);
@@ -78,8 +83,8 @@ impl Column {
         Self { unit: unit.clone(), symbol, factor: scale.factor, decimals, narrowest, floor }
     }
 
-    /// A column for amounts that are shown in a sentence: like [`Column::new`], in the scale of the largest, so that an end near
-    /// zero does not make the others long.
+    /// A column for amounts that are shown in a sentence: like [`Column::new`], in the scale of the
+    /// largest, so that an end near zero does not make the others long.
     pub fn for_amounts(unit: &Unit, amounts: &[f64], half_widths: &[f64]) -> Self {
         let largest = amounts.iter().map(|v| v.abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
         let at_largest = Self::new(unit, &[largest], half_widths);
@@ -89,7 +94,8 @@ impl Column {
         at_largest.with_decimals(decimals)
     }
 
-    /// A column in the scale of the largest of these, with the decimals that show so many significant digits of it.
+    /// A column in the scale of the largest of these, with the decimals that show so many
+    /// significant digits of it.
     pub fn significant(unit: &Unit, values: &[f64], digits: i32) -> Self {
         let largest = range(values).1;
         let column = Self::new(unit, &[largest], &[]);
@@ -111,8 +117,8 @@ impl Column {
         Self { decimals, floor: f64::INFINITY, ..self }
     }
 
-    /// The same column with the fewest decimals that show these values whole, up to three more than it has; as it is where that
-    /// needs more. For values that are few and stand for themselves.
+    /// The same column with the fewest decimals that show these values whole, up to three more than
+    /// it has; as it is where that needs more. For values that are few and stand for themselves.
     #[must_use]
     pub fn exact(self, values: &[f64]) -> Self {
         let whole = |decimals: usize| {
@@ -133,8 +139,9 @@ impl Column {
         Self { decimals: self.decimals.saturating_sub(1), ..self }
     }
 
-    /// The value without its unit. What is so much smaller than the largest that its digits would be lost keeps two of them; of plain
-    /// numbers, which have their unit in them, in its own scale.
+    /// The value without its unit. What is so much smaller than the largest that its digits would
+    /// be lost keeps two of them; of plain numbers, which have their unit in them, in its own
+    /// scale.
     pub fn number(&self, value: f64) -> String {
         let scaled = value / self.factor;
         let text = fixed(scaled, self.decimals);
@@ -150,7 +157,8 @@ impl Column {
             }
             number => number,
         };
-        // A prefix that only multiplies belongs to the number: 0.06 and 13.92k in one range would be read as they stand.
+        // A prefix that only multiplies belongs to the number: 0.06 and 13.92k in one range would
+        // be read as they stand.
         if self.only_multiplies() { number + &self.symbol } else { number }
     }
 
@@ -183,7 +191,8 @@ impl Column {
         matches!(self.symbol.as_str(), "k" | "M" | "G")
     }
 
-    /// The value with its unit: `812.4 ms`; in its own scale where that of the column would leave none of its digits.
+    /// The value with its unit: `812.4 ms`; in its own scale where that of the column would leave
+    /// none of its digits.
     pub fn with_unit(&self, value: f64) -> String {
         if self.unit != Unit::One && self.loses(&fixed(value / self.factor, self.decimals), value) {
             return self.alone(value);
@@ -191,7 +200,8 @@ impl Column {
         self.number(value) + &self.suffix()
     }
 
-    /// The unit as it follows a number, its space included; empty for plain numbers, whose prefix is part of the number.
+    /// The unit as it follows a number, its space included; empty for plain numbers, whose prefix
+    /// is part of the number.
     pub fn suffix(&self) -> String {
         match self.symbol.as_str() {
             "" => String::new(),
@@ -210,7 +220,8 @@ fn range(values: &[f64]) -> (f64, f64) {
     (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max))
 }
 
-/// The value of the smallest size that is not zero and that of the largest: all that a scale depends on.
+/// The value of the smallest size that is not zero and that of the largest: all that a scale
+/// depends on.
 pub fn ends(values: &[f64]) -> [f64; 2] {
     let (smallest, largest) = range(values);
     [smallest, largest]

@@ -1,6 +1,8 @@
-//! Blocks of several builds a side: the interval over builds, and whether their effects are known well enough.
+//! Blocks of several builds a side: the interval over builds, and whether their effects are known
+//! well enough.
 //!
-//! Method: [`assay_stats::crossed`]. The builds, not the blocks, are what is sampled. When to stop is decided elsewhere.
+//! Method: [`assay_stats::crossed`]. The builds, not the blocks, are what is sampled. When to stop
+//! is decided elsewhere.
 
 use super::{Level, Paired};
 use crate::dependence::Dependence;
@@ -21,13 +23,15 @@ impl Paired {
         !self.builds.is_empty()
     }
 
-    /// What differences of these blocks show over the builds of either side; `None` where there is one of each. O(blocks · log).
+    /// What differences of these blocks show over the builds of either side; `None` where there is
+    /// one of each. O(blocks · log).
     pub fn over_builds(&self, differences: &[f64]) -> Option<Crossed> {
         crossed::difference(differences, &self.builds)
     }
 
-    /// Whether more blocks would hardly narrow the interval over builds: their noise makes little of its error, or little of what
-    /// matters. The difference itself has no say in it, so the interval is looked at once, however long that takes.
+    /// Whether more blocks would hardly narrow the interval over builds: their noise makes little
+    /// of its error, or little of what matters. The difference itself has no say in it, so the
+    /// interval is looked at once, however long that takes.
     pub fn are_builds_known(&self, threshold: &Threshold) -> bool {
         let scale = self.scale(threshold);
         let found = match scale {
@@ -56,8 +60,9 @@ impl Paired {
     }
 }
 
-/// The interval over builds, and what `dependence` of the blocks' differences, with an interval of their own, makes of it. What wanders
-/// during the run is not the builds' doing, and widens their interval as it does any other.
+/// The interval over builds, and what `dependence` of the blocks' differences, with an interval of
+/// their own, makes of it. What wanders during the run is not the builds' doing, and widens their
+/// interval as it does any other.
 pub(super) fn interval(
     builds: &Crossed,
     level: Level,

@@ -1,8 +1,10 @@
-//! The question in blocks: every round measures both, so that only the difference within a round counts.
+//! The question in blocks: every round measures both, so that only the difference within a round
+//! counts.
 //!
-//! The spread of the pilot's per-block differences gives the half width of the signed-rank interval after so many blocks, and
-//! that the number of blocks ([`assay_stats::power`], `docs/concepts/deciding.md`, section 8): for a fixed number, looked at
-//! once, and for a run that looks after every block and stops by itself.
+//! The spread of the pilot's per-block differences gives the half width of the signed-rank interval
+//! after so many blocks, and that the number of blocks ([`assay_stats::power`],
+//! `docs/concepts/deciding.md`, section 8): for a fixed number, looked at once, and for a run that
+//! looks after every block and stops by itself.
 
 use super::Asked;
 use crate::analysis::seconds_per_block;
@@ -18,7 +20,8 @@ use assay_stats::{descriptive, normal, power};
 pub struct Needed {
     /// Blocks that find the difference with the power asked for; upper estimates.
     pub to_find: Option<u64>,
-    /// Blocks that show, if there is no difference, that any is smaller, in half of all experiments.
+    /// Blocks that show, if there is no difference, that any is smaller, in half of all
+    /// experiments.
     pub to_rule_out: Option<u64>,
     /// The difference that `at_blocks` blocks find with the power asked for; on the scale.
     pub detectable: f64,
@@ -37,7 +40,8 @@ pub struct BlocksPlan {
     pub at_blocks: f64,
     /// Whether ratios or differences are planned for.
     pub scale: Scale,
-    /// Robust standard deviation of the per-block differences, on the scale (log ratios, or the unit).
+    /// Robust standard deviation of the per-block differences, on the scale (log ratios, or the
+    /// unit).
     pub spread: f64,
     /// The difference that matters, on the scale; `None` where none was asked for.
     pub threshold: Option<f64>,
@@ -50,7 +54,8 @@ pub struct BlocksPlan {
 }
 
 impl BlocksPlan {
-    /// From a pilot in blocks; `None` where it is none, has too few, or its differences do not spread.
+    /// From a pilot in blocks; `None` where it is none, has too few, or its differences do not
+    /// spread.
     pub(super) fn of(
         samples: &Samples,
         metric: usize,

@@ -1,8 +1,8 @@
 //! What a pilot says before the experiment: how much its values spread, and in which distribution.
 //!
-//! The standard deviation that is planned with is the largest upper end of the 95 % bootstrap intervals (normal, basic,
-//! percentile) of the noisiest subject: a plan that took the estimate itself would be too small in half of all cases. Of pairs
-//! it is that of their differences.
+//! The standard deviation that is planned with is the largest upper end of the 95 % bootstrap
+//! intervals (normal, basic, percentile) of the noisiest subject: a plan that took the estimate
+//! itself would be too small in half of all cases. Of pairs it is that of their differences.
 
 use super::PlanningError;
 use crate::analysis::seconds_per_block;
@@ -61,8 +61,9 @@ impl SpreadOf {
         }
     }
 
-    /// How many runs are worth one independent run: the autocorrelation time, 1 where that is too near to 1 to matter, or where
-    /// there are too few values to judge it. The same rule as for the intervals.
+    /// How many runs are worth one independent run: the autocorrelation time, 1 where that is too
+    /// near to 1 to matter, or where there are too few values to judge it. The same rule as for the
+    /// intervals.
     pub fn runs_per_independent(&self) -> f64 {
         let time = self.autocorrelation_time;
         if self.n >= DEPENDENCE_FROM && time.is_finite() && 1.0 / time < DEPENDENT_BELOW {
@@ -78,8 +79,8 @@ impl SpreadOf {
     }
 }
 
-/// The standard deviation that is planned with: the largest of the upper ends of its intervals (normal, basic, percentile); the
-/// estimate itself where there are none.
+/// The standard deviation that is planned with: the largest of the upper ends of its intervals
+/// (normal, basic, percentile); the estimate itself where there are none.
 pub(crate) fn upper_end(sd: f64, ends: [Option<f64>; 3]) -> f64 {
     ends.into_iter().flatten().fold(sd, f64::max)
 }
@@ -105,10 +106,11 @@ pub struct Pilot {
     pub n: usize,
     /// The most dependent of the subjects, an index of `spreads`.
     pub most_dependent: usize,
-    /// How many runs are worth one independent run, by the most dependent subject: 1 where dependence does not matter.
+    /// How many runs are worth one independent run, by the most dependent subject: 1 where
+    /// dependence does not matter.
     pub runs_per_independent: f64,
-    /// The difference that the rank test could have seen in the pilot itself, with the significance and power asked for, by the
-    /// 15 % rule.
+    /// The difference that the rank test could have seen in the pilot itself, with the significance
+    /// and power asked for, by the 15 % rule.
     pub detectable: Option<f64>,
     /// Seconds that one run took, pauses and all; `None` where no times were recorded.
     pub seconds_per_run: Option<f64>,

@@ -33,8 +33,9 @@ const SHARES: [f64; 9] = [0.6, 0.75, 0.85, 0.93, 1.0, 1.07, 1.17, 1.3, 1.6];
 /// The answer of the rank test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankPlan {
-    /// The t test's answer under the 15 % rule: n times 1.15, or what n/1.15 runs give where n is known; at the level that the
-    /// exact test keeps with so few, and counting dependence. A power of 0 or NaN where so few can never reject.
+    /// The t test's answer under the 15 % rule: n times 1.15, or what n/1.15 runs give where n is
+    /// known; at the level that the exact test keeps with so few, and counting dependence. A power
+    /// of 0 or NaN where so few can never reject.
     pub rule: Quantities,
     /// Runs of each to take, rounded up; where n is known, that.
     pub n: u64,
@@ -42,9 +43,11 @@ pub struct RankPlan {
     pub founded_on: Founded,
     /// What it was rounded up to.
     pub rounded_to: u64,
-    /// With fewer independent runs the exact rank test can't reject at the significance, whatever the values are.
+    /// With fewer independent runs the exact rank test can't reject at the significance, whatever
+    /// the values are.
     pub fewest_n: u64,
-    /// How many runs are worth one independent run: 1 without a pilot, or where its dependence does not matter.
+    /// How many runs are worth one independent run: 1 without a pilot, or where its dependence does
+    /// not matter.
     pub runs_per_independent: f64,
     /// What the pilot's distribution says; `None` without a pilot.
     pub distribution: Option<Distribution>,
@@ -55,7 +58,8 @@ pub struct RankPlan {
 pub enum Founded {
     /// The 15 % rule, or whoever gave the number.
     Rule,
-    /// The normal approximation of the rank statistic under the pilot's own distribution, where so many runs can't be simulated.
+    /// The normal approximation of the rank statistic under the pilot's own distribution, where so
+    /// many runs can't be simulated.
     Formula,
     /// Simulated experiments with the pilot's own values.
     Simulation,
@@ -64,7 +68,8 @@ pub enum Founded {
 /// What the pilot's distribution says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
-    /// The chance that a value of the other is larger than one of the reference when the difference is as asked.
+    /// The chance that a value of the other is larger than one of the reference when the difference
+    /// is as asked.
     pub superiority: f64,
     /// Runs of each by the formula; where n is known, that; `None` where no number is enough.
     pub formula_n: Option<f64>,
@@ -79,7 +84,8 @@ pub struct Distribution {
 /// What simulated experiments say.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simulated {
-    /// Runs of each at which the power is reached; `None` where n is not the question or lies beyond what was tried.
+    /// Runs of each at which the power is reached; `None` where n is not the question or lies
+    /// beyond what was tried.
     pub n: Option<f64>,
     /// Standard error of that number from the number of experiments.
     pub n_error: Option<f64>,
@@ -96,8 +102,9 @@ pub fn test_of(asked: &Asked, sig_level: f64) -> RankTest {
     RankTest { sides: asked.test().sides, sig_level }
 }
 
-/// The smallest p-value that the exact rank test of n runs of each can give: all values of the one beyond all of the other,
-/// 1/C(2n, n), or all differences to one side, 2^-n; twice that where both sides count. In 0 to 1. O(n).
+/// The smallest p-value that the exact rank test of n runs of each can give: all values of the one
+/// beyond all of the other, 1/C(2n, n), or all differences to one side, 2^-n; twice that where both
+/// sides count. In 0 to 1. O(n).
 fn smallest_p(asked: &Asked, n: u64) -> f64 {
     let sides = if asked.test().sides == Sides::One { 1.0 } else { 2.0 };
     let one = |k: u64| match asked.kind {
@@ -109,7 +116,8 @@ fn smallest_p(asked: &Asked, n: u64) -> f64 {
     (sides * orders).min(1.0)
 }
 
-/// The fewest runs of each, two at least, with which the exact rank test can reject at the significance. O(1).
+/// The fewest runs of each, two at least, with which the exact rank test can reject at the
+/// significance. O(1).
 pub fn fewest(asked: &Asked, sig_level: f64) -> u64 {
     (2..MOST_FACTORS).find(|&n| smallest_p(asked, n) <= sig_level).unwrap_or(MOST_FACTORS)
 }
@@ -137,7 +145,8 @@ pub(super) fn power_by_rule(asked: &Asked, t: Quantities, independent: f64) -> f
     })
 }
 
-/// The difference that the rank test finds by the rule with the power asked for. `None` where it finds none.
+/// The difference that the rank test finds by the rule with the power asked for. `None` where it
+/// finds none.
 pub(super) fn delta_by_rule(asked: &Asked, t: Quantities, independent: f64) -> Option<f64> {
     let sig_level = level_kept(asked, t.sig_level, independent)?;
     let n = (independent / RANK_OVERHEAD).max(1.1);
@@ -145,7 +154,8 @@ pub(super) fn delta_by_rule(asked: &Asked, t: Quantities, independent: f64) -> O
     Some(found.delta)
 }
 
-/// The independent runs of each that the rule asks for: 15 % more than the t test, and of few as many as the exact test needs.
+/// The independent runs of each that the rule asks for: 15 % more than the t test, and of few as
+/// many as the exact test needs.
 fn needed_by_rule(asked: &Asked, t: Quantities) -> f64 {
     let needed = (t.n * RANK_OVERHEAD).max(fewest(asked, t.sig_level) as f64);
     let mut n = needed.ceil();
@@ -209,8 +219,9 @@ impl RankPlan {
         self.independent(self.n) >= self.fewest_n as f64
     }
 
-    /// By the rule, and by the pilot's distribution; where the number of runs is the question, and the pilot has values enough to stand for
-    /// its distribution ([`SMALL_PILOT`], as many independent ones) and for its spread, that distribution gives the number.
+    /// By the rule, and by the pilot's distribution; where the number of runs is the question, and
+    /// the pilot has values enough to stand for its distribution ([`SMALL_PILOT`], as many
+    /// independent ones) and for its spread, that distribution gives the number.
     pub fn from_pilot(
         asked: &Asked,
         unknown: Unknown,
@@ -279,8 +290,8 @@ impl Simulated {
     }
 }
 
-/// The difference that so many independent runs find with the power asked for, by the formula. Bisection: O(m log m) for each of
-/// some 50 trials.
+/// The difference that so many independent runs find with the power asked for, by the formula.
+/// Bisection: O(m log m) for each of some 50 trials.
 pub(super) fn delta_by_distribution(
     series: &Series,
     t: Quantities,
@@ -303,7 +314,8 @@ pub(super) fn delta_by_distribution(
     Some(high)
 }
 
-/// Draws experiments of sizes about what the formula says (`about`, where that is the question) and of the planned one.
+/// Draws experiments of sizes about what the formula says (`about`, where that is the question) and
+/// of the planned one.
 fn simulate(
     pilot: &ShiftedPilot,
     test: RankTest,
@@ -351,7 +363,8 @@ fn simulate(
     })
 }
 
-/// The size at which the power is reached for good, between the sizes that were tried; `None` where it lies beyond them.
+/// The size at which the power is reached for good, between the sizes that were tried; `None` where
+/// it lies beyond them.
 fn reached(sizes: &[u64], powers: &[f64], power: f64) -> Option<f64> {
     let last_below = powers.iter().rposition(|&p| p < power)?;
     let (below, above) = (powers[last_below], *powers.get(last_below + 1)?);

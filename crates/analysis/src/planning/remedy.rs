@@ -1,8 +1,8 @@
-//! What to ask instead, where a plan is answered but its answer is worth nothing: a test that finds a difference no more often than
-//! chance finds one, or one that cries wolf in most experiments.
+//! What to ask instead, where a plan is answered but its answer is worth nothing: a test that finds
+//! a difference no more often than chance finds one, or one that cries wolf in most experiments.
 //!
-//! It judges an answer that there is; what has no answer is an error elsewhere. Numbers by Student's t and the 15 % rule, as the
-//! rest of a plan from numbers.
+//! It judges an answer that there is; what has no answer is an error elsewhere. Numbers by
+//! Student's t and the 15 % rule, as the rest of a plan from numbers.
 
 use super::{Planning, RANK_OVERHEAD, Unknown, rounded_up};
 use crate::policy;
@@ -17,12 +17,14 @@ pub struct Remedy {
     pub power: f64,
     /// Runs of each that find the difference then; `None` where no number within reach does.
     pub n: Option<u64>,
-    /// The difference that the runs of the plan find then, in the unit of the plan; `None` where so few find none.
+    /// The difference that the runs of the plan find then, in the unit of the plan; `None` where so
+    /// few find none.
     pub delta: Option<f64>,
 }
 
 impl Planning {
-    /// What to ask instead where this answer is worth nothing; `None` where it is worth something. O(1).
+    /// What to ask instead where this answer is worth nothing; `None` where it is worth something.
+    /// O(1).
     pub fn remedy(&self) -> Option<Remedy> {
         let t = self.t;
         let cries_wolf = t.sig_level >= policy::WORTHLESS_LEVEL;

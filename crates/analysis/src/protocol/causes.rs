@@ -1,8 +1,9 @@
 //! What makes successive values correlated, held against what the recording says of itself.
 //!
-//! The environment describes machines that `assay` measured on; foreign files do so in comments, in anybody's words. So a line is
-//! quoted rather than interpreted: what is looked for are a few words (governor, cpufreq, load average) that any log of a
-//! benchmark uses. A cause that the recording rules out is not named.
+//! The environment describes machines that `assay` measured on; foreign files do so in comments, in
+//! anybody's words. So a line is quoted rather than interpreted: what is looked for are a few words
+//! (governor, cpufreq, load average) that any log of a benchmark uses. A cause that the recording
+//! rules out is not named.
 
 use crate::policy;
 use assay_data::Environment;
@@ -23,14 +24,16 @@ pub enum CauseKind {
 pub struct Cause {
     /// Which.
     pub kind: CauseKind,
-    /// What the recording says that points to it; `None` when it says nothing either way, and for what is seen in the values.
+    /// What the recording says that points to it; `None` when it says nothing either way, and for
+    /// what is seen in the values.
     pub evidence: Option<String>,
 }
 
 /// A quote longer than this is cut.
 const LONGEST_QUOTE: usize = 120;
 
-/// The likely causes, those that the recording points to first. `drifts`: whether a series moved over its time.
+/// The likely causes, those that the recording points to first. `drifts`: whether a series moved
+/// over its time.
 pub fn causes(environment: &Environment, drifts: bool) -> Vec<Cause> {
     let lines = lines(environment);
     let mut found = Vec::new();

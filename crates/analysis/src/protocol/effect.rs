@@ -21,7 +21,8 @@ use assay_stats::{Interval, descriptive, two_sample};
 /// What was found about the size of the difference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffectFound {
-    /// The Hodges-Lehmann shift, subject − reference; for blocks the pseudo-median of their differences. Base unit.
+    /// The Hodges-Lehmann shift, subject − reference; for blocks the pseudo-median of their
+    /// differences. Base unit.
     pub estimate: f64,
     /// The interval that decides.
     pub interval: Option<Interval>,
@@ -29,7 +30,8 @@ pub struct EffectFound {
     pub classic: Option<Interval>,
     /// How often the subject was better: pairs of values, or blocks.
     pub wins: Wins,
-    /// Differences of quantiles, subject − reference, with intervals that hold for all of them together.
+    /// Differences of quantiles, subject − reference, with intervals that hold for all of them
+    /// together.
     pub quantiles: Vec<QuantileDifference>,
 }
 
@@ -95,7 +97,8 @@ fn of_recordings(values: &Values, level: f64, validity: &Validity) -> (Effect, O
     (Effect { estimate, interval }, classic)
 }
 
-/// What the interval, half a clock step wider, says about the threshold. Ends that touch it exclude nothing.
+/// What the interval, half a clock step wider, says about the threshold. Ends that touch it exclude
+/// nothing.
 fn held_against(effect: &EffectFound, protocol: &Protocol, clock_step: f64) -> Option<Finding> {
     let threshold = protocol.threshold;
     let Some(Interval { lower, upper }) = effect.interval else {
@@ -123,8 +126,8 @@ fn quantiles(values: &Values, level: f64) -> Vec<QuantileDifference> {
     quantile_differences_of(&x, &y, &SHARES, each)
 }
 
-/// False when a quantile moved otherwise than the estimate says: its interval and that of the estimate have nothing in common, and
-/// it is farther from the estimate than the threshold.
+/// False when a quantile moved otherwise than the estimate says: its interval and that of the
+/// estimate have nothing in common, and it is farther from the estimate than the threshold.
 fn is_plain_shift(found: &EffectFound, threshold: f64) -> bool {
     let Some(interval) = found.interval else { return true };
     let apart = |q: &QuantileDifference| {

@@ -1,5 +1,5 @@
-//! What the steps of the check find, in words: each finding's severity says how its step ends (a note lets it pass, a warning
-//! warns, a serious one ends the chain).
+//! What the steps of the check find, in words: each finding's severity says how its step ends (a
+//! note lets it pass, a warning warns, a serious one ends the chain).
 
 use super::{Label, Protocol};
 use crate::checks;
@@ -179,7 +179,8 @@ pub(super) fn no_threshold(unit: &Unit) -> Finding {
     }
 }
 
-/// Of too few values for the threshold: a warning; of too few even for ten times it: the end of the chain.
+/// Of too few values for the threshold: a warning; of too few even for ten times it: the end of the
+/// chain.
 pub(super) fn too_few_for_threshold(
     protocol: &Protocol,
     planned: Option<f64>,

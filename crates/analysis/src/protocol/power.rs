@@ -21,7 +21,8 @@ use assay_stats::{Interval, descriptive};
 /// The standard deviation of one series with its bootstrap intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
-    /// Index of the subject; for blocks that of the compared one, and the series is that of the differences.
+    /// Index of the subject; for blocks that of the compared one, and the series is that of the
+    /// differences.
     pub subject: usize,
     /// Standard deviation, n − 1.
     pub sd: f64,
@@ -54,7 +55,8 @@ pub struct PowerFound {
     pub sd: f64,
     /// Confidence of the intervals of the standard deviations.
     pub confidence: f64,
-    /// Values (or blocks) of each that Student's t needs for the threshold; `None` where that has no answer.
+    /// Values (or blocks) of each that Student's t needs for the threshold; `None` where that has
+    /// no answer.
     pub n_t: Option<f64>,
     /// The same with the 15 % for ranks, whole: what is held against the samples.
     pub needed: Option<f64>,
@@ -108,7 +110,8 @@ pub(super) fn step(
     Step::of(found, findings)
 }
 
-/// Too few values even for ten times the threshold end the check, unless the difference is so large that these few see it.
+/// Too few values even for ten times the threshold end the check, unless the difference is so large
+/// that these few see it.
 fn judge(result: &PowerFound, protocol: &Protocol, seen: f64) -> Vec<Finding> {
     if protocol.threshold.is_nan() {
         return vec![found::no_threshold(&protocol.unit)];
@@ -178,8 +181,8 @@ impl Planning {
         if delta.is_nan() || delta <= 0.0 {
             return None;
         }
-        // With differences far beyond the noise the solution lies below what any test can be made of, or below every n that is
-        // looked at: then the fewest are enough.
+        // With differences far beyond the noise the solution lies below what any test can be made
+        // of, or below every n that is looked at: then the fewest are enough.
         if self.test.power(2.0, delta, self.sd, self.level) >= self.power {
             return Some(2.0);
         }
@@ -208,7 +211,8 @@ mod tests {
 
     #[test]
     fn the_published_plan_is_thirty_five_thousand() {
-        // Part 4 of the articles: a threshold of 20,000 cycles at 3 GHz, sd 193 µs, alpha 0.01, power 0.95.
+        // Part 4 of the articles: a threshold of 20,000 cycles at 3 GHz, sd 193 µs, alpha 0.01,
+        // power 0.95.
         let test = Test { kind: Kind::TwoSample, sides: Sides::Two };
         let planning = Planning { test, sd: 193.0, level: 0.01, power: 0.95 };
         let n = planning.n(20.0 / 3.0).expect("it has a solution");

@@ -1,5 +1,6 @@
-//! The third step: is there a difference? The Mann-Whitney test for samples recorded apart, Wilcoxon's signed-rank test of the
-//! per-block differences for blocks, both two-sided and as R's `wilcox.test` does them.
+//! The third step: is there a difference? The Mann-Whitney test for samples recorded apart,
+//! Wilcoxon's signed-rank test of the per-block differences for blocks, both two-sided and as R's
+//! `wilcox.test` does them.
 //!
 //! The statistic W is R's: the number of pairs in which the subject's value is larger than the
 //! reference's, ties counting half; for blocks V, the sum of the ranks of the positive differences.
@@ -32,7 +33,8 @@ pub struct TestFound {
     /// True when p is that of the exact distribution, false for the normal distribution with the
     /// corrections for ties and continuity.
     pub exact: bool,
-    /// Two-sided p-value that takes the values for independent; 0 where it is smaller than any number, NaN when not defined.
+    /// Two-sided p-value that takes the values for independent; 0 where it is smaller than any
+    /// number, NaN when not defined.
     pub p: f64,
     /// log₁₀ of it, which does not underflow.
     pub log10_p: f64,
@@ -86,8 +88,9 @@ fn judge(step: &mut Step<TestFound>, level: f64) {
     step.findings = findings;
 }
 
-/// Gives each chain its share of the significance: the smallest p-value is held against all of it divided by their number, the
-/// next against that of one less, until one does not reject; the rest are held against the same.
+/// Gives each chain its share of the significance: the smallest p-value is held against all of it
+/// divided by their number, the next against that of one less, until one does not reject; the rest
+/// are held against the same.
 pub(super) fn share_alpha(chains: &mut [Protocol]) {
     let mut order: Vec<(f64, usize)> = chains
         .iter()

@@ -1,9 +1,11 @@
-//! The first step: are the samples what the test takes them for? Independent values of one thing that did not change meanwhile,
-//! read off a clock that is fine enough, of runs that did what they should.
+//! The first step: are the samples what the test takes them for? Independent values of one thing
+//! that did not change meanwhile, read off a clock that is fine enough, of runs that did what they
+//! should.
 //!
-//! Independence is judged by the effective sample size (Geyer 1992), which is what dependence does to the answer; the largest
-//! autocorrelation, over the number of lags that R's `acf` takes by itself and over 30, stands beside it for comparison with
-//! published figures. In blocks the per-block differences are judged, since what both sides share cancels.
+//! Independence is judged by the effective sample size (Geyer 1992), which is what dependence does
+//! to the answer; the largest autocorrelation, over the number of lags that R's `acf` takes by
+//! itself and over 30, stands beside it for comparison with published figures. In blocks the
+//! per-block differences are judged, since what both sides share cancels.
 
 use super::causes::{Cause, causes};
 use super::{Protocol, Step, Values, found};
@@ -70,7 +72,8 @@ pub struct SeriesFound {
     pub lags_r_default: usize,
     /// The largest absolute autocorrelation over 30 lags.
     pub acf_max_30: f64,
-    /// What the autocorrelation at one lag stays below in 95 of 100 series of independent values: 1.96/√n.
+    /// What the autocorrelation at one lag stays below in 95 of 100 series of independent values:
+    /// 1.96/√n.
     pub acf_bound: f64,
     /// Rank autocorrelation of neighbours.
     pub lag1: f64,
@@ -147,7 +150,8 @@ pub struct Validity {
     pub differences: Option<SeriesFound>,
     /// The step in which values come, in the base unit.
     pub clock_step: f64,
-    /// Rank autocorrelation of successive differences where the difference changed during a run in blocks.
+    /// Rank autocorrelation of successive differences where the difference changed during a run in
+    /// blocks.
     pub drifting: Option<f64>,
     /// What may make the values correlated; empty unless they do.
     pub causes: Vec<Cause>,
@@ -159,7 +163,8 @@ impl Validity {
         self.differences.as_ref().map_or(&self.series, std::slice::from_ref)
     }
 
-    /// Values (or blocks) of each that count: for sides of different size what two equal ones would be worth.
+    /// Values (or blocks) of each that count: for sides of different size what two equal ones would
+    /// be worth.
     pub(super) fn counting(&self) -> f64 {
         if let Some(differences) = &self.differences {
             // The drawn order makes blocks count in full unless the difference drifted.

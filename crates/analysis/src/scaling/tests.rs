@@ -23,7 +23,8 @@ fn add_commands(samples: &mut Samples, commands: &[&str]) {
     samples.row_named("");
 }
 
-/// A scan of `commands` over these combinations of parameters; `value` of combination, command, block.
+/// A scan of `commands` over these combinations of parameters; `value` of combination, command,
+/// block.
 fn scan(
     combinations: &[&[(&str, &str)]],
     commands: &[&str],
@@ -166,7 +167,8 @@ fn the_interval_of_the_exponent_covers_the_truth_in_95_of_100_scans() {
         exponent.interval.is_some_and(|i| i.contains(1.1))
     });
     let share = covered.count() as f64 / 400.0;
-    // Three standard errors of the simulation below 95 %; and not far above, for an interval too wide would pass too.
+    // Three standard errors of the simulation below 95 %; and not far above, for an interval too
+    // wide would pass too.
     assert!((0.917..0.99).contains(&share), "{share}");
 }
 

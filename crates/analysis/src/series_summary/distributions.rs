@@ -37,7 +37,8 @@ pub struct Distribution {
     pub mean: f64,
     /// Standard deviation (of the logarithms for the lognormal; the mean for the exponential).
     pub sd: f64,
-    /// The largest distance between the distribution functions: at some place this share of the values lies on the wrong side.
+    /// The largest distance between the distribution functions: at some place this share of the
+    /// values lies on the wrong side.
     pub distance: f64,
 }
 

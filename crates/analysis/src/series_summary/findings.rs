@@ -25,8 +25,9 @@ pub(super) fn of(summary: &SeriesSummary) -> Vec<Finding> {
     found
 }
 
-/// A warm-up, or a change, makes a series drift and its values correlated. Where the steady part does neither, the change
-/// speaks for them all, as seriously as the gravest of them, and what they found is its evidence.
+/// A warm-up, or a change, makes a series drift and its values correlated. Where the steady part
+/// does neither, the change speaks for them all, as seriously as the gravest of them, and what they
+/// found is its evidence.
 fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
     let changed = |finding: &Finding| finding.code == "WARM_UP" || finding.code == "CHANGE_POINT";
     let Some(at) = found.iter().position(changed) else { return };
@@ -171,7 +172,8 @@ fn told_places(places: &[String], has_more: bool) -> String {
     }
 }
 
-/// Whether every part lies beyond the one before, always on the same side: steps that a smooth drift is cut into look like this.
+/// Whether every part lies beyond the one before, always on the same side: steps that a smooth
+/// drift is cut into look like this.
 fn climbs(parts: &[Part]) -> bool {
     let steps = || parts.windows(2).map(|pair| pair[1].median - pair[0].median);
     parts.len() > 2 && (steps().all(|step| step > 0.0) || steps().all(|step| step < 0.0))

@@ -1,5 +1,6 @@
-//! Values far outside the rest, by Tukey's fences (*Exploratory Data Analysis*, 1977): one and a half interquartile ranges beyond
-//! the quartiles are the inner ones, three the outer. Counted and named, never removed: a stall that users feel is a result.
+//! Values far outside the rest, by Tukey's fences (*Exploratory Data Analysis*, 1977): one and a
+//! half interquartile ranges beyond the quartiles are the inner ones, three the outer. Counted and
+//! named, never removed: a stall that users feel is a result.
 
 use assay_stats::descriptive;
 
@@ -17,7 +18,8 @@ pub struct Outliers {
     pub beyond_inner: (usize, usize),
     /// Values below the lower and above the upper outer fence.
     pub beyond_outer: (usize, usize),
-    /// Those beyond the outer fences with their places in the series, counted from 0: the farthest first, at most ten.
+    /// Those beyond the outer fences with their places in the series, counted from 0: the farthest
+    /// first, at most ten.
     pub farthest: Vec<(usize, f64)>,
 }
 

@@ -1,5 +1,5 @@
-//! A series in time, cut into slices so that ten million values are drawn in a moment: of each slice its extremes and its
-//! median.
+//! A series in time, cut into slices so that ten million values are drawn in a moment: of each
+//! slice its extremes and its median.
 
 use assay_stats::descriptive;
 

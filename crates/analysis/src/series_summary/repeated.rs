@@ -1,12 +1,13 @@
-//! Values that are few different ones: each with how often it came, which says all there is to say of their shape. And the step
-//! that all values are multiples of, where there is one.
+//! Values that are few different ones: each with how often it came, which says all there is to say
+//! of their shape. And the step that all values are multiples of, where there is one.
 
 use crate::policy;
 use assay_stats::descriptive::ROBUST_SD;
 
 /// Up to so many different values are listed one by one.
 const MOST: usize = 12;
-/// How far from a multiple of the step a value may lie, in steps: what rounding to a few digits makes of it.
+/// How far from a multiple of the step a value may lie, in steps: what rounding to a few digits
+/// makes of it.
 const OFF: f64 = 0.01;
 
 /// A value that came several times, or once among others that did.
@@ -18,7 +19,8 @@ pub struct RepeatedValue {
     pub count: usize,
 }
 
-/// The different values, ascending; none where they are more than twelve, fewer than two, or of fewer than 20 values. O(n).
+/// The different values, ascending; none where they are more than twelve, fewer than two, or of
+/// fewer than 20 values. O(n).
 pub(super) fn of(sorted: &[f64], distinct: usize) -> Vec<RepeatedValue> {
     if !(2..=MOST).contains(&distinct) || sorted.len() < policy::SHAPE_FROM {
         return Vec::new();
@@ -35,8 +37,9 @@ pub(super) fn are_multiples(sorted: &[f64], step: f64) -> bool {
     })
 }
 
-/// How widely values spread that an outlier must not make look wide: the smaller of the standard deviation and what the middle
-/// half says of it; of values of which half are equal the standard deviation.
+/// How widely values spread that an outlier must not make look wide: the smaller of the standard
+/// deviation and what the middle half says of it; of values of which half are equal the standard
+/// deviation.
 pub(super) fn spread(sd: f64, interquartile_range: f64) -> f64 {
     let middle = interquartile_range / 2.0 * ROBUST_SD;
     if middle > 0.0 { middle.min(sd) } else { sd }

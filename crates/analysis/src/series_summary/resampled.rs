@@ -1,5 +1,6 @@
-//! The bootstrap of one series: how far mean, standard deviation and median would waver if all were done again. It takes the
-//! values for independent; where they are not, its intervals are too narrow, and a finding says so.
+//! The bootstrap of one series: how far mean, standard deviation and median would waver if all were
+//! done again. It takes the values for independent; where they are not, its intervals are too
+//! narrow, and a finding says so.
 
 use assay_stats::bootstrap::{self, Bootstrap, Statistic};
 
@@ -19,7 +20,8 @@ pub struct Resampled {
 }
 
 impl Resampled {
-    /// One of `together` series that are resampled; `None` for no values. O(n · resamples), in all at most a few seconds.
+    /// One of `together` series that are resampled; `None` for no values. O(n · resamples), in all
+    /// at most a few seconds.
     pub(super) fn of(values: &[f64], together: usize, seed: u64) -> Option<Self> {
         let resamples = bootstrap::resamples_for(values.len(), together);
         let of = |statistic| bootstrap::bootstrap(values, statistic, resamples, seed);

@@ -1,8 +1,9 @@
 //! The distribution of a series for pictures, and where its values cluster.
 //!
-//! More than one mode is reported only where three things agree: the dip test finds that one mode does not do, the smoothed density
-//! has a clear valley, and enough values lie on either side of it. Values that come in coarse steps are smoothed over a step at
-//! least, or every step would be a mode.
+//! More than one mode is reported only where three things agree: the dip test finds that one mode
+//! does not do, the smoothed density has a clear valley, and enough values lie on either side of
+//! it. Values that come in coarse steps are smoothed over a step at least, or every step would be a
+//! mode.
 
 use crate::policy;
 use assay_stats::density::{self, Density};
@@ -160,7 +161,8 @@ impl Hill {
     }
 }
 
-/// Hills between clear valleys: local hills, of which the pair with the shallowest valley is joined until all are deep enough.
+/// Hills between clear valleys: local hills, of which the pair with the shallowest valley is joined
+/// until all are deep enough.
 fn hills(y: &[f64]) -> Vec<Hill> {
     let mut hills: Vec<Hill> = Vec::new();
     let mut begin = 0;

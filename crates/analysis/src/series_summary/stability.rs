@@ -1,9 +1,10 @@
-//! Where a series changed for good, and whether it came to rest: change points by their place, and the steady part with the
-//! warm-up before it.
+//! Where a series changed for good, and whether it came to rest: change points by their place, and
+//! the steady part with the warm-up before it.
 //!
-//! The changes are E-divisive's: PELT, which sees changes of the spread too, takes every cluster of stalls for a part of its own
-//! (in 86 of 100 series with clusters of eight stalls, where E-divisive does in 5). The steady part is PELT's, as its source has
-//! it: parts with equal medians are one there, so that clusters do no harm.
+//! The changes are E-divisive's: PELT, which sees changes of the spread too, takes every cluster of
+//! stalls for a part of its own (in 86 of 100 series with clusters of eight stalls, where
+//! E-divisive does in 5). The steady part is PELT's, as its source has it: parts with equal medians
+//! are one there, so that clusters do no harm.
 
 use super::numbers::SerialCorrelation;
 use crate::describe::Description;

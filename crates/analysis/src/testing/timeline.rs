@@ -1,12 +1,13 @@
-//! One run of a suite by process and moment: which test ran when beside which, and what the whole waited for. It is the run whose time is nearest
-//! to the median.
+//! One run of a suite by process and moment: which test ran when beside which, and what the whole
+//! waited for. It is the run whose time is nearest to the median.
 
 use super::{PARTS, PHASES};
 use assay_data::Samples;
 use assay_data::samples::{BEGAN, BySubject, ENDED, SPANS, WORKER};
 use std::collections::BTreeMap;
 
-/// Moments are reported in microseconds: what ends so little after something began had ended before it.
+/// Moments are reported in microseconds: what ends so little after something began had ended before
+/// it.
 const TOLERANCE: f64 = 1e-5;
 
 /// A run by process and moment. Times are seconds since it began.
@@ -68,7 +69,8 @@ pub enum BarOf {
     Part(&'static str),
 }
 
-/// The run of a side, whose subjects and whole these are, that is nearest to the median. O(n log n).
+/// The run of a side, whose subjects and whole these are, that is nearest to the median. O(n log
+/// n).
 pub(super) fn of(
     samples: &Samples,
     by_subject: &BySubject<'_>,
@@ -115,7 +117,8 @@ pub(super) fn of(
     };
     let [parts, workers, begins, ends] = SPANS.map(list);
     for (((&part, &worker), &from), &to) in parts.iter().zip(workers).zip(begins).zip(ends) {
-        // Processes that ran no test are not shown, and what comes of another's recording may be any number.
+        // Processes that ran no test are not shown, and what comes of another's recording may be
+        // any number.
         let (Some(&part), Some(bars)) =
             (PARTS.get(number(Some(part))), processes.get_mut(&number(Some(worker))))
         else {
@@ -140,7 +143,8 @@ fn bar(of: BarOf, began: f64, ended: f64) -> Bar {
     Bar { of, began, ended, setup: 0.0, teardown: 0.0, row: 0, critical: false }
 }
 
-/// Processes as lanes: one that began when another had ended goes on in its lane, as the packages do of which so many run at a time.
+/// Processes as lanes: one that began when another had ended goes on in its lane, as the packages
+/// do of which so many run at a time.
 fn lanes(processes: BTreeMap<usize, Vec<Bar>>) -> Vec<Lane> {
     let mut each: Vec<(usize, f64, Lane)> = Vec::new();
     for (process, mut bars) in processes {
@@ -186,8 +190,8 @@ fn last(lane: &Lane) -> f64 {
     lane.bars.iter().map(|bar| bar.ended).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Rows of the tests of one process: one begins in the first row that is free. What is done beside tests stands in the first, over the test in
-/// which it is done. Returns how many rows there are.
+/// Rows of the tests of one process: one begins in the first row that is free. What is done beside
+/// tests stands in the first, over the test in which it is done. Returns how many rows there are.
 fn set_rows(bars: &mut [Bar]) -> usize {
     let mut free: Vec<f64> = Vec::new();
     for bar in bars.iter_mut().filter(|bar| matches!(bar.of, BarOf::Test { .. })) {

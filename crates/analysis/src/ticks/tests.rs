@@ -36,7 +36,8 @@ fn start_and_end((step, ..): Cell, centre: f64, n: usize, stream: &mut Stream) -
 
 type Clock = fn(Cell, f64, usize, &mut Stream) -> Vec<f64>;
 
-/// The shares of series whose interval misses the ratio, and that have a direction: apart, and in blocks.
+/// The shares of series whose interval misses the ratio, and that have a direction: apart, and in
+/// blocks.
 fn misses(cell: Cell, clock: Clock, seed: u64) -> [(f64, f64); 2] {
     let (_, _, a, b, n) = cell;
     let truth = (b / a).ln();
@@ -65,7 +66,8 @@ fn misses(cell: Cell, clock: Clock, seed: u64) -> [(f64, f64); 2] {
 fn the_interval_covers_what_a_coarse_clock_hides() {
     for cell in CELLS {
         for (clock, name) in [(rounded as Clock, "rounded"), (start_and_end, "start and end")] {
-            // Where rounding errors cancel, 5 % may miss, and the simulation has an error of about 1 %.
+            // Where rounding errors cancel, 5 % may miss, and the simulation has an error of about
+            // 1 %.
             let least = if cell.1 > cell.0 / 2.0 { 0.02 } else { 0.0 };
             for (missed, _) in misses(cell, clock, 17) {
                 assert!(missed <= 0.06 + least, "{name} {cell:?}: {missed}");
@@ -83,7 +85,8 @@ fn what_is_larger_than_a_step_is_found() {
     let found = misses((1.0, 0.05, 10.4, 13.6, 30), rounded, 19);
     // A few series look dependent by chance.
     assert!(found.iter().all(|(_, directed)| *directed > 0.95), "{found:?}");
-    // Readings that spread over steps are as good as any: a difference of half a step is found, too.
+    // Readings that spread over steps are as good as any: a difference of half a step is found,
+    // too.
     let found = misses((1.0, 2.0, 20.3, 20.8, 600), rounded, 20);
     assert!(found.iter().all(|(_, directed)| *directed > 0.9), "{found:?}");
 }

@@ -1,13 +1,15 @@
-//! Whole experiments over builds, simulated from their turns to their verdicts: builds of one source are rarely called different, and
-//! a true difference is found where placement does less than it.
+//! Whole experiments over builds, simulated from their turns to their verdicts: builds of one
+//! source are rarely called different, and a true difference is found where placement does less
+//! than it.
 
 use assay_analysis::{Experiment, Options, Step, Verdict, analyse};
 use assay_data::source::Unit;
 use assay_data::{Metric, Observation, Plan, Samples, Side, Subject, Threshold};
 use assay_stats::resampling::Stream;
 
-/// Runs an experiment of so many builds a side that stops by itself, or after 60 s: placement and noise have these standard
-/// deviations, in per cent, the second side takes so much longer, and the machine wanders.
+/// Runs an experiment of so many builds a side that stops by itself, or after 60 s: placement and
+/// noise have these standard deviations, in per cent, the second side takes so much longer, and the
+/// machine wanders.
 fn verdict(case: u64, builds: u32, placement: f64, noise: f64, longer: f64) -> (Verdict, usize) {
     let mut stream = Stream::new(81, case);
     let mut samples = Samples::new(vec![Metric::wall()]);

@@ -7,7 +7,8 @@ use crate::{Basis, Options, Verdict};
 use assay_data::{Design, Metric, Observation, Samples, Subject, Summary, Unit};
 use assay_stats::resampling::Stream;
 
-/// A suite: for each benchmark its name and the factor of the new side, with so many values on each.
+/// A suite: for each benchmark its name and the factor of the new side, with so many values on
+/// each.
 fn suite(benchmarks: &[(&str, f64)], values: usize, seed: u64) -> Samples {
     suite_of_spread(benchmarks, values, seed, 0.002)
 }
@@ -179,7 +180,8 @@ fn of_nothing_that_differs_hardly_ever_is_anything_told() {
             wrong[place] += i32::from(counts.faster + counts.slower > 0);
         }
     }
-    // Suites with a false alarm, of 30: 1 or 2 on average where the error is shared, 19 where it is not.
+    // Suites with a false alarm, of 30: 1 or 2 on average where the error is shared, 19 where it is
+    // not.
     assert!(wrong[0] <= 6 && wrong[1] <= 6 && wrong[2] > 10, "{wrong:?}");
 }
 

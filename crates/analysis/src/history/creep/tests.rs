@@ -23,7 +23,8 @@ fn of(values: &[f64]) -> Trend {
     trend(Series { benchmark, metric: Metric::wall(), machine: String::new(), points }, 0.95)
 }
 
-/// Runs that keep `phi` of the difference of the one before, 1 % each, around what `level` says in logarithms.
+/// Runs that keep `phi` of the difference of the one before, 1 % each, around what `level` says in
+/// logarithms.
 fn runs(seed: u64, n: usize, phi: f64, level: impl Fn(usize) -> f64) -> Vec<f64> {
     let mut random = Stream::new(seed, 0);
     let mut state = 0.01 * random.normal();

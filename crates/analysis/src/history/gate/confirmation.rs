@@ -1,7 +1,9 @@
-//! What a fresh run says of an alarm: both revisions measured by turns, where all that runs differ by cancels.
+//! What a fresh run says of an alarm: both revisions measured by turns, where all that runs differ
+//! by cancels.
 //!
-//! An alarm stands if the fresh run finds the new revision worse, too, or if there could be none; a run that stands out alone is an alarm only
-//! if the fresh run finds it worse. Nothing is measured here.
+//! An alarm stands if the fresh run finds the new revision worse, too, or if there could be none; a
+//! run that stands out alone is an alarm only if the fresh run finds it worse. Nothing is measured
+//! here.
 
 use super::{Gate, Standing};
 use crate::Verdict;
@@ -101,8 +103,8 @@ impl Confirmation {
 }
 
 impl Gate {
-    /// Sets what a fresh run says of an alarm, by the place of its benchmark. Where it does not confirm it, the benchmark is normal, or not
-    /// known, as the fresh run says.
+    /// Sets what a fresh run says of an alarm, by the place of its benchmark. Where it does not
+    /// confirm it, the benchmark is normal, or not known, as the fresh run says.
     pub fn settle(&mut self, place: usize, confirmation: Confirmation) {
         let Some(label) = self.judged.get(place).map(|judged| self.label(judged)) else { return };
         let judged = &mut self.judged[place];

@@ -35,7 +35,8 @@ pub(super) fn changed(label: &str, ratio: f64, runs: usize) -> Finding {
     Finding::new("NORMAL_CHANGED", Severity::Note, message).about(label).with("ratio", ratio)
 }
 
-/// That a metric was recorded in another unit before, so that the runs before say nothing of this one.
+/// That a metric was recorded in another unit before, so that the runs before say nothing of this
+/// one.
 pub fn unit_changed(label: &str, metric: &Metric, before: &Unit) -> Finding {
     let told = |unit: &Unit| match unit {
         Unit::One => "without a unit".to_owned(),
@@ -59,7 +60,8 @@ pub fn not_on_branch(branch: &str, runs: usize) -> Finding {
     Finding::new("NOT_ON_BRANCH", Severity::Note, message).with("runs", runs as f64)
 }
 
-/// That both revisions can be measured where the gate runs. How is added by who knows the command line.
+/// That both revisions can be measured where the gate runs. How is added by who knows the command
+/// line.
 pub fn can_confirm() -> Finding {
     let message = "the last normal revision and this one can be measured here by turns, which sees smaller changes: \
                    what runs differ by cancels; `--confirm` does so with every alarm";

@@ -1,4 +1,5 @@
-//! The gate held to what it promises, by simulation with fixed seeds, and by cases whose answer is known.
+//! The gate held to what it promises, by simulation with fixed seeds, and by cases whose answer is
+//! known.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use super::*;
@@ -31,7 +32,8 @@ fn candidate(runs: &[f64], metric: &Metric) -> Candidate {
     }
 }
 
-/// Every run of a suite, benchmark by benchmark: `shift` is what the first benchmark takes more from run `from` on.
+/// Every run of a suite, benchmark by benchmark: `shift` is what the first benchmark takes more
+/// from run `from` on.
 fn suite(random: &mut Stream, runs: usize, sd: f64, from: usize, shift: f64) -> Vec<Vec<f64>> {
     let of = |benchmark: usize, random: &mut Stream| {
         let value = |run: usize| {
@@ -139,7 +141,8 @@ fn of_few_runs_the_second_bad_one_is_an_alarm_too() {
     assert_ne!(with(&[120.0, 100.0]).standing, Standing::Worse);
 }
 
-/// Levels of runs: independent, each keeping half of the one before it, or one in twenty far above the others.
+/// Levels of runs: independent, each keeping half of the one before it, or one in twenty far above
+/// the others.
 #[derive(Clone, Copy, Debug)]
 enum Between {
     Independent,
@@ -242,7 +245,8 @@ fn a_lasting_step_is_an_alarm_within_three_runs_and_good_runs_are_none() {
 
 #[test]
 fn of_fifty_benchmarks_with_lone_outliers_hardly_any_run_has_an_alarm() {
-    // Each run of each benchmark is an outlier once in fifty: nearly every second run has one somewhere.
+    // Each run of each benchmark is an outlier once in fifty: nearly every second run has one
+    // somewhere.
     let (runs, mut alarms, mut told) = (60, 0, 0);
     for number in 0..runs {
         let mut stream = Stream::new(89, number);

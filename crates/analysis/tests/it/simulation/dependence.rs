@@ -1,5 +1,6 @@
-//! Dependence: neither denied untested, nor suspected without cause. Every cell is a share of seeded experiments; a bar is missed when
-//! the share exceeds it by 3.3 standard errors (there are a hundred cells). `make coverage` simulates 4,000 experiments a cell and prints the table of
+//! Dependence: neither denied untested, nor suspected without cause. Every cell is a share of
+//! seeded experiments; a bar is missed when the share exceeds it by 3.3 standard errors (there are
+//! a hundred cells). `make coverage` simulates 4,000 experiments a cell and prints the table of
 //! docs/concepts/deciding.md; otherwise a few hundred must do.
 
 use super::experiments;
@@ -12,7 +13,8 @@ use assay_stats::resampling::Stream;
 use assay_stats::signed_rank::SignedRankDistribution;
 use std::cell::RefCell;
 
-/// How the logarithms of successive values come about; the spread is chosen so that 1 % is no natural scale of anything.
+/// How the logarithms of successive values come about; the spread is chosen so that 1 % is no
+/// natural scale of anything.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Law {
     Normal,
@@ -65,7 +67,8 @@ fn hold(what: &str, bar: f64, cells: &[(usize, f64)]) {
         cells.iter().map(|(size, share)| format!("{size}: {:.1} %", 100.0 * share)).collect();
     super::say(what, &written);
     for (size, share) in cells {
-        // In a hundred cells some are beyond two standard errors by chance alone, and a few hundred experiments give coarse shares.
+        // In a hundred cells some are beyond two standard errors by chance alone, and a few hundred
+        // experiments give coarse shares.
         let sure = if n < 4000.0 { 4.0 } else { 3.3 };
         let lower = share - sure * (bar * (1.0 - bar) / n).sqrt();
         assert!(lower <= bar, "{what}, {size}: {share}");
@@ -78,7 +81,8 @@ fn unpaired_of(x: &[f64], y: &[f64]) -> unpaired::UnpairedDecision {
     unpaired::decide(&x, &y, &Threshold::default(), 0.05, Better::Lower)
 }
 
-/// Whether two recordings of the same program are called different, and what is said of their dependence.
+/// Whether two recordings of the same program are called different, and what is said of their
+/// dependence.
 fn apart(
     law: Law,
     sizes: (usize, usize),

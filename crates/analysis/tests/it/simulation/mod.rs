@@ -1,5 +1,6 @@
-//! The procedure held to what it promises, by seeded simulation: how often it cries wolf, how often its interval covers the
-//! truth, and whether it finds what is there. The noise is made up to be unkind: drift, dependence, stalls, ticks.
+//! The procedure held to what it promises, by seeded simulation: how often it cries wolf, how often
+//! its interval covers the truth, and whether it finds what is there. The noise is made up to be
+//! unkind: drift, dependence, stalls, ticks.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod dependence;
@@ -72,7 +73,8 @@ struct Outcome {
     reason: StopReason,
 }
 
-/// What a run takes on the clock of these experiments: 24 blocks of two take more than the two seconds before which none stops.
+/// What a run takes on the clock of these experiments: 24 blocks of two take more than the two
+/// seconds before which none stops.
 const RUN_SECONDS: f64 = 0.05;
 
 fn experiment(stop: StopRule, kind: Kind, effect: f64, seed: u64) -> Outcome {

@@ -1,5 +1,6 @@
-//! The size that is claimed: a run that stops as soon as a direction is clear exaggerates it, so a number is told only where the interval
-//! allows one. Held here: the median of what is told, over the truth, is within 0.8 and 1.25.
+//! The size that is claimed: a run that stops as soon as a direction is clear exaggerates it, so a
+//! number is told only where the interval allows one. Held here: the median of what is told, over
+//! the truth, is within 0.8 and 1.25.
 
 use super::experiments;
 use assay_analysis::{Experiment, Step};

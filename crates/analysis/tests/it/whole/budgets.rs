@@ -1,4 +1,5 @@
-//! A suite whose time budget ended: how much more time is asked for, and whether that would have been enough.
+//! A suite whose time budget ended: how much more time is asked for, and whether that would have
+//! been enough.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use assay_analysis::{Analysis, Options, analyse};
@@ -7,7 +8,8 @@ use assay_data::{
 };
 use assay_stats::resampling::Stream;
 
-/// Two benchmarks that did not change, one calm and one of this noise, in so many blocks of a second each; the budget ended after them.
+/// Two benchmarks that did not change, one calm and one of this noise, in so many blocks of a
+/// second each; the budget ended after them.
 fn suite(blocks: [u32; 2], noise: f64) -> Analysis {
     let mut samples = Samples::new(vec![Metric::wall()]);
     for (row, (name, noise)) in [("calm", 0.001), ("noisy", noise)].into_iter().enumerate() {
@@ -95,7 +97,8 @@ fn the_time_that_is_asked_for_is_that_of_the_open_benchmarks_and_would_be_enough
     assert!((120.0..600.0).contains(&seconds), "{seconds}");
     let longer = suite([40, seconds as u32 - 40], 0.02);
     assert_eq!(spent(&longer), None);
-    // With four per cent it looks like a difference of about the threshold: no number of blocks that is ever taken tells.
+    // With four per cent it looks like a difference of about the threshold: no number of blocks
+    // that is ever taken tells.
     let hopeless = suite([40, 40], 0.04);
     assert_eq!(spent(&hopeless).map(|found| found.number("needed_seconds")), Some(None));
 }

@@ -69,7 +69,8 @@ proptest! {
         let (a, b) =
             (verdict(&samples(&blocks, 1.0, false, in_blocks)), verdict(&samples(&blocks, 1.0, true, in_blocks)));
         prop_assert!(close(a.2, -b.2));
-        // The interval of recordings is not symmetric to the last rank, so only blocks turn round exactly.
+        // The interval of recordings is not symmetric to the last rank, so only blocks turn round
+        // exactly.
         if in_blocks {
             prop_assert_eq!(a.0, opposite(b.0));
             if let (Some((lower, upper)), Some(other)) = (a.1, b.1) {

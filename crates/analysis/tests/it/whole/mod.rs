@@ -1,4 +1,5 @@
-//! The crate from outside, as one program, so that it is linked once. What takes long is `simulation.rs`.
+//! The crate from outside, as one program, so that it is linked once. What takes long is
+//! `simulation.rs`.
 
 mod budgets;
 mod invariants;
