@@ -60,9 +60,9 @@ pub enum Basis {
 /// Why a comparison has no interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoInterval {
-    /// There are too few values, units or blocks at this level; so many on each side could do.
+    /// There are too few values, units or blocks at this level.
     TooFew {
-        /// The fewest on each side.
+        /// The fewest on each side that could suffice.
         needed: usize,
     },
     /// Successive values, or differences of blocks, are too strongly correlated.

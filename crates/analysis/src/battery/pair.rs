@@ -181,7 +181,7 @@ pub struct Variances {
     pub f: f64,
     /// Degrees of freedom.
     pub df: (f64, f64),
-    /// Two-sided p.
+    /// Two-sided p-value.
     pub p_two: f64,
 }
 
@@ -190,7 +190,7 @@ pub struct Variances {
 pub struct Ratio {
     /// Mean of the subject over that of the reference.
     pub ratio: f64,
-    /// Fieller's intervals, one variance for both; infinite where every ratio is possible.
+    /// Fieller's intervals with pooled variance; infinite if every ratio is possible.
     pub fieller: Intervals,
     /// Delta method on the logarithm, two variances, normal quantiles.
     pub delta_log: Intervals,
