@@ -35,8 +35,8 @@ pub struct LoadFigures {
 pub struct QuantileCurve {
     /// Index of the subject.
     pub subject: usize,
-    /// Across log₁₀ 1/(1 − q), so that 1 is 90 %, 2 is 99 %; up the latency within which the share
-    /// q of all requests was answered, s.
+    /// x is log₁₀ 1/(1 − q), so that 1 is 90 % and 2 is 99 %; y is the latency in seconds within
+    /// which the share q of all requests was answered.
     pub points: Vec<Point>,
     /// The share that failed and was never answered; the curve ends there.
     pub failed: f64,
