@@ -29,7 +29,7 @@ pub struct Score {
     pub missed: usize,
     /// The share detected, 0 to 1, estimated unless all fates are known; `None` if nothing counts.
     pub share: Option<f64>,
-    /// Where the share of all lies, with 95 % confidence; both ends are the share where all are
+    /// 95 % interval for the share among all mutants; both ends equal the share if all fates are
     /// known.
     pub interval: Option<Interval>,
 }

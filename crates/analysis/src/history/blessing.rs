@@ -31,8 +31,8 @@ impl Blessing {
         self.benchmark.as_deref().is_none_or(|own| own == benchmark)
     }
 
-    /// The place of its run among these, in their order; where that is not among them, of the first
-    /// that was measured no earlier. All of them, where there is none.
+    /// Index of its run among these, in order; if it is not among them, of the first that was
+    /// measured no earlier; if there is none, their number.
     pub fn place(&self, points: &[Point]) -> usize {
         let own = points.iter().position(|point| point.recording == short_digest(&self.run));
         let later = || points.iter().position(|point| point.started >= self.started);

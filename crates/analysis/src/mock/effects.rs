@@ -10,7 +10,7 @@ use assay_data::unit::{Quantity, parse_quantity, unit_of_symbol};
 pub struct Numbers {
     /// The base unit.
     pub unit: Unit,
-    /// How many base units one of them is.
+    /// Number of base units per number.
     pub factor: f64,
 }
 

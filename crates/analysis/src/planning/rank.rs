@@ -26,16 +26,16 @@ const MOST_FACTORS: u64 = 1100;
 const MOST_EXPERIMENTS: f64 = 4000.0;
 /// Minimum number of experiments to be informative.
 const FEWEST_EXPERIMENTS: f64 = 200.0;
-/// Below this number every size is tried, above it these shares of what the formula says.
+/// Sizes up to this number are all tried; above it, only these shares of the formula's size.
 const ALL_SIZES_BELOW: f64 = 40.0;
 const SHARES: [f64; 9] = [0.6, 0.75, 0.85, 0.93, 1.0, 1.07, 1.17, 1.3, 1.6];
 
 /// The rank test's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankPlan {
-    /// The t test's answer under the 15 % rule: n times 1.15, or what n/1.15 runs give where n is
-    /// known; at the level that the exact test keeps with so few, and counting dependence. A power
-    /// of 0 or NaN where so few can never reject.
+    /// The t test's answer under the 15 % rule: n times 1.15, or the result for n/1.15 runs if n is
+    /// known; at the level that the exact test keeps with few runs, and accounting for dependence.
+    /// A power of 0 or NaN if so few runs can never reject.
     pub rule: Quantities,
     /// Runs per side to take, rounded up; the given number if n is known.
     pub n: u64,
@@ -70,7 +70,7 @@ pub struct Distribution {
     /// Probability that a value of the other side exceeds one of the reference at the requested
     /// difference.
     pub superiority: f64,
-    /// Runs of each by the formula; where n is known, that; `None` where no number is enough.
+    /// Runs per side by the formula, or the given number; `None` if no number is enough.
     pub formula_n: Option<f64>,
     /// Power of the planned number by the formula.
     pub formula_power: f64,
@@ -86,13 +86,13 @@ pub struct Simulated {
     /// Runs per side at which the power is reached; `None` if n is not the question or is beyond
     /// the sizes tried.
     pub n: Option<f64>,
-    /// Standard error of that number from the number of experiments.
+    /// Standard error of that number due to the number of experiments.
     pub n_error: Option<f64>,
     /// The power of the planned number.
     pub power: f64,
     /// Its standard error.
     pub power_error: f64,
-    /// Experiments.
+    /// Number of experiments.
     pub experiments: u64,
 }
 

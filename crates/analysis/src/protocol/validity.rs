@@ -37,7 +37,7 @@ pub struct DistributionFound {
 }
 
 impl DistributionFound {
-    /// True when the values can't be of this distribution.
+    /// Whether this distribution is ruled out.
     pub fn is_rejected(&self) -> bool {
         self.p_naive < policy::NORMAL_LEVEL
     }
