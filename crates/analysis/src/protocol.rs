@@ -166,13 +166,13 @@ pub struct Protocol {
     pub threshold_share: Option<f64>,
     /// Requested number of resamples, and their seed.
     pub resampling: (usize, u64),
-    /// Whether the samples meet the test's assumptions.
+    /// First step: are the samples valid for the test?
     pub validity: Step<Validity>,
-    /// Whether there are enough of them.
+    /// Second step: are there enough of them?
     pub power: Step<PowerFound>,
-    /// Whether there is a difference.
+    /// Third step: is there a difference?
     pub test: Step<TestFound>,
-    /// Whether it is large enough to matter.
+    /// Fourth step: is it large enough to matter?
     pub effect: Step<EffectFound>,
 }
 

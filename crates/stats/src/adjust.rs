@@ -1,11 +1,10 @@
 //! p-values of several questions asked at once, adjusted so that each can be read against the level
 //! for all.
 //!
-//! Holm (1979) bounds the chance of any false answer, as Bonferroni does with less power and Hochberg
-//! (1988) with more, if the questions are not too contrary; Benjamini and Hochberg (1995) bound the
-//! expected share of false ones among those found, Benjamini and Yekutieli (2001) the same whatever
-//! the dependence. All return p-values in the order given, as R's
-//! `p.adjust`.
+//! Holm (1979) bounds the chance of any false answer, as Bonferroni does with less power and
+//! Hochberg (1988) with more, if the questions are not too contrary; Benjamini and Hochberg (1995)
+//! bound the expected share of false ones among those found, Benjamini and Yekutieli (2001) the
+//! same whatever the dependence. All return p-values in the order given, as R's `p.adjust`.
 
 /// Holm's step-down adjustment. `p`: in 0..=1, any order; results in 0..=1; O(k log k).
 #[must_use]
@@ -39,8 +38,8 @@ pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     step_up(p, |place| p.len() as f64 / (place + 1) as f64)
 }
 
-/// Benjamini and Yekutieli's step-up adjustment, for questions that depend on each other in any way.
-/// `p`: in 0..=1, any order; results in 0..=1; O(k log k).
+/// Benjamini and Yekutieli's step-up adjustment, for questions that depend on each other in any
+/// way. `p`: in 0..=1, any order; results in 0..=1; O(k log k).
 #[must_use]
 pub fn benjamini_yekutieli(p: &[f64]) -> Vec<f64> {
     let harmonic: f64 = (1..=p.len()).map(|i| 1.0 / i as f64).sum();

@@ -2,8 +2,8 @@
 //!
 //! Two of them. The asymptotic confidence sequence for a mean (Waudby-Smith, Arbour, Sinha, Kennedy
 //! and Ramdas, "Time-uniform central limit theory and asymptotic confidence sequences", 2024): the
-//! normal mixture of Robbins, which holds the mean at all times at once once there are enough values
-//! for the central limit theorem. And the sign e-process: the bet of a uniform prior on the
+//! normal mixture of Robbins, which holds the mean at all times at once once there are enough
+//! values for the central limit theorem. And the sign e-process: the bet of a uniform prior on the
 //! probability of heads against a fair coin, exact for any number of values and any distribution
 //! (Ville, 1939; Howard and Ramdas, "Sequential estimation of quantiles", 2022, for its use on
 //! medians). Values must be independent: neither knows of dependence.
@@ -16,9 +16,9 @@ pub const FEWEST: usize = 20;
 /// The interval for the mean after `n` values, one of a sequence that holds the mean at all n at
 /// once with probability 1 − `level`.
 ///
-/// x̄ ± s √(2 (nr + 1)/(n² r) · ln(√(nr + 1)/level)), where r makes it tightest at `tuned_for` values
-/// (at 1 or more; fixed before looking). `xs`: finite, n ≥ [`FEWEST`]; `level` in 0..1; else None.
-/// O(n).
+/// x̄ ± s √(2 (nr + 1)/(n² r) · ln(√(nr + 1)/level)), where r makes it tightest at `tuned_for`
+/// values (at 1 or more; fixed before looking). `xs`: finite, n ≥ [`FEWEST`]; `level` in 0..1; else
+/// None. O(n).
 #[must_use]
 pub fn mean_sequence(xs: &[f64], level: f64, tuned_for: f64) -> Option<Interval> {
     if xs.len() < FEWEST {

@@ -97,7 +97,8 @@ pub fn time_of_ranks(ranks: &[f64]) -> f64 {
 pub struct Dependence {
     /// The [`autocorrelation_time`], at least 1.
     pub time: f64,
-    /// The [`rank_autocorrelation`] at lag 1; 0 for a constant series and for fewer than two values.
+    /// The [`rank_autocorrelation`] at lag 1; 0 for a constant series and for fewer than two
+    /// values.
     pub lag1: f64,
 }
 
@@ -129,20 +130,21 @@ pub fn dependence_of_ranks(ranks: &[f64]) -> Dependence {
     }
 }
 
-/// The autocorrelation time of a first-order autoregression, (1 + φ)/(1 − φ), whose correlation of neighbours was found to be `lag1` in `n` > 4
-/// values; at least 1, at most 99.
+/// The autocorrelation time of a first-order autoregression, (1 + φ)/(1 − φ), whose correlation of
+/// neighbours was found to be `lag1` in `n` > 4 values; at least 1, at most 99.
 ///
-/// What is found of few values is too little by (1 + 4 φ)/n on average, since the mean is taken from the same values (Kendall, "Note on bias
-/// in the estimation of autocorrelation", 1954; Marriott and Pope, 1954), which is put right here. Beside
-/// [`autocorrelation_time`], which sums whatever it sees, this looks beyond the lags that few values have.
+/// What is found of few values is too little by (1 + 4 φ)/n on average, since the mean is taken
+/// from the same values (Kendall, "Note on bias in the estimation of autocorrelation", 1954;
+/// Marriott and Pope, 1954), which is put right here. Beside [`autocorrelation_time`], which sums
+/// whatever it sees, this looks beyond the lags that few values have.
 #[must_use]
 pub fn time_of_lag1(n: usize, lag1: f64) -> f64 {
     let phi = coefficient_of_lag1(n, lag1);
     (1.0 + phi) / (1.0 - phi)
 }
 
-/// The coefficient of a first-order autoregression, in 0..=0.98, whose correlation of neighbours was
-/// found to be `lag1` in `n` > 4 values; put right as in [`time_of_lag1`].
+/// The coefficient of a first-order autoregression, in 0..=0.98, whose correlation of neighbours
+/// was found to be `lag1` in `n` > 4 values; put right as in [`time_of_lag1`].
 #[must_use]
 pub fn coefficient_of_lag1(n: usize, lag1: f64) -> f64 {
     let n = n as f64;
@@ -175,7 +177,8 @@ mod tests {
         let found = rank_autocorrelation(&xs, 3);
         assert_eq!(found, rank_autocorrelation(&stretched, 3));
         assert_eq!(found, autocorrelation(&ranks(&xs), 3));
-        // The ranks 1, 3, 2, 5, 4, 7, 6, 8: the products of neighbours sum to 15.25, the squares to 42.
+        // The ranks 1, 3, 2, 5, 4, 7, 6, 8: the products of neighbours sum to 15.25, the squares to
+        // 42.
         assert!(found.len() == 3 && (found[0] - 15.25 / 42.0).abs() < 1e-15, "{found:?}");
     }
 
@@ -250,7 +253,8 @@ mod tests {
 
     #[test]
     fn six_rising_ranks_are_worth_three() {
-        // Their correlation at lag 1 is 8.75/17.5, and pairs of lags are looked at up to there: 2 (1 + 1/2) − 1.
+        // Their correlation at lag 1 is 8.75/17.5, and pairs of lags are looked at up to there: 2
+        // (1 + 1/2) − 1.
         let found = dependence_of_ranks(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         assert!((found.time - 2.0).abs() < 1e-12 && (found.lag1 - 0.5).abs() < 1e-12, "{found:?}");
     }

@@ -76,8 +76,8 @@ pub fn quantile(p: f64, n: u64) -> u64 {
     k
 }
 
-/// P(B ≤ k) for `n` coins that fall on heads with probability `p` in 0..1: R's `pbinom(k, n, p)`, to
-/// about 1e-13 relative in the lower tail.
+/// P(B ≤ k) for `n` coins that fall on heads with probability `p` in 0..1: R's `pbinom(k, n, p)`,
+/// to about 1e-13 relative in the lower tail.
 #[must_use]
 pub fn at_most_of(k: u64, n: u64, p: f64) -> f64 {
     if k >= n {

@@ -23,7 +23,8 @@ pub const RESAMPLES: usize = 10_000;
 
 /// Resamples that share a stream.
 const CHUNK: usize = 50;
-/// Draws that a small sample may have beyond 10,000 resamples: some ten milliseconds, for all samples of one question together.
+/// Draws that a small sample may have beyond 10,000 resamples: some ten milliseconds, for all
+/// samples of one question together.
 const CHEAP_DRAWS: usize = 20_000_000;
 const MOST_RESAMPLES: usize = 200_000;
 /// Draws that [`resamples_for`] allows in all: about a second of one core.
@@ -267,8 +268,8 @@ impl Bootstrap {
         self.sorted.first() < self.sorted.last() && self.se.is_finite() && self.se > 0.0
     }
 
-    /// `t0` less the bias, ± the normal quantile times the standard error. None where all replicates
-    /// are equal or not finite; so for the other intervals. `confidence` in 0..1.
+    /// `t0` less the bias, ± the normal quantile times the standard error. None where all
+    /// replicates are equal or not finite; so for the other intervals. `confidence` in 0..1.
     #[must_use]
     pub fn normal(&self, confidence: f64) -> Option<Interval> {
         let reach = normal::two_sided(confidence) * self.se;

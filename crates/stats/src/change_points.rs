@@ -5,9 +5,10 @@
 //! series at once and sees changes of the mean and of the spread. E-divisive (Matteson and James,
 //! "A nonparametric approach for multiple change point analysis of multivariate data", 2014) splits
 //! where the energy distance between the two sides is largest, tests the split by permutation, and
-//! goes on in the parts; it sees any change of the distribution. [`levels`] sees nothing but levels, in series whose values may depend on
-//! each other, and says how sure each change is; it is the one for a history of runs, where everything counts that a run costs. Deviations of the
-//! first two from their sources:
+//! goes on in the parts; it sees any change of the distribution. [`levels`] sees nothing but
+//! levels, in series whose values may depend on each other, and says how sure each change is; it is
+//! the one for a history of runs, where everything counts that a run costs. Deviations of the first
+//! two from their sources:
 //!
 //! - Both work on ranks (PELT on their normal scores), so that a stall is no change and the chance
 //!   of a false alarm is the same for every distribution. Equal values are ranked in a random order
@@ -55,8 +56,8 @@ pub enum Method {
 pub struct Settings {
     /// How changes are looked for.
     pub method: Method,
-    /// The chance of a change being found where there is none: 0.001..=0.2, else taken to the nearer
-    /// end.
+    /// The chance of a change being found where there is none: 0.001..=0.2, else taken to the
+    /// nearer end.
     pub level: f64,
     /// Fewest values between two changes, at least 5.
     pub shortest: usize,

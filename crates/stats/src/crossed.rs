@@ -1,11 +1,13 @@
-//! The difference of two sides of each of which several builds (or other units) were drawn, from differences of blocks in which one
-//! unit of either side met one of the other.
+//! The difference of two sides of each of which several builds (or other units) were drawn, from
+//! differences of blocks in which one unit of either side met one of the other.
 //!
-//! Model: the difference of a block is the effect of its unit of the second side less that of its unit of the first, and noise. The
-//! effects are fitted by turns, each as the pseudo-median (Hodges and Lehmann, 1963) of what the units that it met leave over, as in
-//! Tukey's median polish (*Exploratory Data Analysis*, 1977, ch. 11): one disturbed block moves none of them. The interval is
-//! Welch's (1947) over the fitted effects, so that the spread between units counts, not the number of blocks: with more blocks it
-//! narrows to what so few units allow. The noise of the blocks is in the effects of both sides; that errs on the safe side.
+//! Model: the difference of a block is the effect of its unit of the second side less that of its
+//! unit of the first, and noise. The effects are fitted by turns, each as the pseudo-median (Hodges
+//! and Lehmann, 1963) of what the units that it met leave over, as in Tukey's median polish
+//! (*Exploratory Data Analysis*, 1977, ch. 11): one disturbed block moves none of them. The
+//! interval is Welch's (1947) over the fitted effects, so that the spread between units counts, not
+//! the number of blocks: with more blocks it narrows to what so few units allow. The noise of the
+//! blocks is in the effects of both sides; that errs on the safe side.
 //!
 //! It must not be asked of one unit a side: nothing is known then of how units differ.
 
@@ -13,7 +15,8 @@ use crate::interval::Interval;
 use crate::{signed_rank, sorting, student_t};
 use std::collections::BTreeMap;
 
-/// Rounds of fitting, at most: units that met at random are fitted to a thousandth of the noise after five.
+/// Rounds of fitting, at most: units that met at random are fitted to a thousandth of the noise
+/// after five.
 const ROUNDS: usize = 20;
 
 /// What the differences tell.
@@ -29,8 +32,8 @@ pub struct Crossed {
     pub df: f64,
     /// Units of the first side and of the second.
     pub units: (usize, usize),
-    /// Standard deviation between units of one side, without what the noise of the blocks adds; `None` where there are too few
-    /// blocks to tell them apart.
+    /// Standard deviation between units of one side, without what the noise of the blocks adds;
+    /// `None` where there are too few blocks to tell them apart.
     pub between: Option<f64>,
 }
 
@@ -87,8 +90,8 @@ impl Units {
     }
 }
 
-/// What differences of blocks tell, of which each names its units of the first side and of the second; `None` without blocks.
-/// O(blocks · log).
+/// What differences of blocks tell, of which each names its units of the first side and of the
+/// second; `None` without blocks. O(blocks · log).
 pub fn difference(differences: &[f64], units: &[(u32, u32)]) -> Option<Crossed> {
     if differences.is_empty() || differences.len() != units.len() {
         return None;
@@ -109,8 +112,9 @@ pub fn difference(differences: &[f64], units: &[(u32, u32)]) -> Option<Crossed> 
     let left = differences.iter().enumerate().map(|(b, d)| (d - fitted(b)).powi(2)).sum::<f64>();
     let free = blocks - n - m + 1.0;
     let noise = if free > 0.0 { left / free } else { 0.0 };
-    // Three units that happen to be alike must not pass for a side without spread, where the other side's ten show it: where their
-    // numbers differ, the fewer are held to vary no less than all do together.
+    // Three units that happen to be alike must not pass for a side without spread, where the other
+    // side's ten show it: where their numbers differ, the fewer are held to vary no less than all
+    // do together.
     let pooled = ((n - 1.0) * var_x + (m - 1.0) * var_y) / (n + m - 2.0).max(1.0);
     let held = |own: f64, is_fewer: bool| if is_fewer { own.max(pooled) } else { own };
     let (x, y) = (held(var_x, n < m) / n, held(var_y, m < n) / m);
@@ -144,7 +148,8 @@ mod tests {
     /// A draw of how a build is placed.
     type Placement = fn(&mut Stream) -> f64;
 
-    /// Differences, in per cent, of so many blocks of builds that meet by turns, with noise of 1 % that has outliers.
+    /// Differences, in per cent, of so many blocks of builds that meet by turns, with noise of 1 %
+    /// that has outliers.
     fn blocks(
         stream: &mut Stream,
         (n, m): (usize, usize),
@@ -181,7 +186,8 @@ mod tests {
     /// One build in five is unlucky.
     const UNLUCKY: Placement = |stream| if stream.uniform() < 0.2 { 2.0 } else { 0.0 };
 
-    /// How often of `cases` the interval at this confidence lies above `beyond`, or below its negative.
+    /// How often of `cases` the interval at this confidence lies above `beyond`, or below its
+    /// negative.
     fn called(
         sides: (usize, usize),
         count: usize,

@@ -21,8 +21,8 @@ const KERNEL_ENDS: f64 = 8.5;
 pub struct Density {
     /// Ascending, equally spaced, in the unit of the values.
     pub x: Vec<f64>,
-    /// The density there, at least 0, in 1 / unit; its sum times the spacing is 1, but for what lies
-    /// beyond the ends (about 0.1 % of the outermost values).
+    /// The density there, at least 0, in 1 / unit; its sum times the spacing is 1, but for what
+    /// lies beyond the ends (about 0.1 % of the outermost values).
     pub y: Vec<f64>,
 }
 

@@ -3,10 +3,11 @@
 //!
 //! Widening takes n values as n/τ independent ones, with the autocorrelation time τ of the ranks
 //! (Geyer, 1992). The stationary bootstrap (Politis and Romano, "The stationary bootstrap", 1994)
-//! resamples runs of consecutive values whose lengths are geometric, with the mean length of Politis
-//! and White ("Automatic block-length selection for the dependent bootstrap", 2004, with the
-//! correction of Patton, Politis and White, 2009), and reads the percentile interval. Both lean on
-//! an estimate of dependence that few values can't give: see `docs/concepts/interval-coverage.md`.
+//! resamples runs of consecutive values whose lengths are geometric, with the mean length of
+//! Politis and White ("Automatic block-length selection for the dependent bootstrap", 2004, with
+//! the correction of Patton, Politis and White, 2009), and reads the percentile interval. Both lean
+//! on an estimate of dependence that few values can't give: see
+//! `docs/concepts/interval-coverage.md`.
 
 use crate::resampling::Stream;
 use crate::{Interval, autocorrelation, descriptive, signed_rank, student_t};

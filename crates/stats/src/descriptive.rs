@@ -61,7 +61,8 @@ pub fn geometric_mean(xs: &[f64]) -> f64 {
 /// The mean of what is left when this share of the values is taken away at either end: R's
 /// `mean(trim = share)`.
 ///
-/// `sorted`: ascending, finite; `share` in 0..0.5 (the median from 0.5 on). NaN for no values. O(n).
+/// `sorted`: ascending, finite; `share` in 0..0.5 (the median from 0.5 on). NaN for no values.
+/// O(n).
 #[must_use]
 pub fn trimmed_mean(sorted: &[f64], share: f64) -> f64 {
     let cut = (sorted.len() as f64 * share.max(0.0)).floor() as usize;
@@ -106,8 +107,8 @@ pub struct Moments {
     pub excess_kurtosis: ByDefinition,
 }
 
-/// All four at once, each equal to the digit to what its own function gives, at a quarter of the cost.
-/// `xs`: finite, any order; O(n).
+/// All four at once, each equal to the digit to what its own function gives, at a quarter of the
+/// cost. `xs`: finite, any order; O(n).
 #[must_use]
 pub fn moments(xs: &[f64]) -> Moments {
     let (centre, n) = (mean(xs), xs.len() as f64);
@@ -129,12 +130,14 @@ pub fn moments(xs: &[f64]) -> Moments {
     }
 }
 
-/// A skewness or an excess kurtosis by each of the three definitions that statistics packages print.
+/// A skewness or an excess kurtosis by each of the three definitions that statistics packages
+/// print.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ByDefinition {
     /// With plain moments: g₁, g₂.
     pub plain: f64,
-    /// Adjusted for bias, as SAS and Excel have it: G₁ (from 3 values on), G₂ (from 4); otherwise NaN.
+    /// Adjusted for bias, as SAS and Excel have it: G₁ (from 3 values on), G₂ (from 4); otherwise
+    /// NaN.
     pub adjusted: f64,
     /// With the variance of divisor n − 1 below: b₁, b₂; the default of R's `e1071`.
     pub by_sd: f64,
@@ -266,8 +269,8 @@ pub fn median_absolute_deviation(xs: &[f64]) -> f64 {
     median_of(&mut deviations)
 }
 
-/// [`median_absolute_deviation`] of values in ascending order, without a copy of them: from the median
-/// outwards the deviations ascend on either side. NaN for no values; O(n).
+/// [`median_absolute_deviation`] of values in ascending order, without a copy of them: from the
+/// median outwards the deviations ascend on either side. NaN for no values; O(n).
 #[must_use]
 pub fn median_absolute_deviation_sorted(sorted: &[f64]) -> f64 {
     let centre = median_sorted(sorted);

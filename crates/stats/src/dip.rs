@@ -1,12 +1,13 @@
 //! Hartigan's dip: how far a sample is from having a single mode.
 //!
 //! The dip is the largest distance between the sample's distribution function and the nearest one
-//! with one mode (Hartigan & Hartigan, "The dip test of unimodality", Annals of Statistics 13, 1985),
-//! found by fitting the greatest convex minorant and the least concave majorant to ever smaller middle
-//! intervals (Hartigan, algorithm AS 217, with the corrections published for it later). Its smallest
-//! value is 1/(2n), as in R's package `diptest`. The p-value is interpolated in a table of quantiles
-//! from uniform samples, as there; the table is this crate's own simulation (`examples/dip_table.rs`),
-//! good to about 0.003. It says *that* there is more than one mode, not where.
+//! with one mode (Hartigan & Hartigan, "The dip test of unimodality", Annals of Statistics 13,
+//! 1985), found by fitting the greatest convex minorant and the least concave majorant to ever
+//! smaller middle intervals (Hartigan, algorithm AS 217, with the corrections published for it
+//! later). Its smallest value is 1/(2n), as in R's package `diptest`. The p-value is interpolated
+//! in a table of quantiles from uniform samples, as there; the table is this crate's own simulation
+//! (`examples/dip_table.rs`), good to about 0.003. It says *that* there is more than one mode, not
+//! where.
 
 mod table;
 
@@ -20,8 +21,8 @@ pub struct Dip {
     pub p: f64,
 }
 
-/// The dip of a sample with its p-value. `sorted`: ascending, finite. None without values. O(n) a fit,
-/// and few fits.
+/// The dip of a sample with its p-value. `sorted`: ascending, finite. None without values. O(n) a
+/// fit, and few fits.
 #[must_use]
 pub fn dip(sorted: &[f64]) -> Option<Dip> {
     let d = statistic(sorted)?;
@@ -117,7 +118,8 @@ fn chain(neighbours: &[usize], from: usize, to: usize) -> Vec<usize> {
 /// Where the minorant and the majorant are farthest apart.
 struct Gap {
     distance: f64,
-    /// Index of the bend of the minorant (which goes down) and of the majorant (which goes up) there.
+    /// Index of the bend of the minorant (which goes down) and of the majorant (which goes up)
+    /// there.
     minorant: usize,
     majorant: usize,
 }
@@ -198,8 +200,8 @@ fn p_value(d: f64, n: usize) -> f64 {
         y0 + share * (y1 - y0)
     };
     let scaled = d * (n as f64).sqrt();
-    // In few values the smallest dip has a probability of its own: columns that are equal share the mean
-    // of their probabilities, as R's `approx` has it.
+    // In few values the smallest dip has a probability of its own: columns that are equal share the
+    // mean of their probabilities, as R's `approx` has it.
     let mut points: Vec<(f64, f64, f64)> = Vec::new();
     for (column, p) in table::PROBABILITIES.into_iter().enumerate() {
         match points.last_mut() {
@@ -251,11 +253,13 @@ mod tests {
 
     #[test]
     fn p_values_are_read_off_the_table() {
-        // Of 4 values ten columns are equal: the mean of their probabilities is 0.218, that of the next one 0.7.
+        // Of 4 values ten columns are equal: the mean of their probabilities is 0.218, that of the
+        // next one 0.7.
         let between = (0.25 + 0.265_62) / 2.0;
         assert!((p_value(between / 2.0, 4) - (1.0 - (0.218 + 0.7) / 2.0)).abs() < 1e-4);
         assert!((p_value(0.265_62 / 2.0, 4) - 0.3).abs() < 1e-4);
-        // 12 values are two fifths of the way from 10 to 15: there half of the samples have so small a dip, or three in five.
+        // 12 values are two fifths of the way from 10 to 15: there half of the samples have so
+        // small a dip, or three in five.
         let half = 0.309_26 + 0.4 * (0.324_00 - 0.309_26);
         let more = 0.323_12 + 0.4 * (0.341_37 - 0.323_12);
         let root = 12f64.sqrt();

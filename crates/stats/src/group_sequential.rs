@@ -1,19 +1,22 @@
 //! Critical values of a test that is looked at several times, while what is measured grows.
 //!
-//! At every look a part of the error is spent that is allowed in all (Lan & DeMets, *Biometrika* 70 (1983) 659); the critical
-//! value is the one at which a path that was within all bounds so far leaves them with just that probability. The statistic
-//! after so much information is normal, and between two looks has the correlation √(before ÷ now): the density of those still
-//! within is carried from look to look by numerical integration (Armitage, McPherson & Rowe, *JRSS A* 132 (1969) 235; Jennison &
-//! Turnbull, *Group Sequential Methods*, ch. 19). R: `rpact::getDesignGroupSequential(typeOfDesign = "asUser")`. When to look and
-//! what to spend is the caller's to say.
+//! At every look a part of the error is spent that is allowed in all (Lan & DeMets, *Biometrika* 70
+//! (1983) 659); the critical value is the one at which a path that was within all bounds so far
+//! leaves them with just that probability. The statistic after so much information is normal, and
+//! between two looks has the correlation √(before ÷ now): the density of those still within is
+//! carried from look to look by numerical integration (Armitage, McPherson & Rowe, *JRSS A* 132
+//! (1969) 235; Jennison & Turnbull, *Group Sequential Methods*, ch. 19). R:
+//! `rpact::getDesignGroupSequential(typeOfDesign = "asUser")`. When to look and what to spend is
+//! the caller's to say.
 
 use crate::normal;
 use std::f64::consts::TAU;
 
-/// Points at which the density is kept; odd, for Simpson's rule. With twice as many no critical value moves by 1e-5.
+/// Points at which the density is kept; odd, for Simpson's rule. With twice as many no critical
+/// value moves by 1e-5.
 const POINTS: usize = 101;
-/// Two looks are taken to be at least so far apart in information (before ÷ now): nearer ones need a finer grid. The critical value
-/// comes out a trifle larger for it.
+/// Two looks are taken to be at least so far apart in information (before ÷ now): nearer ones need
+/// a finer grid. The critical value comes out a trifle larger for it.
 const NEAREST: f64 = 0.95;
 
 /// What is left of the paths after some looks.
@@ -24,8 +27,8 @@ pub struct Within {
     density: Vec<(f64, f64)>,
 }
 
-/// The two-sided critical value of a look at which so much error is spent, when `before` is what earlier looks left, `None` at the
-/// first one. Infinite where nothing is spent. O(points).
+/// The two-sided critical value of a look at which so much error is spent, when `before` is what
+/// earlier looks left, `None` at the first one. Infinite where nothing is spent. O(points).
 #[must_use]
 pub fn critical(before: Option<&Within>, information: f64, error: f64) -> f64 {
     if error.is_nan() || error <= 0.0 {
@@ -92,7 +95,8 @@ impl Within {
 mod tests {
     use super::*;
 
-    /// The critical values of looks after so much information each, at which the error is spent up to these sums.
+    /// The critical values of looks after so much information each, at which the error is spent up
+    /// to these sums.
     fn all(looks: &[(f64, f64)]) -> Vec<f64> {
         let (mut within, mut spent, mut found) = (None, 0.0, Vec::new());
         for &(information, sum) in looks {
@@ -110,8 +114,8 @@ mod tests {
 
     #[test]
     fn they_are_those_of_rpact() {
-        // rpact 3.3.4 on R 4.2.2: getDesignGroupSequential(sided = 2, alpha = a, informationRates = n / 1024, typeOfDesign = "asUser",
-        // userAlphaSpending = a * log(n / 5) / log(1024 / 5))
+        // rpact 3.3.4 on R 4.2.2: getDesignGroupSequential(sided = 2, alpha = a, informationRates =
+        // n / 1024, typeOfDesign = "asUser", userAlphaSpending = a * log(n / 5) / log(1024 / 5))
         let looks =
             [10.0, 14.0, 20.0, 28.0, 40.0, 57.0, 80.0, 113.0, 160.0, 226.0, 320.0, 453.0, 640.0];
         for (error, from_r) in [

@@ -1,9 +1,9 @@
 //! Tests of whether the values of a series depend on those before them.
 //!
 //! The portmanteau test of Ljung and Box ("On a measure of lack of fit in time series models",
-//! Biometrika 65, 1978; R's `Box.test(type = "Ljung-Box")`), and Wald and Wolfowitz' test of the runs
-//! above and below the median. Both find every trifle in a long series: how *much* dependence matters
-//! is said by [`crate::autocorrelation::effective_sample_size`].
+//! Biometrika 65, 1978; R's `Box.test(type = "Ljung-Box")`), and Wald and Wolfowitz' test of the
+//! runs above and below the median. Both find every trifle in a long series: how *much* dependence
+//! matters is said by [`crate::autocorrelation::effective_sample_size`].
 
 use crate::{autocorrelation, chi_squared, descriptive, normal};
 

@@ -109,8 +109,8 @@ pub(crate) fn largest_distance(sorted: &[f64], distribution: impl Fn(f64) -> f64
 /// P(√n D > x) for large n, as `ks.test` prints it: 2 Σ (−1)^(k−1) exp(−2 k² x²), or the
 /// theta-function form below 1.
 ///
-/// In 0..=1; NaN for NaN. Both series end where R ends them, at an error of about 1e-6, and the result
-/// is the complement of a sum near 1: below 1e-15 it is 0.
+/// In 0..=1; NaN for NaN. Both series end where R ends them, at an error of about 1e-6, and the
+/// result is the complement of a sum near 1: below 1e-15 it is 0.
 #[must_use]
 pub fn limit_upper(x: f64) -> f64 {
     use std::f64::consts::{PI, TAU};

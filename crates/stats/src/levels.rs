@@ -1,13 +1,14 @@
-//! Nested repetitions: where the spread of a measurement comes from, and where more repetitions pay.
+//! Nested repetitions: where the spread of a measurement comes from, and where more repetitions
+//! pay.
 //!
 //! After Kalibera and Jones ("Rigorous benchmarking in reasonable time", 2013): values are grouped
 //! in levels (build > process > iteration); the variance that each level adds is estimated without
 //! bias by subtracting what the levels below it would give alone; repetitions are best in the
 //! proportion of costs and of variances; and the interval of the mean is Student's over the
 //! outermost units, since only those were drawn independently. For levels of unequal size the mean
-//! of the reciprocal sizes is taken, which keeps the estimates unbiased for two levels and close for
-//! more (Searle, Casella and McCulloch, "Variance Components", chapter 4). The ratio of two means is
-//! Fieller's (1954), each side with its own variance.
+//! of the reciprocal sizes is taken, which keeps the estimates unbiased for two levels and close
+//! for more (Searle, Casella and McCulloch, "Variance Components", chapter 4). The ratio of two
+//! means is Fieller's (1954), each side with its own variance.
 
 use crate::{Interval, descriptive, student_t};
 
@@ -63,8 +64,8 @@ impl Levels {
     /// Takes the values apart by their `keys`: for each value the numbers of its units, outermost
     /// first. O(n log n · levels).
     ///
-    /// Values under the same key are repetitions of a level of their own, below the last. None unless
-    /// there are as many keys as values, all of one length of at least 1, and at least two
+    /// Values under the same key are repetitions of a level of their own, below the last. None
+    /// unless there are as many keys as values, all of one length of at least 1, and at least two
     /// outermost units. Values finite.
     #[must_use]
     pub fn of(values: &[f64], keys: &[&[u32]]) -> Option<Self> {
@@ -135,13 +136,13 @@ impl Levels {
         Some(Interval { lower: self.mean - reach, upper: self.mean + reach })
     }
 
-    /// How many repetitions of each level but the outermost, within one unit of the level above, make
-    /// the mean most precise for a given time.
+    /// How many repetitions of each level but the outermost, within one unit of the level above,
+    /// make the mean most precise for a given time.
     ///
     /// `costs`: for each level, outermost first, what one more unit of it costs beside its content
     /// (building, starting and warming up, one iteration), positive. √(c_above/c · T²/T²_above), at
-    /// least 1; `None` where the level above adds nothing, so that repetitions above gain nothing over
-    /// those here. Empty unless there is one cost per level.
+    /// least 1; `None` where the level above adds nothing, so that repetitions above gain nothing
+    /// over those here. Empty unless there is one cost per level.
     #[must_use]
     pub fn best_repetitions(&self, costs: &[f64]) -> Vec<Option<f64>> {
         if costs.len() != self.levels.len() || !costs.iter().all(|cost| *cost > 0.0) {
@@ -199,11 +200,11 @@ fn unit(values: &[f64], keys: &[&[u32]], level: usize, levels: usize) -> Unit {
     Unit { mean, below }
 }
 
-/// The interval for the ratio of two means, `y` over `x`, from their outermost units: Fieller's, with
-/// Satterthwaite's degrees of freedom.
+/// The interval for the ratio of two means, `y` over `x`, from their outermost units: Fieller's,
+/// with Satterthwaite's degrees of freedom.
 ///
-/// [`Interval::UNBOUNDED`] when the mean of `x` can't be distinguished from 0; None for a confidence outside
-/// of 0..1.
+/// [`Interval::UNBOUNDED`] when the mean of `x` can't be distinguished from 0; None for a
+/// confidence outside of 0..1.
 #[must_use]
 pub fn ratio_interval(x: &Levels, y: &Levels, confidence: f64) -> Option<Interval> {
     if !(0.0..1.0).contains(&confidence) {

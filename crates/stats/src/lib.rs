@@ -4,9 +4,9 @@
 //! clock, and knows nothing of subjects, metrics or verdicts; those belong to the crates above it.
 //! Random numbers come from [`resampling::Stream`] alone, from seeds that are passed in; those who
 //! draw are [`bootstrap`], [`change_points`], [`dependent`], [`rank_power`] and [`suite`]. Threads
-//! are in [`bootstrap`] and [`rank_power`], whose digits do not depend on their number. Every module
-//! names the paper, book or R function that it follows, and `tests/oracle` holds the results to what R
-//! answers for the same data.
+//! are in [`bootstrap`] and [`rank_power`], whose digits do not depend on their number. Every
+//! module names the paper, book or R function that it follows, and `tests/oracle` holds the results
+//! to what R answers for the same data.
 //!
 //! Values must be finite wherever a precondition says so. Values that are not give results without
 //! meaning, but never a panic and never an endless loop: checking what comes from outside is the

@@ -1,15 +1,20 @@
-//! Effects of several studies, each with its standard error, as one: the random-effects model. Here a study is a machine.
+//! Effects of several studies, each with its standard error, as one: the random-effects model. Here
+//! a study is a machine.
 //!
-//! The effects are taken to differ by themselves, with a variance τ², beside the error of each. τ² is Paule and Mandel's (1982; the
-//! iteration is DerSimonian and Kacker's, "Random-effects model for meta-analysis of clinical trials: an update", 2007): that at which the
-//! weighted squares have their expectation, which needs no normal distribution. The interval of the mean is Hartung and Knapp's ("A refined
-//! method for the meta-analysis of controlled clinical trials with binary outcome", 2001), with the t distribution. Where the effects agree better than
-//! their errors let one expect, that interval would be narrower than with known errors; it is then left as wide (R's `metafor` calls it
-//! `test = "adhoc"`). Heterogeneity is Cochran's Q with its p-value, and I² (Higgins and Thompson, 2002), the share of the spread of the effects that is no error,
-//! from τ² as `metafor::rma(method = "PM")` has it.
+//! The effects are taken to differ by themselves, with a variance τ², beside the error of each. τ²
+//! is Paule and Mandel's (1982; the iteration is DerSimonian and Kacker's, "Random-effects model
+//! for meta-analysis of clinical trials: an update", 2007): that at which the weighted squares have
+//! their expectation, which needs no normal distribution. The interval of the mean is Hartung and
+//! Knapp's ("A refined method for the meta-analysis of controlled clinical trials with binary
+//! outcome", 2001), with the t distribution. Where the effects agree better than their errors let
+//! one expect, that interval would be narrower than with known errors; it is then left as wide (R's
+//! `metafor` calls it `test = "adhoc"`). Heterogeneity is Cochran's Q with its p-value, and I²
+//! (Higgins and Thompson, 2002), the share of the spread of the effects that is no error, from τ²
+//! as `metafor::rma(method = "PM")` has it.
 //!
-//! *Note:* DerSimonian and Laird's τ² needs no iteration, but is too small where heterogeneity is large and its interval with normal quantiles
-//! covers too rarely with the five or ten machines that there are.
+//! *Note:* DerSimonian and Laird's τ² needs no iteration, but is too small where heterogeneity is
+//! large and its interval with normal quantiles covers too rarely with the five or ten machines
+//! that there are.
 
 use crate::{Interval, chi_squared, student_t};
 
@@ -39,7 +44,8 @@ impl Pooled {
         self.around(confidence, self.standard_error)
     }
 
-    /// The interval for the effect on one machine more, at `confidence` (in 0..1): Higgins, Thompson and Spiegelhalter (2009), with k − 1 degrees of freedom.
+    /// The interval for the effect on one machine more, at `confidence` (in 0..1): Higgins,
+    /// Thompson and Spiegelhalter (2009), with k − 1 degrees of freedom.
     #[must_use]
     pub fn prediction(&self, confidence: f64) -> Interval {
         self.around(confidence, self.standard_error.hypot(self.tau2.sqrt()))
@@ -56,8 +62,8 @@ const STEPS: usize = 100;
 
 /// The mean of `effects` with these standard `errors`, in the same order.
 ///
-/// `None` for fewer than two effects, for lists of different lengths, and for an effect that is not finite or an error that is not finite and
-/// positive. O(k) a step.
+/// `None` for fewer than two effects, for lists of different lengths, and for an effect that is not
+/// finite or an error that is not finite and positive. O(k) a step.
 #[must_use]
 pub fn random_effects(effects: &[f64], errors: &[f64]) -> Option<Pooled> {
     let usable = effects.iter().all(|effect| effect.is_finite())
@@ -85,8 +91,9 @@ pub fn random_effects(effects: &[f64], errors: &[f64]) -> Option<Pooled> {
     })
 }
 
-/// The τ² at which the weighted squares are as many as their degrees of freedom; 0 where they are fewer from the start. Newton's steps from 0: the
-/// squares fall with τ², ever more slowly, so that no step goes too far.
+/// The τ² at which the weighted squares are as many as their degrees of freedom; 0 where they are
+/// fewer from the start. Newton's steps from 0: the squares fall with τ², ever more slowly, so that
+/// no step goes too far.
 fn paule_mandel(effects: &[f64], variances: &[f64], df: f64) -> f64 {
     let mut tau2 = 0.0;
     for _ in 0..STEPS {
@@ -138,7 +145,8 @@ mod tests {
 
     #[test]
     fn equal_errors_make_it_the_t_interval_of_the_effects() {
-        // R: t.test(c(.1, .3, .2, .6, .4))$conf.int. With equal errors Hartung and Knapp's interval is that of the mean.
+        // R: t.test(c(.1, .3, .2, .6, .4))$conf.int. With equal errors Hartung and Knapp's interval
+        // is that of the mean.
         let effects = [0.1, 0.3, 0.2, 0.6, 0.4];
         let pooled = random_effects(&effects, &[0.01; 5]).unwrap();
         close(pooled.estimate, 0.32);

@@ -18,9 +18,9 @@ const LARGEST_STEP: f64 = 0.1;
 /// power is left between 0 and 1.
 const MOST_POINTS: f64 = 20_000.0;
 
-/// P(T ≤ t) with `df` > 0 degrees of freedom and noncentrality `delta`; about 1e-11 relative
-/// down to tails of 1e-25. NaN for arguments that are NaN, for df ≤ 0 and for an infinite `delta`. Microseconds to
-/// milliseconds, the more the larger `t` and `delta` are.
+/// P(T ≤ t) with `df` > 0 degrees of freedom and noncentrality `delta`; about 1e-11 relative down
+/// to tails of 1e-25. NaN for arguments that are NaN, for df ≤ 0 and for an infinite `delta`.
+/// Microseconds to milliseconds, the more the larger `t` and `delta` are.
 #[must_use]
 pub fn cdf(t: f64, df: f64, delta: f64) -> f64 {
     average(t, df, delta, |t, u| normal::cdf(t * u - delta))

@@ -1,5 +1,5 @@
-//! Two more tests of normality with mean and standard deviation taken from the data: by Anderson and
-//! Darling, which looks at the tails, and by Lilliefors, which looks at the largest distance.
+//! Two more tests of normality with mean and standard deviation taken from the data: by Anderson
+//! and Darling, which looks at the tails, and by Lilliefors, which looks at the largest distance.
 //!
 //! The p-values are Stephens' approximation for the first (D'Agostino & Stephens, *Goodness-of-Fit
 //! Techniques*, 1986, table 4.9), and for the second Dallal and Wilkinson's formula (American
@@ -18,14 +18,15 @@ pub struct Fit {
     pub p: f64,
 }
 
-/// The Anderson-Darling test of normality. `sorted`: ascending, finite. None for fewer than 8 values,
-/// and where all are equal. O(n).
+/// The Anderson-Darling test of normality. `sorted`: ascending, finite. None for fewer than 8
+/// values, and where all are equal. O(n).
 #[must_use]
 pub fn anderson_darling(sorted: &[f64]) -> Option<Fit> {
     anderson_darling_of(&standardized(sorted)?)
 }
 
-/// [`anderson_darling`] and [`lilliefors`] at once, for long samples: both begin with the same steps.
+/// [`anderson_darling`] and [`lilliefors`] at once, for long samples: both begin with the same
+/// steps.
 #[must_use]
 pub fn anderson_darling_and_lilliefors(sorted: &[f64]) -> (Option<Fit>, Option<Fit>) {
     standardized(sorted).map_or((None, None), |z| (anderson_darling_of(&z), lilliefors_of(&z)))
@@ -161,7 +162,8 @@ mod tests {
         assert_eq!(lilliefors(&[]), None);
     }
 
-    /// R, as `nortest` has it: statistics and p-values of i^e for i = 0, 1, …, n − 1, in every piece of both formulas.
+    /// R, as `nortest` has it: statistics and p-values of i^e for i = 0, 1, …, n − 1, in every
+    /// piece of both formulas.
     #[test]
     fn powers_have_the_p_values_of_nortest() {
         let near = |ours: f64, expected: f64| (ours / expected - 1.0).abs() < 1e-9;

@@ -2,10 +2,10 @@
 //! independent observations.
 //!
 //! The pair of order statistics follows R's `qbinom(alpha/2, n, 1/2)`, so that the confidence is
-//! exact and at least what was asked. Dependent observations are fewer than they look; their interval
-//! is that of the number of independent values that they are worth, which is what the signs about
-//! the median tell (Heidelberger and Lewis, "Quantile estimation in dependent sequences", 1984). It
-//! always lies within the data.
+//! exact and at least what was asked. Dependent observations are fewer than they look; their
+//! interval is that of the number of independent values that they are worth, which is what the
+//! signs about the median tell (Heidelberger and Lewis, "Quantile estimation in dependent
+//! sequences", 1984). It always lies within the data.
 
 use crate::{Interval, binomial};
 

@@ -18,8 +18,8 @@ pub struct PValues {
 }
 
 impl PValues {
-    /// Of a statistic that is normal when there is no difference: `centred` away from its mean, `sd`
-    /// its standard deviation, with half a unit of continuity correction if asked, as R's
+    /// Of a statistic that is normal when there is no difference: `centred` away from its mean,
+    /// `sd` its standard deviation, with half a unit of continuity correction if asked, as R's
     /// `wilcox.test` has it.
     pub(crate) fn of_normal(centred: f64, sd: f64, corrected: bool) -> PValues {
         let half = if corrected { 0.5 } else { 0.0 };

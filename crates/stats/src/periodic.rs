@@ -1,5 +1,5 @@
-//! Whether every k-th value of a series differs from the others: a timer, a garbage collection, a buffer
-//! that is flushed.
+//! Whether every k-th value of a series differs from the others: a timer, a garbage collection, a
+//! buffer that is flushed.
 //!
 //! The series is folded at every whole period, and the place in the period whose mean rank lies
 //! farthest from the others is looked at. A rank mean is as good as normal from a dozen values on
@@ -27,7 +27,8 @@ const IN_EACH_HALF: f64 = 2.0;
 /// and most of its values lie on that side of the median of the whole: two stalls in a dozen are no
 /// rhythm.
 const MOST_OF_THEM: f64 = 0.6;
-/// A tick that stands out from those of other turns by so many standard errors comes in that turn only.
+/// A tick that stands out from those of other turns by so many standard errors comes in that turn
+/// only.
 const FROM_OTHER_TURNS: f64 = 3.5;
 /// Dependence is taken out up to this autocorrelation.
 const MOST_KEPT: f64 = 0.95;
@@ -47,11 +48,11 @@ pub struct Periodic {
     pub values: usize,
 }
 
-/// Looks for the clearest tick; None where there is none, or fewer than 24 values. `level`: the chance of
-/// telling one in independent values, in 0..1.
+/// Looks for the clearest tick; None where there is none, or fewer than 24 values. `level`: the
+/// chance of telling one in independent values, in 0..1.
 ///
-/// `xs`: finite, in the order in which they were taken. O(n) for each of up to 500 periods, of the last
-/// 10,000 values at most.
+/// `xs`: finite, in the order in which they were taken. O(n) for each of up to 500 periods, of the
+/// last 10,000 values at most.
 #[must_use]
 pub fn periodic(xs: &[f64], level: f64) -> Option<Periodic> {
     let before = xs.len().saturating_sub(MOST_VALUES);
@@ -99,8 +100,8 @@ pub fn periodic(xs: &[f64], level: f64) -> Option<Periodic> {
     })
 }
 
-/// The whole period of which this one may be a part: folded at half of its period a rare tick is seen as well, as one that comes
-/// every other time.
+/// The whole period of which this one may be a part: folded at half of its period a rare tick is
+/// seen as well, as one that comes every other time.
 fn whole(ranks: &[f64], period: usize, place: usize, sign: f64, longest: usize) -> (usize, usize) {
     for times in 2..=longest / period {
         let found = means(ranks, times * period);

@@ -5,8 +5,8 @@
 //! values each have df = 2 (n − 1) and √(n/2) Δ/s. The power is that tail of the noncentral t
 //! distribution which lies beyond the critical value. As in R a two-sided test counts only the tail
 //! on the side of the effect, unless it is `strict`; n need not be whole. Deviations: every
-//! solution is found to the last digits, and a question without an answer is reported as such instead
-//! of as the end of a search.
+//! solution is found to the last digits, and a question without an answer is reported as such
+//! instead of as the end of a search.
 
 use crate::{noncentral_t, student_t};
 
@@ -314,7 +314,8 @@ mod tests {
     #[test]
     fn each_quantity_is_that_of_r() {
         let near = |ours: f64, expected: f64| (ours / expected - 1.0).abs() < 1e-9;
-        // R: power.t.test(n = 8, delta = 0.3, sd = 2, strict = TRUE), without it, and one-sided of one sample.
+        // R: power.t.test(n = 8, delta = 0.3, sd = 2, strict = TRUE), without it, and one-sided of
+        // one sample.
         let strict = Test { kind: Kind::TwoSample, sides: Sides::TwoStrict };
         let one = Test { kind: Kind::OneSample, sides: Sides::One };
         assert!(near(strict.power(8.0, 0.3, 2.0, 0.05), 0.059_028_692_240_934_99));

@@ -1,6 +1,7 @@
 //! Counts of successes: an interval for their share.
 //!
-//! Wilson's score interval (1927), as in R's `prop.test(correct = FALSE)`; the exact one of Clopper and Pearson (1934), as in R's `binom.test`.
+//! Wilson's score interval (1927), as in R's `prop.test(correct = FALSE)`; the exact one of Clopper
+//! and Pearson (1934), as in R's `binom.test`.
 
 use crate::{Interval, binomial, normal};
 
@@ -23,10 +24,12 @@ pub fn wilson_interval(successes: u64, trials: u64, confidence: f64) -> Option<I
     Some(Interval { lower: lower.max(0.0), upper: upper.min(1.0) })
 }
 
-/// The interval of Clopper and Pearson for the probability of success, from `successes` of `trials`; within 0..=1. It covers at least as often as it
-/// says, and of a sample without replacement more often still.
+/// The interval of Clopper and Pearson for the probability of success, from `successes` of
+/// `trials`; within 0..=1. It covers at least as often as it says, and of a sample without
+/// replacement more often still.
 ///
-/// `confidence` in 0..1. None for no trials, more successes than trials, or another confidence. Halves its ends 60 times.
+/// `confidence` in 0..1. None for no trials, more successes than trials, or another confidence.
+/// Halves its ends 60 times.
 #[must_use]
 pub fn exact_interval(successes: u64, trials: u64, confidence: f64) -> Option<Interval> {
     if trials == 0 || successes > trials || !(0.0..1.0).contains(&confidence) {

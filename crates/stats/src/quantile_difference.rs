@@ -140,8 +140,8 @@ impl<'a> Side<'a> {
         Side { sorted: sorted.into(), tau }
     }
 
-    /// The same of values (`sorted`: ascending) whose rank autocorrelation at lag 1 and autocorrelation
-    /// time are known.
+    /// The same of values (`sorted`: ascending) whose rank autocorrelation at lag 1 and
+    /// autocorrelation time are known.
     #[must_use]
     pub fn known(sorted: &'a [f64], lag1: f64, autocorrelation_time: f64) -> Self {
         let tau = widening(sorted.len(), lag1, autocorrelation_time);
